@@ -1,0 +1,25 @@
+"""Tiles, boards and words: the data of crossword games, its readers and writers.
+
+``load_distribution`` gives a language's tiles, ``load_layout`` a board and ``load_lexicon`` the
+words as a graph that moves are found with. Importing this package compiles nothing and does not
+import numba.
+"""
+
+from __future__ import annotations
+
+from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
+from lexicons.kwg import WordGraph
+from lexicons.layout import BoardLayout, load_layout
+from lexicons.store import Lexicon, lexicon_names, load_lexicon
+
+__all__ = [
+    "Alphabet",
+    "BoardLayout",
+    "Lexicon",
+    "TileDistribution",
+    "WordGraph",
+    "lexicon_names",
+    "load_distribution",
+    "load_layout",
+    "load_lexicon",
+]

@@ -1,0 +1,189 @@
+"""Tiles: their numbers, their text, and how many of each a game has.
+
+A tile is a small integer everywhere but at the edges of the program: ``BLANK`` (0) is the blank,
+1, 2, … are the letters in the order of the distribution file. On the board a blank that stands
+for letter ``n`` is ``n | BLANK_FLAG``; an empty square is ``EMPTY`` (0), which no letter is.
+
+In text a letter is upper case, a blank that stands for it lower case, an unused blank ``?``, and a
+tile of several characters stands in square brackets: ``[CH]``, ``[ch]``. Nothing here assumes
+26 letters, one character a tile, or ASCII.
+
+The file format is the one other engines use: CSV, a row a tile, the row's number is the tile's
+number, the blank first: ``letter,blanked form,count,points,vowel``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+
+__all__ = ["BLANK", "BLANK_FLAG", "EMPTY", "Alphabet", "TileDistribution", "load_distribution"]
+
+BLANK = 0
+BLANK_FLAG = 0x80
+EMPTY = 0
+MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The letters of a language, numbered from 1; number 0 is the blank.
+
+    ``letters[n]`` is the upper-case text of tile ``n`` and ``blanked[n]`` the text of a blank that
+    stands for it, both without brackets.
+    """
+
+    letters: tuple[str, ...]
+    blanked: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Count the letters, the blank not among them."""
+        return len(self.letters) - 1
+
+    @cached_property
+    def _tile_of(self) -> dict[str, int]:
+        table = {text: number for number, text in enumerate(self.letters)}
+        for number, text in enumerate(self.blanked[1:], start=1):
+            table.setdefault(text, number | BLANK_FLAG)
+        return table
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(len(text) for text in self._tile_of)
+
+    def tile_text(self, tile: int) -> str:
+        """Write one tile as it stands on a board or a rack."""
+        names = self.blanked if tile & BLANK_FLAG else self.letters
+        text = names[tile & ~BLANK_FLAG]
+        return text if len(text) == 1 else f"[{text}]"
+
+    def text(self, tiles: Iterable[int]) -> str:
+        """Write tiles one after another: ``QUA[CH]e?``."""
+        return "".join(map(self.tile_text, tiles))
+
+    def tiles(self, text: str) -> tuple[int, ...]:
+        """Read tiles written one after another.
+
+        Raises:
+            ValueError: at a character that is no tile; says which and where.
+        """
+        found: list[int] = []
+        at = 0
+        while at < len(text):
+            name, after = text[at], at + 1
+            if name == "[":
+                end = text.find("]", at)
+                if end < 0:
+                    raise ValueError(f"'[' at character {at + 1} of {text!r} is never closed")
+                name, after = text[at + 1 : end], end + 1
+            tile = self._tile_of.get(name)
+            if tile is None:
+                raise ValueError(f"{name!r} at character {at + 1} of {text!r} is not a tile")
+            found.append(tile)
+            at = after
+        return tuple(found)
+
+    def word_tiles(self, word: str) -> tuple[int, ...]:
+        """Read a word of a word list, in any case, the longest tile first where two fit.
+
+        Raises:
+            ValueError: at a character that no letter begins with; says which and where.
+        """
+        upper = word.upper()
+        found: list[int] = []
+        at = 0
+        while at < len(upper):
+            for length in range(min(self._longest, len(upper) - at), 0, -1):
+                tile = self._tile_of.get(upper[at : at + length], 0)
+                if 0 < tile < BLANK_FLAG:
+                    found.append(tile)
+                    at += length
+                    break
+            else:
+                raise ValueError(
+                    f"{word[at : at + 1]!r} at character {at + 1} of {word!r} is not a letter"
+                )
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class TileDistribution:
+    """How many of each tile a game has, and what each is worth.
+
+    ``counts``, ``points`` and ``vowels`` are indexed by tile number.
+    """
+
+    name: str
+    alphabet: Alphabet
+    counts: tuple[int, ...]
+    points: tuple[int, ...]
+    vowels: tuple[bool, ...]
+
+    @property
+    def total(self) -> int:
+        """Count the tiles of a full bag."""
+        return sum(self.counts)
+
+    def all_tiles(self) -> tuple[int, ...]:
+        """List a full bag's tiles, sorted by number."""
+        return tuple(tile for tile, count in enumerate(self.counts) for _ in range(count))
+
+    def value(self, tiles: Iterable[int]) -> int:
+        """Add up the points of tiles; blanks, used or not, count what the blank counts."""
+        return sum(self.points[BLANK if tile & BLANK_FLAG else tile] for tile in tiles)
+
+
+def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
+    """Read a tile distribution by the name of an embedded one, or from a CSV file.
+
+    Raises:
+        ValueError: names the file, the row and what is wrong with it.
+        FileNotFoundError: neither an embedded name nor a file.
+    """
+    path = Path(name_or_path)
+    if path.suffix == ".csv" or path.is_file():
+        return _parse(path.stem, path.read_text(encoding="utf-8-sig"), str(path))
+    embedded = files("lexicons") / "data" / f"{name_or_path}.csv"
+    if not embedded.is_file():
+        raise FileNotFoundError(f"no tile distribution is called {str(name_or_path)!r}")
+    return _parse(str(name_or_path), embedded.read_text(encoding="utf-8"), str(name_or_path))
+
+
+def _parse(name: str, text: str, source: str) -> TileDistribution:
+    rows = [row for row in csv.reader(io.StringIO(text)) if row]
+    letters, blanked, counts, points, vowels = [], [], [], [], []
+    for number, row in enumerate(rows, start=1):
+        where = f"{source}, row {number}"
+        if len(row) != 5:
+            raise ValueError(
+                f"{where}: {len(row)} fields; a row is letter,blanked,count,points,vowel"
+            )
+        try:
+            count, value, vowel = (int(field) for field in row[2:])
+        except ValueError:
+            raise ValueError(f"{where}: count, points and vowel are whole numbers") from None
+        if count < 0 or vowel not in (0, 1):
+            raise ValueError(f"{where}: a count is 0 or more and vowel is 0 or 1")
+        letters.append(row[0])
+        blanked.append(row[1])
+        counts.append(count)
+        points.append(value)
+        vowels.append(bool(vowel))
+    _check_letters(letters, blanked, source)
+    alphabet = Alphabet(tuple(letters), tuple(blanked))
+    return TileDistribution(name, alphabet, tuple(counts), tuple(points), tuple(vowels))
+
+
+def _check_letters(letters: Sequence[str], blanked: Sequence[str], source: str) -> None:
+    if not letters or letters[0] != "?":
+        raise ValueError(f"{source}, row 1: the blank, written ?, comes first")
+    if not 1 < len(letters) <= MAX_LETTERS + 1:
+        raise ValueError(f"{source}: {len(letters) - 1} letters; 1 to {MAX_LETTERS} are possible")
+    seen = [*letters[1:], *blanked[1:]]
+    if len(set(seen)) != len(seen) or not all(seen):
+        raise ValueError(f"{source}: every letter and every blanked form is written differently")

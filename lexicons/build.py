@@ -1,0 +1,232 @@
+"""Building word graphs: from a list of words to the smallest DAWG and GADDAG, in one pass each.
+
+Words come sorted and are taken from the last to the first, so that a list of siblings grows at its
+front, and each sibling is final when it is made (Daciuk et al. 2000, for sorted words; that equal
+ends of lists are shared too is what the KWG layout allows beyond it).
+
+The GADDAG (Gordon 1994) needs no string behind the separator: for each proper prefix of a word the
+reversed prefix is added, and then a separator whose child is the list of the DAWG where the prefix
+leads. Whole words are added reversed.
+
+A quarter of a million words take about a second, three million half a minute and 3 GB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.cells import (
+    LABEL_ACCEPTS,
+    LABEL_TILE,
+    CellIndexes,
+    Cells,
+    intern,
+    lay_out,
+    make_room,
+)
+from lexicons.jit import helper, kernel
+from lexicons.kwg import LAST, WordGraph
+from lexicons.wordlist import WordMatrix, pack_words, sorted_words
+
+__all__ = ["build_word_graph"]
+
+
+class _Path(NamedTuple):
+    """The cells being made, from the root down: one for each letter of the last string."""
+
+    label: npt.NDArray[np.uint8]  # [width + 1]
+    siblings: CellIndexes  # [width + 2] the list so far at each depth, of greater tiles only
+    length: npt.NDArray[np.int64]  # [1]
+
+
+class _Words(NamedTuple):
+    """Distinct words, sorted."""
+
+    text: WordMatrix  # [words, width]
+    lengths: npt.NDArray[np.int64]  # [words]
+
+
+class _Prefixes(NamedTuple):
+    """Every prefix of a word, reversed, in the order in which the DAWG finished them."""
+
+    text: WordMatrix  # [prefixes, width]
+    accepting: npt.NDArray[np.uint8]  # [prefixes] LABEL_ACCEPTS where the prefix is a word, or 0
+    behind: CellIndexes  # [prefixes] the DAWG's list behind it; 0 where no word goes on
+    filled: npt.NDArray[np.int64]  # [1] how many are there by now
+
+
+def build_word_graph(words: Sequence[Sequence[int]] | WordMatrix) -> WordGraph:
+    """Build the word graph of these words (letters from 1), given in any order.
+
+    Raises:
+        ValueError: a word holds what is no letter, or the graph outgrows the KWG layout.
+    """
+    matrix = sorted_words(words if isinstance(words, np.ndarray) else pack_words(words))
+    if not len(matrix):
+        return WordGraph(np.full(2, LAST, np.uint32))
+    distinct = _Words(matrix, np.count_nonzero(matrix, axis=1))
+    prefixes = _room_for_prefixes(_count_prefixes(distinct), matrix.shape[1])
+    cells, dawg_root = _build_dawg(distinct, prefixes)
+    cells, gaddag_root = _build_gaddag(cells, prefixes)
+    return WordGraph(lay_out(cells, dawg_root, gaddag_root))
+
+
+def _room_for_prefixes(count: int, width: int) -> _Prefixes:
+    return _Prefixes(
+        text=np.zeros((count, width), np.uint8),
+        accepting=np.zeros(count, np.uint8),
+        behind=np.zeros(count, np.uint32),
+        filled=np.zeros(1, np.int64),
+    )
+
+
+def _new_path(width: int) -> _Path:
+    return _Path(
+        label=np.zeros(width + 1, np.uint8),
+        siblings=np.zeros(width + 2, np.uint32),
+        length=np.zeros(1, np.int64),
+    )
+
+
+def _build_dawg(words: _Words, prefixes: _Prefixes) -> tuple[Cells, int]:
+    width = words.text.shape[1]
+    # A prefix makes one cell at most, and most are found to be there already.
+    cells = make_room(len(prefixes.text) // 4 + width + 64)
+    path = _new_path(width)
+    at = len(words.text)
+    while True:
+        at = _add_words(cells, path, words, prefixes, at)
+        if at < 0:
+            return cells, int(path.siblings[0])
+        cells = make_room(2 * len(cells.label), cells)
+
+
+def _build_gaddag(cells: Cells, prefixes: _Prefixes) -> tuple[Cells, int]:
+    count, width = prefixes.text.shape
+    order = np.argsort(prefixes.text.view(f"S{width}").ravel())
+    cells = make_room(len(cells.label) + count, cells)
+    path = _new_path(width)
+    at = count
+    while True:
+        at = _add_prefixes(cells, path, prefixes, order, at)
+        if at < 0:
+            return cells, int(path.siblings[0])
+        cells = make_room(2 * len(cells.label), cells)
+
+
+@kernel
+def _count_prefixes(words: _Words) -> int:
+    """Count the distinct prefixes of sorted words, whole words among them."""
+    total: int = 0
+    for row, length in enumerate(words.lengths):
+        total += length
+        if row > 0:
+            total -= _shared(words.text[row - 1], words.text[row], words.lengths[row - 1])
+    return total
+
+
+@helper
+def _shared(one: WordMatrix, other: WordMatrix, length: int) -> int:
+    """Count the letters that two strings begin alike with; ``length`` is the length of ``one``."""
+    for at in range(length):
+        if one[at] != other[at]:
+            return at
+    return length
+
+
+@helper
+def _close(cells: Cells, path: _Path, depth: int) -> None:
+    """Make the cell at ``depth``: all that can follow it is known. Modified in place."""
+    path.siblings[depth] = intern(
+        cells, path.label[depth], path.siblings[depth + 1], path.siblings[depth]
+    )
+    path.siblings[depth + 1] = 0
+
+
+@helper
+def _open(path: _Path, text: WordMatrix, shared: int, length: int) -> None:
+    """Go down from the letters shared with the last string to the end of this one."""
+    for depth in range(shared, length):
+        path.label[depth] = text[depth]
+    path.length[0] = length
+
+
+@helper
+def _shared_with_path(path: _Path, text: WordMatrix, length: int) -> int:
+    most: int = min(length, path.length[0])
+    for depth in range(most):
+        if path.label[depth] & LABEL_TILE != text[depth]:
+            return depth
+    return most
+
+
+@kernel
+def _add_words(cells: Cells, path: _Path, words: _Words, prefixes: _Prefixes, at: int) -> int:
+    """Add words to the DAWG, from the one before row ``at`` to the first.
+
+    Gives where it stopped for want of room, −1 when all is done. ``cells``, ``path`` and
+    ``prefixes`` are modified in place.
+    """
+    room = len(cells.label) - len(path.siblings)
+    while at >= 0:
+        if cells.used[0] > room:
+            return at
+        at -= 1
+        length = words.lengths[at] if at >= 0 else 0  # in the end an empty word closes everything
+        text = words.text[max(at, 0)]
+        shared = _shared_with_path(path, text, length)
+        for depth in range(path.length[0] - 1, shared - 1, -1):
+            _record(prefixes, path, depth)
+            _close(cells, path, depth)
+        if at >= 0:
+            _open(path, text, shared, length)
+            path.label[length - 1] |= LABEL_ACCEPTS
+    return at
+
+
+@helper
+def _record(prefixes: _Prefixes, path: _Path, depth: int) -> None:
+    """Note the prefix that ends at ``depth``, reversed. Modified in place."""
+    row = prefixes.filled[0]
+    for back in range(depth + 1):
+        prefixes.text[row, depth - back] = path.label[back] & LABEL_TILE
+    prefixes.accepting[row] = path.label[depth] & LABEL_ACCEPTS
+    prefixes.behind[row] = path.siblings[depth + 1]
+    prefixes.filled[0] = row + 1
+
+
+@kernel
+def _add_prefixes(
+    cells: Cells, path: _Path, prefixes: _Prefixes, order: npt.NDArray[np.int64], at: int
+) -> int:
+    """Add reversed prefixes to the GADDAG, from the one before ``order[at]`` to the first.
+
+    Gives where it stopped for want of room, −1 when all is done. ``cells`` and ``path`` are
+    modified in place.
+    """
+    room = len(cells.label) - len(path.siblings)
+    width = prefixes.text.shape[1]
+    while at >= 0:
+        if cells.used[0] > room:
+            return at
+        at -= 1
+        row = order[max(at, 0)]
+        text = prefixes.text[row]
+        length = 0
+        while at >= 0 and length < width and text[length] != 0:
+            length += 1
+        shared = _shared_with_path(path, text, length)
+        for depth in range(path.length[0] - 1, shared - 1, -1):
+            _close(cells, path, depth)
+        if at < 0:
+            break
+        _open(path, text, shared, length)
+        path.label[length - 1] |= prefixes.accepting[row]
+        if prefixes.behind[row] != 0:
+            # Every longer string is in by now, and the separator is the least of all tiles.
+            path.siblings[length] = intern(cells, 0, prefixes.behind[row], path.siblings[length])
+    return at

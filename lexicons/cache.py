@@ -1,0 +1,42 @@
+"""Where this user's derived files live: compiled kernels, built word graphs.
+
+Everything there can be made again; deleting it costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["replacing", "user_cache"]
+
+
+def user_cache() -> Path:
+    """Name the user's cache directory; it need not exist yet.
+
+    ``TILEWIRE_CACHE`` where it is set, else ``tilewire`` under ``XDG_CACHE_HOME`` or ``~/.cache``.
+    """
+    own = os.environ.get("TILEWIRE_CACHE")
+    if own:
+        return Path(own).expanduser().absolute()
+    shared = os.environ.get("XDG_CACHE_HOME")
+    # The XDG specification has relative paths ignored.
+    base = Path(shared) if shared and Path(shared).is_absolute() else Path.home() / ".cache"
+    return base / "tilewire"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a new path beside ``path`` that takes its place if the block succeeds.
+
+    Readers see the old file or the whole new one, also when several processes write at once.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,196 @@
+"""Lists of siblings, each made once, and their layout as the nodes of a word graph.
+
+A sibling is a cell: tile and accepting bit, first child, next sibling. Equal cells are found by
+hash, so that equal lists, and equal ends of lists, are one. A cell is made after its child and its
+next sibling, so their numbers are smaller; cell 0 stands for the empty list.
+
+In the layout the siblings of a list lie next to each other. Lists are laid out longest first, and
+one that already stands at the end of a longer one is not laid out again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.jit import helper, kernel
+from lexicons.kwg import ACCEPTS, CHILD, LAST, MAX_NODES, TILE_SHIFT, Nodes
+
+__all__ = ["LABEL_ACCEPTS", "LABEL_TILE", "CellIndexes", "Cells", "intern", "lay_out", "make_room"]
+
+CellIndexes: TypeAlias = npt.NDArray[np.uint32]
+
+LABEL_TILE = 0x3F
+LABEL_ACCEPTS = 0x80
+_FIRST_CELL = 1
+_FULLEST = 0.6  # of the hash table
+
+
+class Cells(NamedTuple):
+    """Siblings; ``child`` and ``next`` are cells, 0 where there is none."""
+
+    label: npt.NDArray[np.uint8]  # [capacity] tile, LABEL_ACCEPTS
+    child: CellIndexes  # [capacity]
+    next: CellIndexes  # [capacity]
+    used: npt.NDArray[np.int64]  # [1] cells in use, the unused cell 0 among them
+    table: CellIndexes  # [power of two] cells by hash, 0 where free
+
+
+def make_room(capacity: int, old: Cells | None = None) -> Cells:
+    """Make room for ``capacity`` cells, with those of ``old`` in it."""
+    slots = 1 << int(capacity / _FULLEST).bit_length()
+    cells = Cells(
+        label=np.zeros(capacity, np.uint8),
+        child=np.zeros(capacity, np.uint32),
+        next=np.zeros(capacity, np.uint32),
+        used=np.full(1, _FIRST_CELL, np.int64),
+        table=np.zeros(slots, np.uint32),
+    )
+    if old is not None:
+        used = int(old.used[0])
+        cells.label[:used] = old.label[:used]
+        cells.child[:used] = old.child[:used]
+        cells.next[:used] = old.next[:used]
+        cells.used[0] = used
+        _fill_table(cells)
+    return cells
+
+
+def lay_out(cells: Cells, dawg_root: int, gaddag_root: int) -> Nodes:
+    """Write all cells as the nodes of a word graph; the roots are the cells of its two lists.
+
+    Raises:
+        ValueError: there are more nodes than the KWG layout can number.
+    """
+    used = int(cells.used[0])
+    place = np.zeros(used, np.uint32)
+    lengths, order = _longest_first(cells, dawg_root, gaddag_root)
+    total = _assign_places(cells, lengths, order, place)
+    if total > MAX_NODES + 1:
+        raise ValueError(
+            f"the word graph needs {total} nodes; the KWG layout holds {MAX_NODES + 1}, "
+            "so the list must be shorter"
+        )
+    nodes = np.zeros(total, np.uint32)
+    nodes[0] = LAST | int(place[dawg_root])
+    nodes[1] = LAST | int(place[gaddag_root])
+    _write_nodes(cells, order, place, nodes)
+    return nodes
+
+
+def _longest_first(
+    cells: Cells, dawg_root: int, gaddag_root: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Give every cell's list length, and the cells where lists begin, longest list first."""
+    used = int(cells.used[0])
+    lengths = np.zeros(used, np.uint8)
+    _measure(cells, lengths)
+    begins = np.zeros(used, np.bool_)
+    begins[cells.child[:used]] = True
+    begins[[dawg_root, gaddag_root]] = True
+    begins[0] = False
+    heads = np.flatnonzero(begins)
+    return lengths, heads[np.argsort(-lengths[heads].astype(np.int8), kind="stable")]
+
+
+@helper
+def intern(cells: Cells, label: int, child: int, following: int) -> int:
+    """Find or make the cell with this content; there must be room for one."""
+    mask = np.uint64(len(cells.table) - 1)
+    slot = _hash(label, child, following) & mask
+    while True:
+        cell = cells.table[slot]
+        if cell == 0:
+            break
+        if (
+            cells.child[cell] == child
+            and cells.next[cell] == following
+            and cells.label[cell] == label
+        ):
+            return cell  # type: ignore[no-any-return]
+        slot = (slot + np.uint64(1)) & mask
+    made = np.uint32(cells.used[0])
+    cells.used[0] += 1
+    cells.label[made] = label
+    cells.child[made] = child
+    cells.next[made] = following
+    cells.table[slot] = made
+    return made  # type: ignore[return-value]
+
+
+@helper
+def _hash(label: int, child: int, following: int) -> np.uint64:
+    """Mix a cell's content (the constants of Steele et al. 2014, SplitMix64)."""
+    mixed = np.uint64(child) << np.uint64(32) | np.uint64(following)
+    mixed = (mixed + np.uint64(label)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@kernel
+def _fill_table(cells: Cells) -> None:
+    """Enter all cells into an empty hash table. Modified in place."""
+    mask = np.uint64(len(cells.table) - 1)
+    for cell in range(_FIRST_CELL, cells.used[0]):
+        slot = _hash(cells.label[cell], cells.child[cell], cells.next[cell]) & mask
+        while cells.table[slot] != 0:
+            slot = (slot + np.uint64(1)) & mask
+        cells.table[slot] = cell
+
+
+@kernel
+def _measure(cells: Cells, lengths: npt.NDArray[np.uint8]) -> None:
+    """Fill in the length of the list from each cell on. Modified in place."""
+    for cell in range(_FIRST_CELL, len(lengths)):
+        lengths[cell] = lengths[cells.next[cell]] + 1  # the next cell was made earlier
+
+
+@kernel
+def _assign_places(
+    cells: Cells,
+    lengths: npt.NDArray[np.uint8],
+    heads: npt.NDArray[np.int64],
+    place: CellIndexes,
+) -> int:
+    """Give each list that is no end of a longer one a run of nodes; gives the count of nodes.
+
+    ``place`` is modified in place: the node of each cell, the first where it is laid out twice.
+    """
+    total = 2
+    for head in heads:
+        if place[head] != 0:
+            continue
+        cell, at = head, total
+        while cell != 0:
+            if place[cell] == 0:
+                place[cell] = at
+            at += 1
+            cell = np.int64(cells.next[cell])
+        total += lengths[head]
+    return total
+
+
+@kernel
+def _write_nodes(
+    cells: Cells, heads: npt.NDArray[np.int64], place: CellIndexes, nodes: Nodes
+) -> None:
+    """Write the lists that were given places. ``nodes`` is modified in place."""
+    at = 2
+    for head in heads:
+        if place[head] != at:  # it is the end of a longer list
+            continue
+        cell = head
+        while cell != 0:
+            label = np.uint32(cells.label[cell])
+            node = (label & np.uint32(LABEL_TILE)) << np.uint32(TILE_SHIFT)
+            node |= place[cells.child[cell]] & np.uint32(CHILD)
+            if label & np.uint32(LABEL_ACCEPTS):
+                node |= np.uint32(ACCEPTS)
+            if cells.next[cell] == 0:
+                node |= np.uint32(LAST)
+            nodes[at] = node
+            at += 1
+            cell = np.int64(cells.next[cell])

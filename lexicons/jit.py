@@ -1,0 +1,165 @@
+"""Compilation, decided once: every kernel of the house is decorated here.
+
+A kernel is a function that numba compiles without the interpreter lock (``nogil``), with C's
+division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Compiled kernels are
+kept on disk. numba notices a change of the file that a kernel is written in, but not of the files
+that this one imports, and then runs stale code; so the directory is named by a hash of the
+kernel's file and of all files of ours that it imports, directly or not, of the numba version, of
+the bounds check and of the CPU.
+
+``warm_up()`` compiles (or loads) what the imported modules registered with ``on_warm_up``, and
+``freeze()`` then refuses compilation, which would otherwise stop a game for seconds.
+
+With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite.binding
+import numba
+import numba.core.config
+
+from lexicons.cache import user_cache
+
+__all__ = ["BOUNDSCHECK", "freeze", "helper", "kernel", "on_warm_up", "warm_up"]
+
+BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "boundscheck": BOUNDSCHECK,
+}
+_ROOT = Path(__file__).resolve().parent.parent
+_OURS = frozenset({"lexicons", "engine", "bot", "harness"})
+
+_kernels: list[Any] = []
+_warm_ups: list[Callable[[], object]] = []
+
+
+def kernel(function: _F) -> _F:
+    """Compile a function at its first call with each combination of types; keep it on disk."""
+    directory = _cache_directory(Path(function.__code__.co_filename))
+    # Only while our kernels are decorated: other users of numba in this process keep their own.
+    config: Any = numba.core.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(directory or before)
+    try:
+        dispatcher = _compiled(function, cached=directory is not None)
+    finally:
+        config.CACHE_DIR = before
+    if not config.DISABLE_JIT:
+        _kernels.append(dispatcher)
+    return dispatcher
+
+
+def helper(function: _F) -> _F:
+    """Compile a function that only kernels call; its code is kept as part of theirs."""
+    return _compiled(function, cached=False)
+
+
+def on_warm_up(function: _F) -> _F:
+    """Register a function that calls kernels with the types they meet in games."""
+    _warm_ups.append(function)
+    return function
+
+
+def warm_up(report: Callable[[str, float], None] | None = None) -> float:
+    """Run what is registered, in order of registration; give the seconds it took.
+
+    ``report`` is called after each with the name of its module and its seconds.
+    """
+    total = 0.0
+    for function in _warm_ups:
+        began = time.perf_counter()
+        function()
+        seconds = time.perf_counter() - began
+        total += seconds
+        if report is not None:
+            report(function.__module__, seconds)
+    return total
+
+
+def freeze(frozen: bool = True) -> None:
+    """Refuse new types to each kernel that was called so far; ``False`` allows them again.
+
+    Kernels that were not called, such as those that build word graphs, compile when they are.
+    """
+    for dispatcher in _kernels:
+        if dispatcher.signatures:
+            dispatcher.disable_compile(frozen)
+
+
+def _compiled(function: _F, *, cached: bool) -> _F:
+    dispatcher: _F = numba.njit(cache=cached, **_OPTIONS)(function)
+    return dispatcher
+
+
+@cache
+def _cache_directory(source: Path) -> Path | None:
+    """Name the cache directory for the kernels of one file; ``None`` where nothing can be kept."""
+    digest = hashlib.sha256()
+    for part in (numba.__version__, str(BOUNDSCHECK), llvmlite.binding.get_host_cpu_name()):
+        digest.update(part.encode() + b"\0")
+    try:
+        for path in sorted(_with_imports(source)):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        directory = user_cache() / "kernels" / f"{source.stem}-{digest.hexdigest()[:20]}"
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return directory if _only_ours(directory) else None
+
+
+def _only_ours(directory: Path) -> bool:
+    """Tell whether nobody else can put code there, which numba would execute."""
+    status = directory.stat()
+    return (
+        status.st_uid == os.getuid()
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        and os.access(directory, os.W_OK)
+    )
+
+
+def _with_imports(source: Path) -> set[Path]:
+    found: set[Path] = set()
+    waiting = [source.resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting.extend(_imports(path))
+    return found
+
+
+@cache
+def _imports(source: Path) -> tuple[Path, ...]:
+    """List the files of ours that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source.read_bytes())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(_module_files(names))
+
+
+def _module_files(names: set[str]) -> Iterator[Path]:
+    for name in names:
+        if name.partition(".")[0] in _OURS:
+            module = _ROOT.joinpath(*name.split("."))
+            for path in (module.with_suffix(".py"), module / "__init__.py"):
+                if path.is_file():
+                    yield path

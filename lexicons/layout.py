@@ -1,0 +1,123 @@
+"""Board layouts: how large a board is, where its premium squares are, where play begins.
+
+A layout is a UTF-8 text file, one line a row, one character a square:
+
+=====  ==================  =====  ==================
+``.``  plain
+``'``  2 × letter          ``-``  2 × word
+``"``  3 × letter          ``=``  3 × word
+``^``  4 × letter          ``~``  4 × word
+=====  ==================  =====  ==================
+
+Blank lines and lines that begin with ``#`` are left out. A line ``start 8H`` names the square that
+the first play covers: its row, from 1, and its column, from A. Without it that is the centre.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+__all__ = ["MAX_SIDE", "BoardLayout", "load_layout"]
+
+MAX_SIDE = 26  # move text names a column by one letter
+_MIN_SIDE = 2
+
+_LETTER = {"'": 2, '"': 3, "^": 4}
+_WORD = {"-": 2, "=": 3, "~": 4}
+_SQUARES = frozenset(".") | _LETTER.keys() | _WORD.keys()
+_START = re.compile(r"start\s+(\d{1,2})([A-Za-z])\s*")
+
+
+@dataclass(frozen=True)
+class BoardLayout:
+    """A board without tiles.
+
+    The multipliers are row-major, ``rows × columns`` of them, 1 on a plain square. ``start`` is
+    the row and column, from 0, of the square that the first play covers.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    letter_multipliers: tuple[int, ...]
+    word_multipliers: tuple[int, ...]
+    start: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        """Refuse sizes and a start square that do not fit together."""
+        for side in (self.rows, self.columns):
+            if not _MIN_SIDE <= side <= MAX_SIDE:
+                raise ValueError(
+                    f"{self.name}: {self.rows}×{self.columns} squares; a side has "
+                    f"{_MIN_SIDE} to {MAX_SIDE}"
+                )
+        squares = self.rows * self.columns
+        if len(self.letter_multipliers) != squares or len(self.word_multipliers) != squares:
+            raise ValueError(
+                f"{self.name}: {len(self.letter_multipliers)} letter and "
+                f"{len(self.word_multipliers)} word multipliers for {squares} squares"
+            )
+        row, column = self.start
+        if not (0 <= row < self.rows and 0 <= column < self.columns):
+            raise ValueError(f"{self.name}: the start square {self.start} is not on the board")
+
+
+def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
+    """Read a board layout by the name of an embedded one, or from a text file.
+
+    Raises:
+        ValueError: names the file, the line and what is wrong with it.
+        FileNotFoundError: neither an embedded name nor a file.
+    """
+    path = Path(name_or_path)
+    if path.suffix == ".txt" or path.is_file():
+        return _parse(path.stem, path.read_text(encoding="utf-8"), str(path))
+    embedded = files("lexicons") / "data" / f"{name_or_path}.txt"
+    if not embedded.is_file():
+        raise FileNotFoundError(f"no board layout is called {str(name_or_path)!r}")
+    return _parse(str(name_or_path), embedded.read_text(encoding="utf-8"), str(name_or_path))
+
+
+def _parse(name: str, text: str, source: str) -> BoardLayout:
+    rows: list[str] = []
+    start: tuple[int, int] | None = None
+    for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        where = f"{source}, line {number}"
+        if line.startswith("start"):
+            start = _parse_start(line, where)
+            continue
+        _check_row(line, rows, where)
+        rows.append(line)
+    if not rows:
+        raise ValueError(f"{source}: no rows of squares")
+    squares = "".join(rows)
+    return BoardLayout(
+        name=name,
+        rows=len(rows),
+        columns=len(rows[0]),
+        letter_multipliers=tuple(_LETTER.get(square, 1) for square in squares),
+        word_multipliers=tuple(_WORD.get(square, 1) for square in squares),
+        start=(len(rows) // 2, len(rows[0]) // 2) if start is None else start,
+    )
+
+
+def _parse_start(line: str, where: str) -> tuple[int, int]:
+    match = _START.fullmatch(line)
+    if match is None:
+        raise ValueError(f"{where}: {line!r}; a start square is written like 'start 8H'")
+    return int(match[1]) - 1, ord(match[2].upper()) - ord("A")
+
+
+def _check_row(line: str, rows: list[str], where: str) -> None:
+    for at, square in enumerate(line, start=1):
+        if square not in _SQUARES:
+            known = " ".join(sorted(_SQUARES))
+            raise ValueError(f"{where}: {square!r} at column {at} is no square; known are {known}")
+    if rows and len(line) != len(rows[0]):
+        raise ValueError(f"{where}: {len(line)} squares where the first row has {len(rows[0])}")

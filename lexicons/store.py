@@ -1,0 +1,170 @@
+"""Lexicons ready to play with: a word graph, its alphabet, and a checksum of its words.
+
+A word list is built into a graph when it is first used, which takes seconds, and the graph is kept
+in the user's cache under a hash of the list's content; so a changed list is never mixed up with
+its old graph, and processes that build at the same time do each other no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from lexicons.alphabet import TileDistribution, load_distribution
+from lexicons.cache import replacing, user_cache
+from lexicons.kwg import WordGraph, read_kwg, write_kwg
+from lexicons.wordlist import WordList, pack_words, parse_word_list
+
+__all__ = ["Lexicon", "lexicon_names", "load_lexicon"]
+
+_EMBEDDED_SUFFIX = ".txt.xz"
+_FORMAT = "tilewire lexicon 1"  # change it when what is cached changes
+
+# A few nodes can spell more words than there are atoms; this is half as many again as the richest
+# language's list.
+_MOST_WORDS = 4_500_000
+
+_Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """The words that count, as a graph over a distribution's alphabet.
+
+    ``checksum`` tells whether two lexicons have the same words, whatever file they came from: it
+    is the SHA-256, in hexadecimal, of the words in tile order, upper case, one a line, UTF-8.
+    """
+
+    name: str
+    distribution: TileDistribution
+    graph: WordGraph
+    checksum: str
+
+
+def lexicon_names() -> tuple[str, ...]:
+    """Name the embedded lexicons."""
+    found = (entry.name for entry in (files("lexicons") / "embedded").iterdir())
+    return tuple(
+        sorted(
+            name.removesuffix(_EMBEDDED_SUFFIX) for name in found if name.endswith(_EMBEDDED_SUFFIX)
+        )
+    )
+
+
+def load_lexicon(
+    name_or_path: str | Path = "scowl",
+    distribution: TileDistribution | None = None,
+    progress: _Progress | None = None,
+) -> Lexicon:
+    """Load an embedded lexicon by name, or a word list or KWG file (``.kwg``) by path.
+
+    Args:
+        name_or_path: one of ``lexicon_names()``, or a file.
+        distribution: whose alphabet the words are in; English by default.
+        progress: told in a sentence what takes time, if anything does.
+
+    Raises:
+        ValueError: the file is no word list or word graph of this alphabet; says where and why.
+        FileNotFoundError: neither an embedded name nor a file.
+    """
+    distribution = distribution or load_distribution()
+    progress = progress or _silent
+    if str(name_or_path) in lexicon_names():
+        name = str(name_or_path)
+        entry = files("lexicons") / "embedded" / f"{name}{_EMBEDDED_SUFFIX}"
+        return _from_list(name, entry.read_bytes(), entry.name, distribution, progress)
+    path = Path(name_or_path)
+    if not path.is_file():
+        known = ", ".join(lexicon_names())
+        raise FileNotFoundError(
+            f"no lexicon is called {str(name_or_path)!r} (embedded: {known}) and no file is there"
+        )
+    if path.suffix.lower() == ".kwg":
+        return _from_kwg(path, distribution, progress)
+    name = path.name.partition(".")[0] or path.name
+    return _from_list(name, path.read_bytes(), str(path), distribution, progress)
+
+
+def _silent(_: str) -> None:
+    """Tell nobody."""
+
+
+def _from_list(
+    name: str, content: bytes, source: str, distribution: TileDistribution, progress: _Progress
+) -> Lexicon:
+    kept = _Kept(content, distribution)
+    found = kept.graph()
+    if found is not None:
+        return Lexicon(name, distribution, *found)
+    words = parse_word_list(content, distribution.alphabet, source)
+    progress(f"building the word graph of {name}, {len(words):,} words (once for this list)")
+    from lexicons.build import build_word_graph  # brings numba in, which only building needs
+
+    graph = build_word_graph(words.matrix)
+    if not kept.keep(words.checksum, graph):
+        progress(f"{kept.directory} cannot be written, so the graph is built again next time")
+    return Lexicon(name, distribution, graph, words.checksum)
+
+
+def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -> Lexicon:
+    graph = read_kwg(path, len(distribution.alphabet))
+    kept = _Kept(graph.nodes.tobytes(), distribution)
+    checksum = kept.checksum()
+    if checksum is None:
+        progress(f"reading the words of {path.name} (once for this file)")
+        listed = list(islice(graph.words(), _MOST_WORDS + 1))
+        if len(listed) > _MOST_WORDS:
+            raise ValueError(f"{path}: more than {_MOST_WORDS:,} words; no lexicon has as many")
+        checksum = WordList(distribution.alphabet, pack_words(listed)).checksum
+        kept.keep(checksum)
+    return Lexicon(path.stem, distribution, graph, checksum)
+
+
+class _Kept:
+    """What the cache knows about one file's content: its checksum, and its graph if it is a list.
+
+    Files come by ``replace``, so each is whole. The checksum is written before the graph.
+    """
+
+    def __init__(self, content: bytes, distribution: TileDistribution) -> None:
+        # The same words have other tile numbers in another alphabet.
+        digest = hashlib.sha256("\0".join((_FORMAT, *distribution.alphabet.letters, "")).encode())
+        digest.update(content)
+        self.directory = user_cache() / "lexicons"
+        self._letters = len(distribution.alphabet)
+        self._checksum_path = self.directory / f"{digest.hexdigest()}.checksum"
+        self._graph_path = self.directory / f"{digest.hexdigest()}.kwg"
+
+    def checksum(self) -> str | None:
+        """Give the checksum of the words, if it is known."""
+        try:
+            text = self._checksum_path.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return text if len(text) == hashlib.sha256().digest_size * 2 else None
+
+    def graph(self) -> tuple[WordGraph, str] | None:
+        """Give the graph and the checksum, if both are there and sound."""
+        checksum = self.checksum()
+        # A damaged file, after a crash for instance, is as good as none.
+        with suppress(OSError, ValueError):
+            graph = read_kwg(self._graph_path, self._letters)
+            return None if checksum is None else (graph, checksum)
+        return None
+
+    def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
+        """Keep these for the next time; tell whether that was possible."""
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            with replacing(self._checksum_path) as temporary:
+                temporary.write_text(checksum + "\n", encoding="ascii")
+            if graph is not None:
+                write_kwg(self._graph_path, graph)
+        except OSError:
+            return False
+        return True

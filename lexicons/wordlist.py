@@ -1,0 +1,232 @@
+"""Word lists: reading them, packing them into arrays, and telling two lists apart.
+
+A word list is UTF-8 text (a byte order mark and CRLF line ends do no harm), one word a line in any
+case. Blank lines and lines that begin with ``#`` are left out. Anything else that is no word,
+definitions behind words included, is refused with its line number: a list that is read wrongly
+costs games without a sign.
+
+Many words are kept as a *word matrix*: ``uint8``, a row a word, padded with 0 (which is no letter).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import Alphabet
+from lexicons.kwg import MAX_TILE, MAX_WORD
+
+__all__ = [
+    "SHORTEST_WORD",
+    "WordList",
+    "WordMatrix",
+    "pack_words",
+    "parse_word_list",
+    "read_word_list",
+    "sorted_words",
+]
+
+SHORTEST_WORD = 2  # a single letter is no play
+
+WordMatrix: TypeAlias = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class WordList:
+    """Distinct words; ``matrix`` is sorted by tile numbers."""
+
+    alphabet: Alphabet
+    matrix: WordMatrix
+
+    def __len__(self) -> int:
+        """Count the words."""
+        return len(self.matrix)
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        """Give each word's tiles."""
+        for row in self.matrix.tolist():
+            yield tuple(tile for tile in row if tile)
+
+    def text(self) -> str:
+        """Write the list as ``checksum`` sees it: upper case, sorted, each line ended by LF.
+
+        The order is that of the tile numbers, and tiles of several characters are bracketed.
+        """
+        letters = self.alphabet.letters
+        if max(map(len, letters)) > 1:
+            return "".join(f"{self.alphabet.text(word)}\n" for word in self)
+        count, width = self.matrix.shape
+        # UTF-32 text of all words at once; the 0 that ends a word becomes its line end.
+        padded = np.zeros((count, width + 1), np.uint8)
+        padded[:, :width] = self.matrix
+        codes = np.array([ord("\n"), *map(ord, letters[1:])], "<u4")[padded]
+        lengths = np.count_nonzero(padded, axis=1)
+        wanted = np.arange(width + 1) <= lengths[:, np.newaxis]
+        text: str = codes[wanted].tobytes().decode("utf-32-le")
+        return text
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of ``text()`` in UTF-8, in hexadecimal: the same for any file of these words."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+
+def read_word_list(path: str | Path, alphabet: Alphabet) -> WordList:
+    """Read a word list from a text file, or from one compressed by xz (``.xz``).
+
+    Raises:
+        ValueError: names the file, the line and what is wrong with it.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    return parse_word_list(path.read_bytes(), alphabet, str(path))
+
+
+def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList:
+    """Read a word list from a file's content; ``source`` names it in errors.
+
+    Raises:
+        ValueError: names ``source``, the line and what is wrong with it.
+    """
+    if source.endswith(".xz"):
+        try:
+            content = lzma.decompress(content)
+        except lzma.LZMAError as error:
+            raise ValueError(f"{source}: not a whole xz file ({error})") from None
+    lines = _word_lines(_decode(content, source))
+    if not lines.words:
+        raise ValueError(f"{source}: no words in it; a word list has one word a line")
+    return WordList(alphabet, _sorted_lines(lines, _read_tiles(lines, alphabet, source), source))
+
+
+class _Lines(NamedTuple):
+    words: list[str]  # upper case
+    numbers: list[int]  # of their lines, from 1
+
+
+def _decode(content: bytes, source: str) -> str:
+    end = content.find(b"\0")
+    if end >= 0:
+        line = content.count(b"\n", 0, end) + 1
+        raise ValueError(
+            f"{source}, line {line}: not text but binary data; a word list is UTF-8 text (and "
+            "the name of a word graph ends in .kwg)"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{source}, line {line}: byte 0x{error.object[error.start]:02X} is not UTF-8; "
+            "save the list as UTF-8 text"
+        ) from None
+
+
+def _word_lines(text: str) -> _Lines:
+    words: list[str] = []
+    numbers: list[int] = []
+    for number, line in enumerate(text.upper().split("\n"), start=1):
+        word = line.strip()
+        if word and not word.startswith("#"):
+            words.append(word)
+            numbers.append(number)
+    return _Lines(words, numbers)
+
+
+def _read_tiles(lines: _Lines, alphabet: Alphabet, source: str) -> WordMatrix:
+    if max(map(len, alphabet.letters)) > 1:
+        pairs = zip(lines.words, lines.numbers, strict=True)
+        return pack_words([_tiles_of(word, alphabet, f"{source}, line {n}") for word, n in pairs])
+    lengths = np.fromiter(map(len, lines.words), np.int64, len(lines.words))
+    codes = np.frombuffer("".join(lines.words).encode("utf-32-le"), "<u4")
+    tile_of = np.zeros(0x110000, np.uint8)  # by code point
+    tile_of[list(map(ord, alphabet.letters[1:]))] = np.arange(1, len(alphabet.letters))
+    tiles = tile_of[codes]
+    unfit = (lengths < SHORTEST_WORD) | (lengths > MAX_WORD)
+    unfit[np.searchsorted(np.cumsum(lengths), np.flatnonzero(tiles == 0), side="right")] = True
+    if unfit.any():
+        row = int(unfit.argmax())
+        _tiles_of(lines.words[row], alphabet, f"{source}, line {lines.numbers[row]}")
+    matrix = np.zeros((len(lengths), int(lengths.max())), np.uint8)
+    matrix[np.arange(matrix.shape[1]) < lengths[:, np.newaxis]] = tiles
+    return matrix
+
+
+def _tiles_of(word: str, alphabet: Alphabet, where: str) -> tuple[int, ...]:
+    """Read one line's word, or say what is wrong with it."""
+    first, *behind = word.split()
+    if behind:
+        raise ValueError(
+            f"{where}: {first!r} has something behind it; a line holds one word and no definition"
+        )
+    try:
+        tiles = alphabet.word_tiles(word)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if not SHORTEST_WORD <= len(tiles) <= MAX_WORD:
+        raise ValueError(
+            f"{where}: {word!r} has {len(tiles)} letters; a word has {SHORTEST_WORD} to {MAX_WORD}"
+        )
+    return tiles
+
+
+def _sorted_lines(lines: _Lines, matrix: WordMatrix, source: str) -> WordMatrix:
+    rows = _as_strings(matrix)
+    order = np.argsort(rows, kind="stable")
+    again = np.flatnonzero(rows[order[1:]] == rows[order[:-1]])
+    if again.size:
+        at = int(again[np.argmin(order[again + 1])])
+        first, second = int(order[at]), int(order[at + 1])
+        raise ValueError(
+            f"{source}, line {lines.numbers[second]}: {lines.words[second]!r} is in line "
+            f"{lines.numbers[first]} already"
+        )
+    return np.ascontiguousarray(matrix[order])
+
+
+def pack_words(words: Sequence[Sequence[int]]) -> WordMatrix:
+    """Put words into a matrix, in their order.
+
+    Raises:
+        ValueError: a word has no letters or too many, or holds what is no letter.
+    """
+    width = max(map(len, words), default=0)
+    if width > MAX_WORD:
+        raise ValueError(f"a word of {width} letters; {MAX_WORD} are possible")
+    matrix = np.zeros((len(words), width), np.uint8)
+    for row, word in enumerate(words):
+        if not word or min(word) < 1 or max(word) > MAX_TILE:
+            raise ValueError(f"word {row} is {tuple(word)}; letters are numbered 1 to {MAX_TILE}")
+        matrix[row, : len(word)] = word
+    return matrix
+
+
+def sorted_words(words: WordMatrix) -> WordMatrix:
+    """Sort words by tile numbers, each once.
+
+    Raises:
+        ValueError: a word has no letters or too many, or holds what is no letter.
+    """
+    count, width = words.shape
+    if not count:
+        return np.zeros((0, 0), np.uint8)
+    letters = words != 0
+    gaps = (letters[:, 1:] & ~letters[:, :-1]).any(axis=1) | ~letters[:, 0]
+    if width > MAX_WORD or gaps.any() or int(words.max()) > MAX_TILE:
+        raise ValueError(
+            f"a word is 1 to {MAX_WORD} letters numbered 1 to {MAX_TILE}, and zeros behind them"
+        )
+    return np.unique(_as_strings(words)).view(np.uint8).reshape(-1, width)
+
+
+def _as_strings(words: WordMatrix) -> npt.NDArray[np.bytes_]:
+    """View each row as a byte string: numpy sorts these, and takes zeros at the end for nothing."""
+    return np.ascontiguousarray(words).view(f"S{words.shape[1]}").ravel()

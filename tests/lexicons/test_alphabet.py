@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexicons.alphabet import BLANK, BLANK_FLAG, Alphabet, load_distribution
+
+ENGLISH = load_distribution()
+SPANISH = Alphabet(("?", "A", "C", "CH", "H", "Ñ"), ("?", "a", "c", "ch", "h", "ñ"))
+
+
+def test_the_english_bag() -> None:
+    assert ENGLISH.total == 100
+    assert len(ENGLISH.alphabet) == 26
+    assert sum(c * p for c, p in zip(ENGLISH.counts, ENGLISH.points, strict=True)) == 187
+    assert ENGLISH.alphabet.text(ENGLISH.all_tiles()).startswith("??AAAAAAAAABBCC")
+    vowels = [n for n, vowel in enumerate(ENGLISH.vowels) if vowel]
+    assert ENGLISH.alphabet.text(vowels) == "AEIOU"
+
+
+def test_points_of_tiles_and_used_blanks() -> None:
+    assert ENGLISH.value(ENGLISH.alphabet.tiles("QUIz")) == 12
+    assert ENGLISH.value((BLANK,)) == 0
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 26, 1 | BLANK_FLAG, 26 | BLANK_FLAG])))
+def test_text_and_tiles_are_inverse(tiles: list[int]) -> None:
+    assert ENGLISH.alphabet.tiles(ENGLISH.alphabet.text(tiles)) == tuple(tiles)
+
+
+def test_tiles_of_several_characters() -> None:
+    assert SPANISH.text((3, 1, 3 | BLANK_FLAG, 0)) == "[CH]A[ch]?"
+    assert SPANISH.tiles("[CH]A[ch]?") == (3, 1, 3 | BLANK_FLAG, 0)
+    assert SPANISH.tiles("CH") == (2, 4)
+    assert SPANISH.word_tiles("chacha") == (3, 1, 3, 1)
+    assert SPANISH.word_tiles("cañ") == (2, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("AB1", "'1' at character 3"), ("[CH", "never closed"), ("A[QQ]", "'QQ' at character 2")],
+)
+def test_text_that_is_no_tiles(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        SPANISH.tiles(text.replace("B", "C"))
+
+
+def test_a_word_has_neither_blanks_nor_foreign_letters() -> None:
+    for word in ("CA?", "CAÉ"):
+        with pytest.raises(ValueError, match="at character 3"):
+            ENGLISH.alphabet.word_tiles(word)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("A,a,1,1,1\n", "the blank"),
+        ("?,?,2,0,0\n", "0 letters"),
+        ("?,?,2,0\n", "4 fields"),
+        ("?,?,2,0,0\nA,a,x,1,1\n", "row 2: count"),
+        ("?,?,2,0,0\nA,a,-1,1,1\n", "0 or more"),
+        ("?,?,2,0,0\nA,a,1,1,2\n", "vowel is 0 or 1"),
+        ("?,?,2,0,0\nA,a,1,1,1\nA,b,1,1,1\n", "written differently"),
+        ("?,?,2,0,0\nA,A,1,1,1\n", "written differently"),
+    ],
+)
+def test_a_bad_distribution_is_refused(tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=reason):
+        load_distribution(path)
+
+
+def test_an_unknown_distribution() -> None:
+    with pytest.raises(FileNotFoundError, match="'klingon'"):
+        load_distribution("klingon")

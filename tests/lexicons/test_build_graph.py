@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexicons import cells
+from lexicons.build import build_word_graph
+from lexicons.kwg import CHILD, LAST, WordGraph, check_nodes
+from lexicons.wordlist import pack_words
+
+Word = tuple[int, ...]
+
+SEPARATOR = 0
+LETTERS = st.integers(1, 4) | st.just(63)
+WORDS = st.lists(st.lists(LETTERS, min_size=1, max_size=6).map(tuple), max_size=40)
+
+
+def gaddag_by_hand(words: Iterable[Word]) -> set[Word]:
+    """Spell all strings of a GADDAG as Gordon (1994) defines it."""
+    strings = set()
+    for word in words:
+        strings.add(word[::-1])
+        for cut in range(1, len(word)):
+            strings.add((*word[:cut][::-1], SEPARATOR, *word[cut:]))
+    return strings
+
+
+def lists_of(graph: WordGraph) -> list[tuple[int, ...]]:
+    """Read the siblings behind every child index that occurs."""
+    nodes = graph.nodes.tolist()
+    found = []
+    for begin in {node & CHILD for node in nodes} - {0}:
+        end = begin
+        while not nodes[end] & LAST:
+            end += 1
+        found.append(tuple(nodes[begin : end + 1]))
+    return found
+
+
+@settings(deadline=None)  # the first example compiles
+@given(WORDS)
+def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
+    graph = build_word_graph(words)
+    check_nodes(graph.nodes, "the graph")
+    assert list(graph.words()) == sorted(set(words))
+    strings = list(graph.gaddag_strings())
+    assert len(strings) == len(set(strings))
+    assert set(strings) == gaddag_by_hand(words)
+
+
+@settings(deadline=None)
+@given(WORDS)
+def test_no_list_is_there_twice(words: list[Word]) -> None:
+    lists = lists_of(build_word_graph(words))
+    assert len(set(lists)) == len(lists)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS)
+def test_contains_tells_words_from_others(words: list[Word], others: list[Word]) -> None:
+    graph = build_word_graph(words)
+    for word in [*words, *others]:
+        assert graph.contains(word) == (word in words)
+
+
+def test_care_is_stored_as_the_layout_says() -> None:
+    c, a, r, e = 3, 1, 18, 5
+    graph = build_word_graph([(c, a, r, e)])
+    assert set(graph.gaddag_strings()) == {
+        (e, r, a, c),
+        (r, a, c, 0, e),
+        (a, c, 0, r, e),
+        (c, 0, a, r, e),
+    }
+    # The DAWG's four letters; A, C, E and R side by side; behind these C@, @, RAC and AC@; and the
+    # two nodes that point at the roots.
+    assert len(graph.nodes) == 4 + 4 + (2 + 1 + 3 + 3) + 2
+
+
+def test_the_order_of_words_and_repetitions_change_nothing() -> None:
+    words = [(1, 2), (3,), (1, 2, 3), (2, 1)]
+    graph = build_word_graph(words)
+    for same in (words[::-1], words * 2, pack_words(words)):
+        assert np.array_equal(build_word_graph(same).nodes, graph.nodes)
+
+
+def test_no_words_make_an_empty_graph() -> None:
+    graph = build_word_graph([])
+    check_nodes(graph.nodes, "the graph")
+    assert (graph.dawg_root, graph.gaddag_root, list(graph.words())) == (0, 0, [])
+    assert not graph.contains(())
+    assert not graph.contains((1,))
+
+
+def test_the_longest_words() -> None:
+    words = [(1,) * 63, (2,) * 62 + (1,)]
+    graph = build_word_graph(words)
+    check_nodes(graph.nodes, "the graph")
+    assert list(graph.words()) == words
+
+
+def test_many_words_outgrow_the_first_room() -> None:
+    # Random words share little, so that cells are made far beyond the first estimate.
+    generator = np.random.default_rng(7)
+    matrix = generator.integers(1, 27, (3000, 9), dtype=np.uint8)
+    graph = build_word_graph(matrix)
+    check_nodes(graph.nodes, "the graph", 26)
+    assert set(graph.words()) == set(map(tuple, matrix.tolist()))
+    assert set(graph.gaddag_strings()) == gaddag_by_hand(map(tuple, matrix.tolist()))
+
+
+def test_a_graph_that_the_layout_cannot_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "MAX_NODES", 5)
+    with pytest.raises(ValueError, match="the KWG layout holds 6"):
+        build_word_graph([(1, 2, 3)])
+
+
+def test_the_kernels_do_the_same_uncompiled() -> None:
+    words = [(1, 2), (1, 2, 3), (3,), (2, 2, 3), (1,)]
+    script = f"from lexicons.build import build_word_graph as b; print(b({words}).nodes.tolist())"
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore:overflow:RuntimeWarning", "-c", script],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == str(build_word_graph(words).nodes.tolist())
+    assert not ran.stderr

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba.core.config
+import numpy as np
+import pytest
+
+import lexicons.build
+from lexicons import jit
+from lexicons.jit import freeze, helper, kernel, on_warm_up, warm_up
+
+
+@helper
+def _square(value: int) -> int:
+    return value * value
+
+
+@kernel
+def _sum_of_squares(values: Any) -> int:
+    """Add up squares."""
+    total: int = 0
+    for value in values:
+        total += _square(value)
+    return total
+
+
+def _run(script: str, **environment: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ran.stdout.strip()
+
+
+def test_importing_the_package_does_not_import_numba() -> None:
+    assert _run("import sys, lexicons; print('numba' in sys.modules)") == "False"
+
+
+def test_a_kernel_computes_and_keeps_its_name() -> None:
+    assert _sum_of_squares(np.arange(4)) == 14
+    assert _sum_of_squares.__doc__ == "Add up squares."
+
+
+def test_other_users_of_numba_keep_their_cache_directory() -> None:
+    config: Any = numba.core.config
+    before = config.CACHE_DIR
+    kernel(lambda: 1)
+    assert before == config.CACHE_DIR
+
+
+def test_freezing_refuses_new_types_until_it_is_undone() -> None:
+    _sum_of_squares(np.arange(4))
+    freeze()
+    try:
+        assert _sum_of_squares(np.arange(3)) == 5
+        with pytest.raises((RuntimeError, TypeError), match=r"disabled|No matching definition"):
+            _sum_of_squares(np.arange(3, dtype=np.int8))
+    finally:
+        freeze(False)
+    assert _sum_of_squares(np.arange(3, dtype=np.int8)) == 5
+
+
+def test_warming_up_runs_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_warm_ups", [])
+    calls: list[str] = []
+
+    @on_warm_up
+    def first() -> None:
+        calls.append("first")
+
+    @on_warm_up
+    def second() -> None:
+        calls.append("second")
+
+    reported: list[tuple[str, float]] = []
+    total = warm_up(lambda name, seconds: reported.append((name, seconds)))
+    assert calls == ["first", "second"]
+    assert [name for name, _ in reported] == [__name__] * 2
+    assert total == sum(seconds for _, seconds in reported)
+    assert warm_up() >= 0
+
+
+def test_the_cache_is_named_by_all_files_of_ours_that_are_imported() -> None:
+    source = Path(lexicons.build.__file__)
+    found = {path.name for path in jit._with_imports(source)}
+    assert {"build.py", "cells.py", "kwg.py", "jit.py", "wordlist.py", "cache.py"} <= found
+    assert "store.py" not in found
+
+
+def test_an_edit_in_an_imported_file_names_another_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "_ROOT", tmp_path)
+    package = tmp_path / "engine" / "parts"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from engine.parts import deep\n", encoding="utf-8")
+    (package / "deep.py").write_text("import numpy, engine.state\n", encoding="utf-8")
+    state = tmp_path / "engine" / "state.py"
+    user = tmp_path / "engine" / "user.py"
+    user.write_text("def f():\n    from engine import parts\n", encoding="utf-8")
+    names = set()
+    for content in ("X = 1\n", "X = 2\n"):
+        state.write_text(content, encoding="utf-8")
+        jit._cache_directory.cache_clear()
+        names.add(jit._cache_directory(user))
+    assert len(names) == 2
+    assert None not in names
+
+
+def test_code_is_not_kept_where_others_can_write(own_cache: Path) -> None:
+    jit._cache_directory.cache_clear()
+    source = Path(lexicons.build.__file__)
+    directory = jit._cache_directory(source)
+    assert directory is not None
+    directory.chmod(0o777)
+    jit._cache_directory.cache_clear()
+    assert jit._cache_directory(source) is None
+
+
+def test_kernels_work_where_nothing_can_be_kept(own_cache: Path) -> None:
+    own_cache.write_text("a file, where a directory should be", encoding="utf-8")
+    jit._cache_directory.cache_clear()
+
+    def add_one(value: int) -> int:
+        return value + 1
+
+    plus_one = kernel(add_one)
+    assert plus_one(2) == 3
+
+
+def test_indexes_are_checked_on_request(tmp_path: Path) -> None:
+    script = tmp_path / "reader.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from lexicons.jit import kernel\n"
+        "@kernel\n"
+        "def read(values, at):\n"
+        "    return values[at]\n"
+        "try:\n"
+        "    read(np.zeros(2), 2)\n"
+        "except IndexError as error:\n"
+        "    print('refused')\n",
+        encoding="utf-8",
+    )
+    run = f"import runpy; runpy.run_path({str(script)!r})"
+    assert _run(run, TILEWIRE_BOUNDSCHECK="1") == "refused"
+    assert _run(run, TILEWIRE_BOUNDSCHECK="1") == "refused"  # from the cache
+    names = [path.name for path in (tmp_path / "cache" / "kernels").iterdir()]
+    assert len(names) == 1

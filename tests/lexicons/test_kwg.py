@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexicons.build import build_word_graph
+from lexicons.kwg import (
+    ACCEPTS,
+    LAST,
+    MAX_WORD,
+    TILE_SHIFT,
+    WordGraph,
+    check_nodes,
+    read_kwg,
+    write_kwg,
+)
+
+WORDS = [(1, 2), (1, 2, 3), (2, 1), (3, 1, 2)]
+
+
+def node(tile: int, child: int = 0, flags: int = LAST) -> int:
+    return tile << TILE_SHIFT | flags | child
+
+
+def written(path: Path, nodes: Sequence[int]) -> Path:
+    path.write_bytes(np.array(nodes, "<u4").tobytes())
+    return path
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "small.kwg"
+    graph = build_word_graph(WORDS)
+    write_kwg(path, graph)
+    read = read_kwg(path, 3)
+    assert np.array_equal(read.nodes, graph.nodes)
+    assert list(read.words()) == WORDS
+    assert path.read_bytes() == graph.nodes.astype("<u4").tobytes()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["small.kwg"]
+
+
+def test_a_graph_that_is_mapped_survives_its_replacement(tmp_path: Path) -> None:
+    path = tmp_path / "small.kwg"
+    write_kwg(path, build_word_graph(WORDS))
+    old = read_kwg(path)
+    write_kwg(path, build_word_graph([(1, 1)]))
+    assert list(old.words()) == WORDS
+    assert list(read_kwg(path).words()) == [(1, 1)]
+
+
+def test_nodes_cannot_be_written_and_graphs_can_be_sent() -> None:
+    graph = build_word_graph(WORDS)
+    assert graph.contains(WORDS[0])
+    with pytest.raises(ValueError, match="read-only"):
+        graph.nodes[0] = 1
+    copy: WordGraph = pickle.loads(pickle.dumps(graph))
+    assert list(copy.words()) == WORDS
+    assert not copy.nodes.flags.writeable
+
+
+@pytest.mark.parametrize("word", [(), (0,), (1, 0), (1, 2 | 0x80), (4,), (1, 2, 3, 1), (1, 2, 9)])
+def test_what_is_no_word_is_not_contained(word: tuple[int, ...]) -> None:
+    assert not build_word_graph(WORDS).contains(word)
+
+
+@pytest.mark.parametrize("size", [0, 4, 7, 41])
+def test_a_file_of_the_wrong_size_is_refused(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "bad.kwg"
+    path.write_bytes(bytes(size))
+    with pytest.raises(ValueError, match=f"bad.kwg: {size} bytes"):
+        read_kwg(path)
+
+
+CHAIN = [node(0, 2), node(0, 2), *(node(1, at) for at in range(3, MAX_WORD + 4)), node(1)]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([node(0, 9), node(0)], "node 0 of 2 has its child at 9"),
+        ([node(0, 2), node(0, 2), node(1, 1)], "node 2 of 3 has its child at 1"),
+        ([node(0, 2), node(0, 2), node(1, flags=0)], "never ends"),
+        ([node(0, 2), node(0), node(1, flags=ACCEPTS | LAST)], "a DAWG only"),
+        ([node(0, 2), node(0, 2), node(64)], "node 2 has tile 64, but the highest is 63"),
+        ([node(0, 2), node(0, 2), node(2, flags=0), node(1)], "node 2 .* not in tile order"),
+        ([node(0, 2), node(0, 2), node(1, flags=0), node(1)], "node 2 .* not in tile order"),
+        ([node(0, 2), node(0, 2), node(1, 2)], "node 0 leads back"),
+        ([node(0), node(0, 3), node(1), node(1, 4), node(1, 3)], "node 1 leads back"),
+        ([node(0), node(0, 3), node(1, 3, 0), node(2, 4), node(1, 2)], "leads back"),
+        (CHAIN, "more than 63 letters"),
+    ],
+)
+def test_a_graph_that_leads_astray_is_refused(
+    tmp_path: Path, nodes: list[int], reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason):
+        read_kwg(written(tmp_path / "bad.kwg", nodes))
+
+
+def test_a_graph_of_another_alphabet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "small.kwg"
+    write_kwg(path, build_word_graph(WORDS))
+    with pytest.raises(ValueError, match="tile 3, but the highest is 2"):
+        read_kwg(path, 2)
+
+
+def test_too_many_nodes_are_refused() -> None:
+    with pytest.raises(ValueError, match="4194305 nodes"):
+        check_nodes(np.zeros((1 << 22) + 1, np.uint32), "large.kwg")
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 2**32 - 1))
+def test_a_damaged_graph_is_refused_or_harmless(where: int, value: int) -> None:
+    nodes = build_word_graph(WORDS).nodes.copy()
+    nodes[where % len(nodes)] = value
+    try:
+        check_nodes(nodes, "damaged.kwg")
+    except ValueError:
+        return
+    graph = WordGraph(nodes)
+    for strings in (graph.words(), graph.gaddag_strings()):
+        for string in islice(strings, 1000):
+            assert len(string) <= MAX_WORD + 1
+    for word in WORDS:
+        graph.contains(word)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 200))
+def test_a_file_that_was_cut_short_is_refused(missing: int) -> None:
+    nodes = build_word_graph([(1, 2, 3, 4), (2, 3, 4, 5), (4, 5, 1)]).nodes
+    with pytest.raises(ValueError, match=r"cut\.kwg: "):
+        check_nodes(nodes[: max(len(nodes) - missing, 0)], "cut.kwg")

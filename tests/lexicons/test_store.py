@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import hashlib
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lexicons
+from lexicons import Lexicon, lexicon_names, load_distribution, load_lexicon, store
+from lexicons.alphabet import Alphabet, TileDistribution
+from lexicons.cache import replacing, user_cache
+from lexicons.kwg import ACCEPTS, CHILD, LAST, TILE_SHIFT, WordGraph, write_kwg
+from lexicons.wordlist import read_word_list
+
+CHECKSUM = hashlib.sha256(b"AA\nAB\nCARE\n").hexdigest()
+
+
+@pytest.fixture
+def word_file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.txt"
+    path.write_text("care\nab\naa\n", encoding="utf-8")
+    return path
+
+
+def texts(lexicon: Lexicon) -> list[str]:
+    return [lexicon.distribution.alphabet.text(word) for word in lexicon.graph.words()]
+
+
+def test_a_list_is_built_once(word_file: Path) -> None:
+    told: list[str] = []
+    for _ in range(2):
+        lexicon = load_lexicon(word_file, progress=told.append)
+        assert (lexicon.name, lexicon.checksum) == ("mine", CHECKSUM)
+        assert texts(lexicon) == ["AA", "AB", "CARE"]
+    assert told == ["building the word graph of mine, 3 words (once for this list)"]
+
+
+def test_a_changed_list_is_built_anew(word_file: Path) -> None:
+    load_lexicon(word_file)
+    word_file.write_text("zoo\n", encoding="utf-8")
+    assert texts(load_lexicon(str(word_file))) == ["ZOO"]
+
+
+def test_a_graph_has_the_checksum_of_its_list(word_file: Path, tmp_path: Path) -> None:
+    graph_file = tmp_path / "other.kwg"
+    write_kwg(graph_file, load_lexicon(word_file).graph)
+    told: list[str] = []
+    for _ in range(2):
+        lexicon = load_lexicon(graph_file, progress=told.append)
+        assert (lexicon.name, lexicon.checksum) == ("other", CHECKSUM)
+    assert told == ["reading the words of other.kwg (once for this file)"]
+
+
+@pytest.mark.parametrize("suffix", ["*.kwg", "*.checksum"])
+def test_a_damaged_cache_is_mended(word_file: Path, own_cache: Path, suffix: str) -> None:
+    load_lexicon(word_file)
+    (damaged,) = (own_cache / "lexicons").glob(suffix)
+    damaged.write_bytes(b"\xff" * 12)
+    told: list[str] = []
+    assert texts(load_lexicon(word_file, progress=told.append)) == ["AA", "AB", "CARE"]
+    assert load_lexicon(word_file, progress=told.append).checksum == CHECKSUM
+    assert len(told) == 1
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(word_file: Path, own_cache: Path) -> None:
+    own_cache.write_text("a file, where a directory should be", encoding="utf-8")
+    told: list[str] = []
+    assert texts(load_lexicon(word_file, progress=told.append)) == ["AA", "AB", "CARE"]
+    assert "cannot be written" in told[1]
+
+
+def test_first_uses_at_the_same_time(word_file: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        loaded = list(pool.map(load_lexicon, [word_file] * 16))
+    assert {lexicon.checksum for lexicon in loaded} == {CHECKSUM}
+    assert all(texts(lexicon) == ["AA", "AB", "CARE"] for lexicon in loaded)
+
+
+def test_another_alphabet_has_a_graph_of_its_own(word_file: Path) -> None:
+    english = load_lexicon(word_file)
+    letters = ("?", "E", "R", "C", "B", "A")
+    alphabet = Alphabet(letters, tuple(letter.lower() for letter in letters))
+    small = TileDistribution("small", alphabet, (1,) * 6, (1,) * 6, (False,) * 6)
+    other = load_lexicon(word_file, small)
+    assert texts(other) == ["CARE", "AB", "AA"]
+    assert not np.array_equal(other.graph.nodes, english.graph.nodes)
+    assert other.checksum == hashlib.sha256(b"CARE\nAB\nAA\n").hexdigest()
+
+
+def test_what_cannot_be_loaded(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"'twl' \(embedded: .*scowl"):
+        load_lexicon("twl")
+    with pytest.raises(FileNotFoundError, match="no file is there"):
+        load_lexicon(tmp_path)
+    bad = tmp_path / "bad.kwg"
+    bad.write_bytes(b"AA\nAB")
+    with pytest.raises(ValueError, match=r"bad.kwg: 5 bytes"):
+        load_lexicon(bad)
+    list_path = bad.rename(tmp_path / "bad.txt")
+    list_path.write_bytes(b"AA\nA1\n")
+    with pytest.raises(ValueError, match=r"bad.txt, line 2: '1'"):
+        load_lexicon(list_path)
+
+
+def test_a_graph_that_spells_too_many_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_MOST_WORDS", 1000)
+    # Twelve levels of two letters each, all accepting: 8,190 words in 24 nodes.
+    nodes = [LAST | 2, LAST | 2]
+    for level in range(12):
+        child = 2 * level + 4 if level < 11 else 0
+        nodes += [
+            1 << TILE_SHIFT | ACCEPTS | child & CHILD,
+            2 << TILE_SHIFT | ACCEPTS | LAST | child & CHILD,
+        ]
+    path = tmp_path / "many.kwg"
+    write_kwg(path, WordGraph(np.array(nodes, np.uint32)))
+    with pytest.raises(ValueError, match="more than 1,000 words"):
+        load_lexicon(path)
+
+
+def test_the_cache_directory(monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> None:
+    assert user_cache() == own_cache
+    monkeypatch.delenv("TILEWIRE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/tmp/somewhere")
+    assert user_cache() == Path("/var/tmp/somewhere/tilewire")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert user_cache() == Path("/home/someone/.cache/tilewire")
+
+
+def test_a_replacement_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_text("old", encoding="utf-8")
+
+    def fail() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half", encoding="utf-8")
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="disk is full"):
+        fail()
+    assert [entry.read_text(encoding="utf-8") for entry in tmp_path.iterdir()] == ["old"]
+
+
+def test_the_embedded_list() -> None:
+    lexicon = load_lexicon()
+    path = Path(lexicons.__file__).parent / "embedded" / "scowl.txt.xz"
+    words = read_word_list(path, load_distribution().alphabet)
+    listed = list(words)
+    assert lexicon.name == "scowl"
+    assert "scowl" in lexicon_names()
+    assert lexicon.checksum == words.checksum
+    assert list(lexicon.graph.words()) == listed
+    assert len(listed) > 200_000
+    for text in ("AA", "CARE", "QUIZZES"):
+        assert lexicon.graph.contains(lexicon.distribution.alphabet.tiles(text))
+    # All strings of the GADDAG are millions; those of some words, and their number, say enough.
+    strings = {(*w[:cut][::-1], 0, *w[cut:]) for w in listed[::997] for cut in range(1, len(w))}
+    strings |= {w[::-1] for w in listed[::997]}
+    gaddag = WordGraph(lexicon.graph.nodes[[1, *range(1, len(lexicon.graph.nodes))]])
+    chosen = random.Random(5).sample(sorted(strings), 500)
+    assert all(map(gaddag.contains, chosen))
+    assert count_strings(gaddag) == sum(map(len, listed))
+
+
+def count_strings(graph: WordGraph) -> int:
+    """Count the strings of the DAWG without spelling them."""
+    nodes = graph.nodes.tolist()
+    counts: dict[int, int] = {0: 0}
+    waiting = [graph.dawg_root]
+    while waiting:
+        begin = waiting[-1]
+        end = begin
+        while not nodes[end] & LAST:
+            end += 1
+        children = [node & CHILD for node in nodes[begin : end + 1]]
+        missing = [child for child in children if child not in counts]
+        waiting.extend(missing)
+        if not missing:
+            accepting = sum(node & ACCEPTS != 0 for node in nodes[begin : end + 1])
+            counts[begin] = accepting + sum(counts[child] for child in children)
+            waiting.pop()
+    return counts[graph.dawg_root]

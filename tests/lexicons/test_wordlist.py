@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import hashlib
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexicons.alphabet import Alphabet, load_distribution
+from lexicons.wordlist import (
+    WordList,
+    pack_words,
+    parse_word_list,
+    read_word_list,
+    sorted_words,
+)
+
+ENGLISH = load_distribution().alphabet
+SPANISH = Alphabet(("?", "A", "C", "CH", "H", "Ñ"), ("?", "a", "c", "ch", "h", "ñ"))
+WORDS = st.lists(st.text("ABCZ", min_size=2, max_size=6), min_size=1, unique=True)
+
+
+def _parse(text: str | bytes, alphabet: Alphabet = ENGLISH) -> WordList:
+    content = text.encode() if isinstance(text, str) else text
+    return parse_word_list(content, alphabet, "my.txt")
+
+
+@given(WORDS)
+def test_a_list_holds_its_words_sorted(words: list[str]) -> None:
+    found = _parse("\n".join(words))
+    assert [ENGLISH.text(word) for word in found] == sorted(words)
+    assert len(found) == len(words)
+    assert found.text() == "".join(f"{word}\n" for word in sorted(words))
+
+
+def test_marks_line_ends_comments_and_case_do_no_harm() -> None:
+    plain = _parse("AA\nCARE\n")
+    assert plain.checksum == hashlib.sha256(b"AA\nCARE\n").hexdigest()
+    assert _parse("\ufeff# mine\r\n\r\n  care \r\naa").checksum == plain.checksum
+    assert _parse("CARE\nAB\n").checksum != plain.checksum
+
+
+def test_tiles_of_several_characters() -> None:
+    found = _parse("chacha\nca\nañc\n", SPANISH)
+    assert list(found) == [(1, 5, 2), (2, 1), (3, 1, 3, 1)]
+    assert found.text() == "AÑC\nCA\n[CH]A[CH]A\n"
+
+
+def test_a_compressed_file(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt.xz"
+    path.write_bytes(lzma.compress(b"aa\nab\n"))
+    assert list(read_word_list(path, ENGLISH)) == [(1, 1), (1, 2)]
+    path.write_bytes(lzma.compress(b"aa\nab\n")[:-8])
+    with pytest.raises(ValueError, match="not a whole xz file"):
+        read_word_list(path, ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "my.txt: no words"),
+        ("# only\n\n", "my.txt: no words"),
+        ("AA\nCAFÉ\nx-y\n", "my.txt, line 2: 'É' at character 4 of 'CAFÉ'"),
+        ("AA\nAB\nQ?\n", "line 3: '\\?' at character 2"),
+        ("AA\nAB a muscle\n", "line 2: 'AB' has something behind it"),
+        ("AA\tlava\n", "line 1: 'AA' has something behind it"),
+        ("AA\n\n#\nA\n", "line 4: 'A' has 1 letters"),
+        ("AA\n" + "B" * 64, "line 2: .* has 64 letters"),
+        ("AB\nCARE\nAA\ncare\nAB\n", "line 4: 'CARE' is in line 2 already"),
+        (b"AA\nA\xc9\n", "line 2: byte 0xC9 is not UTF-8"),
+        (b"AA\nAB\n\x00\x01", "line 3: not text but binary data"),
+    ],
+)
+def test_a_bad_list_is_refused(text: str | bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        _parse(text)
+
+
+@pytest.mark.parametrize("word", ["A", "CA x", "CAB", "A" * 64])
+def test_a_bad_word_is_refused_in_any_alphabet(word: str) -> None:
+    with pytest.raises(ValueError, match=r"my\.txt, line 2"):
+        _parse(f"chacha\n{word}\n", SPANISH)
+
+
+def test_packing_keeps_the_order_and_sorting_drops_what_is_there_twice() -> None:
+    packed = pack_words([(2, 1), (1, 2, 3), (2, 1)])
+    assert packed.tolist() == [[2, 1, 0], [1, 2, 3], [2, 1, 0]]
+    assert sorted_words(packed).tolist() == [[1, 2, 3], [2, 1, 0]]
+    assert len(sorted_words(pack_words([]))) == 0
+
+
+@pytest.mark.parametrize("word", [(), (0,), (1, 0, 1), (64,), (1 | 0x80,), (1,) * 64])
+def test_what_is_no_word_is_not_packed(word: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="letters"):
+        pack_words([(1, 2), word])
+
+
+@pytest.mark.parametrize("row", [[0, 0], [0, 1], [64, 0]])
+def test_what_is_no_word_is_not_sorted(row: list[int]) -> None:
+    with pytest.raises(ValueError, match="a word is"):
+        sorted_words(np.array([[1, 2], row], np.uint8))
