@@ -1,0 +1,123 @@
+"""A channel carries messages to one peer and back, whatever it is made of.
+
+``PipeChannel`` is the channel to a process on the same machine: each message is a frame of
+MessagePack behind its length in four bytes, little-endian. The channel over a WebSocket is in
+``protocol.websocket``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+from typing import NamedTuple, Protocol
+
+from .codec import MAX_FRAME, MSGPACK
+from .errors import PeerError
+from .messages import Message
+
+__all__ = ["Arrival", "Channel", "ChannelClosed", "PipeChannel", "now_ms"]
+
+_LENGTH = struct.Struct("<I")
+
+
+def now_ms() -> int:
+    """Read the monotonic clock in whole milliseconds: the only clock that games go by."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class ChannelClosed(Exception):
+    """The peer is gone, or the channel was closed; ``code`` is the WebSocket close code."""
+
+    def __init__(self, reason: str, code: int | None = None) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class Arrival(NamedTuple):
+    """A message, or what made it unreadable, and when its last byte came in."""
+
+    content: Message | PeerError
+    at_ms: int
+    """On the clock of ``now_ms``."""
+
+
+class Channel(Protocol):
+    """One peer. Sending and receiving may go on at the same time, each from one task."""
+
+    peer: str
+    """Who is at the other end, for logs and messages."""
+
+    @property
+    def lag_ms(self) -> int:
+        """The time on the way there and back, as last measured; 0 where it isn't."""
+        ...
+
+    async def send(self, message: Message) -> None:
+        """Send a message.
+
+        Raises:
+            ChannelClosed: the peer is gone.
+        """
+        ...
+
+    async def receive(self) -> Arrival:
+        """Wait for the next message; what can't be read comes as a ``PeerError``.
+
+        Raises:
+            ChannelClosed: the peer is gone.
+        """
+        ...
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the channel; again is allowed."""
+        ...
+
+
+class PipeChannel:
+    """A channel over a pair of byte streams between two processes of ours."""
+
+    lag_ms = 0
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
+    ) -> None:
+        self.peer = peer
+        self._reader = reader
+        self._writer = writer
+        self._length: int | None = None  # of the frame that is coming in
+
+    async def send(self, message: Message) -> None:
+        """Send a message."""
+        frame = MSGPACK.encode(message)
+        assert isinstance(frame, bytes)
+        try:
+            self._writer.write(_LENGTH.pack(len(frame)) + frame)
+            await self._writer.drain()
+        except (ConnectionError, RuntimeError) as error:
+            raise ChannelClosed(f"{self.peer}: {error or 'the pipe is closed'}") from None
+
+    async def receive(self) -> Arrival:
+        """Wait for the next message; being cancelled loses nothing."""
+        try:
+            if self._length is None:
+                (self._length,) = _LENGTH.unpack(await self._reader.readexactly(_LENGTH.size))
+            if self._length > MAX_FRAME:
+                raise ChannelClosed(f"{self.peer}: a frame of {self._length} bytes", 1009)
+            frame = await self._reader.readexactly(self._length)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise ChannelClosed(f"{self.peer}: the pipe is closed") from None
+        self._length = None
+        at_ms = now_ms()
+        try:
+            return Arrival(MSGPACK.decode(frame), at_ms)
+        except PeerError as error:
+            return Arrival(error, at_ms)
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the writing end."""
+        self._writer.close()
+        try:
+            await self._writer.wait_closed()
+        except (ConnectionError, BrokenPipeError):
+            return

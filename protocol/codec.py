@@ -1,0 +1,118 @@
+"""Messages to bytes and back: MessagePack (binary) and JSON (text), one schema for both.
+
+Nothing that a peer sends raises anything but ``PeerError`` here. The limits are far above what an
+honest message needs, and are checked by the decoders while they read, before memory is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+import msgpack
+import msgspec
+
+from .errors import PeerError
+from .messages import MESSAGES, Message
+
+__all__ = ["CODECS", "JSON", "MAX_FRAME", "MSGPACK", "Codec"]
+
+MAX_FRAME = 256 * 1024
+"""The largest frame, in bytes: the longest possible history of a game fits in."""
+MAX_STRING = 8 * 1024
+MAX_ITEMS = 1024
+
+Frame = bytes | str
+
+
+class Codec(Protocol):
+    """One way to write messages."""
+
+    subprotocol: str
+    """The WebSocket subprotocol that stands for it."""
+
+    def encode(self, message: Message) -> Frame:
+        """Write a message as the content of one frame."""
+        ...
+
+    def decode(self, frame: Frame) -> Message:
+        """Read a frame.
+
+        Raises:
+            PeerError: ``bad_frame``, ``too_large``, ``unknown_type`` or ``bad_message``.
+        """
+        ...
+
+
+class _MsgpackCodec:
+    subprotocol = "tilewire.v1.msgpack"
+
+    def encode(self, message: Message) -> bytes:
+        packed: bytes = msgpack.packb(msgspec.to_builtins(message))
+        return packed
+
+    def decode(self, frame: Frame) -> Message:
+        if not isinstance(frame, bytes):
+            raise PeerError("bad_frame", "this conversation is in binary frames", close=1003)
+        _check_size(len(frame))
+        try:
+            content = msgpack.unpackb(
+                frame,
+                max_str_len=MAX_STRING,
+                max_bin_len=MAX_STRING,
+                max_array_len=MAX_ITEMS,
+                max_map_len=MAX_ITEMS,
+                max_ext_len=0,
+            )
+        except (ValueError, RecursionError, msgpack.UnpackException) as error:
+            raise PeerError("bad_frame", f"not MessagePack: {_sentence(error)}") from None
+        return _validated(content)
+
+
+class _JsonCodec:
+    subprotocol = "tilewire.v1.json"
+
+    def encode(self, message: Message) -> str:
+        return msgspec.json.encode(message).decode()
+
+    def decode(self, frame: Frame) -> Message:
+        if not isinstance(frame, str):
+            raise PeerError("bad_frame", "this conversation is in text frames", close=1003)
+        _check_size(len(frame))
+        try:
+            content = msgspec.json.decode(frame)
+        except (ValueError, RecursionError) as error:
+            raise PeerError("bad_frame", f"not JSON: {_sentence(error)}") from None
+        return _validated(content)
+
+
+def _validated(content: object) -> Message:
+    if not isinstance(content, dict):
+        raise PeerError("bad_message", f"a message is a map, not {type(content).__name__}")
+    kind = content.get("type")
+    if not isinstance(kind, str):
+        raise PeerError("bad_message", "a message has a text field 'type'")
+    schema = MESSAGES.get(kind)
+    if schema is None:
+        raise PeerError("unknown_type", f"no message is called {kind[:40]!r}")
+    try:
+        message = msgspec.convert(content, schema)
+    except (ValueError, RecursionError) as error:
+        raise PeerError("bad_message", f"in {kind!r}: {_sentence(error)}") from None
+    return cast("Message", message)
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_FRAME:
+        raise PeerError(
+            "too_large", f"a frame of {size} bytes; {MAX_FRAME} are allowed", close=1009
+        )
+
+
+def _sentence(error: Exception) -> str:
+    return (str(error) or type(error).__name__)[:200]
+
+
+MSGPACK: Codec = _MsgpackCodec()
+JSON: Codec = _JsonCodec()
+CODECS: dict[str, Codec] = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}
+"""The codecs by their WebSocket subprotocol, the preferred one first."""

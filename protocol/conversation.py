@@ -1,0 +1,157 @@
+"""What may be said next in a game: one table, used by both ends.
+
+A game between an arbiter and one bot is in one of the states of ``State``. ``_TABLE`` says, for
+each state and each side, which messages may be sent and which state they lead to; what is not in
+the table is a protocol error (the pattern of h11's ``_state.py``). Time plays no part here: a
+deadline that passes makes the arbiter send ``game_over``, which is allowed in every state.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from .errors import PeerError
+from .messages import (
+    Decline,
+    GameMessage,
+    GameOver,
+    Info,
+    Move,
+    NewGame,
+    Played,
+    Ready,
+    Refused,
+    Resign,
+    Resume,
+    Started,
+    YourTurn,
+)
+
+__all__ = ["Conversation", "Side", "State"]
+
+
+class Side(Enum):
+    """The two ends of a conversation."""
+
+    ARBITER = "arbiter"
+    BOT = "bot"
+
+
+class State(Enum):
+    """Where a game stands between its arbiter and one of its bots."""
+
+    UNKNOWN = "not offered yet"
+    OFFERED = "offered: the bot gets ready"
+    READY = "the bot is ready and waits for the start"
+    WAITING = "the bot waits for its turn"
+    TO_MOVE = "the bot is to move"
+    ANSWERED = "the bot has moved and waits for the verdict"
+    OVER = "over"
+
+
+_OFFER: dict[type, State] = {NewGame: State.OFFERED, GameOver: State.OVER}
+"""What an arbiter may send at any time: a (new) offer, which is how a game is resumed; the end."""
+
+_TABLE: dict[State, dict[Side, dict[type, State]]] = {
+    State.UNKNOWN: {
+        Side.ARBITER: {**_OFFER},
+        Side.BOT: {Resume: State.UNKNOWN},
+    },
+    State.OFFERED: {
+        Side.ARBITER: {**_OFFER},
+        Side.BOT: {Ready: State.READY, Decline: State.OVER, Resume: State.OFFERED},
+    },
+    State.READY: {
+        Side.ARBITER: {
+            **_OFFER,
+            Started: State.WAITING,
+            Played: State.WAITING,  # these two only after a resume: the start lies in the past
+            YourTurn: State.TO_MOVE,
+        },
+        Side.BOT: {Resume: State.READY},
+    },
+    State.WAITING: {
+        Side.ARBITER: {**_OFFER, Played: State.WAITING, YourTurn: State.TO_MOVE},
+        Side.BOT: {Resume: State.WAITING},
+    },
+    State.TO_MOVE: {
+        Side.ARBITER: {**_OFFER},
+        Side.BOT: {
+            Move: State.ANSWERED,
+            Resign: State.ANSWERED,
+            Info: State.TO_MOVE,
+            Resume: State.TO_MOVE,
+        },
+    },
+    State.ANSWERED: {
+        Side.ARBITER: {**_OFFER, Played: State.WAITING, Refused: State.TO_MOVE},
+        Side.BOT: {Resume: State.ANSWERED},
+    },
+    State.OVER: {
+        Side.ARBITER: {**_OFFER},
+        Side.BOT: {Resume: State.OVER},
+    },
+}
+
+
+class Conversation:
+    """One game between an arbiter and a bot, as either end sees it.
+
+    ``next_seq`` is the number of the event that comes next; events are ``started`` (0), each
+    ``played`` and ``game_over``. ``attempt`` counts the tries of the turn in hand.
+    """
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+        self.state = State.UNKNOWN
+        self.next_seq = 0
+        self.attempt = 1
+
+    def check(self, sender: Side, message: GameMessage) -> None:
+        """See that ``sender`` may say this now; nothing is changed.
+
+        Raises:
+            PeerError: ``out_of_turn`` or ``bad_seq``.
+        """
+        if type(message) not in _TABLE[self.state][sender]:
+            raise PeerError(
+                "out_of_turn",
+                f"{type(message).__struct_config__.tag!r} can't be sent now: {self.state.value}",
+                retry="no",
+                game=self.game,
+            )
+        expected = self._expected_seq(message)
+        seq = getattr(message, "seq", None)
+        if expected is not None and seq != expected:
+            raise PeerError(
+                "bad_seq",
+                f"seq {seq} where {expected} comes next",
+                retry="reconnect" if sender is Side.ARBITER else "corrected",
+                game=self.game,
+                seq=expected,
+            )
+
+    def advance(self, sender: Side, message: GameMessage) -> None:
+        """Take note of what ``sender`` said.
+
+        Raises:
+            PeerError: as ``check``.
+        """
+        self.check(sender, message)
+        self.state = _TABLE[self.state][sender][type(message)]
+        match message:
+            case NewGame():
+                self.next_seq, self.attempt = message.seq, 1
+            case Started() | Played() | GameOver():
+                self.next_seq, self.attempt = message.seq + 1, 1
+            case YourTurn():
+                self.attempt = message.attempt
+            case Refused():
+                self.attempt = message.attempt + 1
+
+    def _expected_seq(self, message: GameMessage) -> int | None:
+        match message:
+            case NewGame() | GameOver() | Ready() | Decline() | Resume():
+                return None  # may come at any time, or have no number
+            case _:
+                return self.next_seq

@@ -1,0 +1,41 @@
+"""Whose fault it is, decided in one place.
+
+``PeerError`` is the other side's doing and knows the reply that it gets. Anything else that goes
+wrong in this package is an ordinary exception, and a bug of ours.
+"""
+
+from __future__ import annotations
+
+from .messages import Error, Retry
+
+__all__ = ["PeerError"]
+
+
+class PeerError(Exception):
+    """The peer sent what it may not send; ``reply`` is what to answer.
+
+    Args:
+        code: a word from the table in ``SPEC.md``.
+        message: a sentence that names what was wrong and where.
+        retry: what the peer may try next.
+        close: the WebSocket close code, if the connection cannot go on.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retry: Retry = "corrected",
+        game: str | None = None,
+        seq: int | None = None,
+        close: int | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.reply = Error(code=code, message=message, retry=retry, game=game, seq=seq)
+        self.close = close
+
+    @property
+    def code(self) -> str:
+        """The word that names the fault."""
+        return self.reply.code

@@ -1,0 +1,454 @@
+"""The messages of the conversation: one frozen value each, one closed union.
+
+``SPEC.md`` says when each may be sent. Times are whole milliseconds and durations only; seats are
+0 (moves first) and 1; moves are text, ``8D WO.Ds``, ``-ABC``, ``-``; bytes are lower-case hex.
+Fields that a reader does not know are ignored, so that a later version may add some.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+__all__ = [
+    "MESSAGES",
+    "PROTOCOL_VERSION",
+    "Accusation",
+    "Candidate",
+    "Clocks",
+    "Decline",
+    "Error",
+    "GameList",
+    "GameMessage",
+    "GameOver",
+    "Games",
+    "Goodbye",
+    "Hello",
+    "Info",
+    "ListedGame",
+    "Message",
+    "Move",
+    "NewGame",
+    "Outcome",
+    "Ping",
+    "Played",
+    "Pong",
+    "Ready",
+    "Refused",
+    "Resign",
+    "Resume",
+    "Role",
+    "RulesInPlay",
+    "Seek",
+    "Seeking",
+    "Started",
+    "TimeControl",
+    "Watch",
+    "Welcome",
+    "YourTurn",
+]
+
+PROTOCOL_VERSION = 1
+
+Role: TypeAlias = Literal["arbiter", "player", "spectator"]
+Outcome: TypeAlias = Literal[
+    "out", "zeroes", "resign", "time", "illegal", "crash", "stall", "no_show", "host_error"
+]
+Retry: TypeAlias = Literal["no", "corrected", "later", "reconnect"]
+
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
+GameId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
+Seq: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
+Seat: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
+Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
+Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern="^([0-9a-f]{2})*$")]
+Clocks: TypeAlias = tuple[Ms, Ms]
+
+
+class _Message(Struct, frozen=True, tag_field="type", kw_only=True):
+    """What every message has: the field ``type`` that names it."""
+
+
+# --- opening a connection ---------------------------------------------------------------------
+
+
+class Hello(_Message, frozen=True, tag="hello"):
+    """First message of the side that opened the connection."""
+
+    role: Role
+    """What the sender is in the games that follow."""
+    name: Name
+    """Who the sender says he is; a token, where the server asks for one, proves it."""
+    protocol: int = PROTOCOL_VERSION
+    """The version of this protocol that the sender speaks."""
+    token: Annotated[str, Meta(max_length=256)] | None = None
+    """The sender's secret, if it was not in the ``Authorization`` header."""
+    software: Annotated[str, Meta(max_length=128)] | None = None
+    """Program and version, for the record."""
+
+
+class Welcome(_Message, frozen=True, tag="welcome"):
+    """The answer to ``hello``: the conversation is open."""
+
+    name: Name
+    """Who answers: the server, or the bot that was asked for."""
+    protocol: int = PROTOCOL_VERSION
+    """The version that both sides will speak."""
+    software: str | None = None
+    """Program and version, for the record."""
+    bots: tuple[str, ...] = ()
+    """Opponents that a player may seek by name."""
+    games: tuple[str, ...] = ()
+    """Games in progress in which this player has a seat, to be resumed."""
+
+
+class Error(_Message, frozen=True, tag="error"):
+    """Something that was sent could not be taken; the conversation goes on unless it is closed."""
+
+    code: str
+    """A word from the table of codes in ``SPEC.md``."""
+    message: str
+    """A sentence for a person: what was wrong and where."""
+    retry: Retry = "no"
+    """What may be tried next: nothing, the same corrected, the same later, or a new connection."""
+    game: str | None = None
+    seq: int | None = None
+
+
+class Goodbye(_Message, frozen=True, tag="goodbye"):
+    """The sender is about to close the connection."""
+
+    code: str
+    message: str
+
+
+class Ping(_Message, frozen=True, tag="ping"):
+    """Are you there? To be answered at once, even while a move is being chosen."""
+
+    id: int
+
+
+class Pong(_Message, frozen=True, tag="pong"):
+    """Here I am."""
+
+    id: int
+
+
+# --- finding a game ---------------------------------------------------------------------------
+
+
+class Seek(_Message, frozen=True, tag="seek"):
+    """A player asks for games; against one of the server's bots, or whoever seeks next."""
+
+    opponent: Name | None = None
+    """The name of a bot of the server or of another player; none: anyone."""
+    games: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    """How many games to play one after another."""
+
+
+class Seeking(_Message, frozen=True, tag="seeking"):
+    """The server has noted what a player seeks."""
+
+    opponent: str | None = None
+    games: int = 1
+
+
+class Games(_Message, frozen=True, tag="games"):
+    """A spectator asks which games are on."""
+
+
+class ListedGame(Struct, frozen=True):
+    """One line of a ``game_list``."""
+
+    game: str
+    players: tuple[str, str]
+    scores: tuple[int, int]
+    turns: int
+
+
+class GameList(_Message, frozen=True, tag="game_list"):
+    """The games that are on."""
+
+    games: tuple[ListedGame, ...]
+
+
+class Watch(_Message, frozen=True, tag="watch"):
+    """A spectator asks to follow a game, from its beginning to its end."""
+
+    game: GameId
+
+
+# --- a game -----------------------------------------------------------------------------------
+
+
+class RulesInPlay(Struct, frozen=True, kw_only=True):
+    """The rules of one game."""
+
+    rack_size: int = 7
+    bingo_bonus: int = 50
+    exchange_minimum: int = 7
+    """An exchange needs as many tiles in the bag."""
+    scoreless_limit: int = 6
+    """So many scoreless turns in a row end the game."""
+    challenge: Literal["void"] = "void"
+    """``void``: a play with an illegal word is refused at once."""
+    distribution: str = "english"
+    layout: str = "standard"
+
+
+class TimeControl(Struct, frozen=True, kw_only=True):
+    """How long a player may think, and what it costs to think longer."""
+
+    initial_ms: Annotated[int, Meta(ge=1, le=2**40)] = 25 * 60_000
+    """On each clock at the start."""
+    increment_ms: Annotated[int, Meta(ge=0, le=2**40)] = 0
+    """Added to a player's clock after each of his moves."""
+    overtime_penalty: Annotated[int, Meta(ge=0, le=1_000)] = 10
+    """Points off the final score for each minute of overtime begun."""
+    max_overtime_ms: Annotated[int, Meta(ge=0, le=2**40)] = 10 * 60_000
+    """More overtime than this loses the game; 0: the game is lost when the clock runs out."""
+    move_cap_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
+    """The longest that one turn may take, whatever the clock shows; more loses the game."""
+    margin_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    """By how much a move may come after the deadline without losing the game."""
+    lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    """The most that a turn is let off for the time its messages spent on the way."""
+    ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
+    """How long a seat may take to say that it is ready."""
+    first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
+    """The longest that a seat's first turn may take; more is a no-show."""
+
+
+class Played(_Message, frozen=True, tag="played"):
+    """A turn was taken: to its player the acknowledgement, to the others the news."""
+
+    game: GameId
+    seq: Seq
+    seat: Seat
+    move: MoveText
+    """What was done; to others than its player an exchange shows the number of tiles only: -3."""
+    score: int
+    scores: tuple[int, int]
+    """Both totals after the turn."""
+    bag: int
+    """Tiles left in the bag."""
+    clocks: Clocks
+    """Time left to both, overtime below zero."""
+    words: tuple[str, ...] = ()
+    """The words that a placement made, the main word first."""
+    rack: str | None = None
+    """The player's rack after drawing; told to him alone."""
+    think_ms: Ms = 0
+    """What the turn cost on the clock."""
+    lag_ms: Ms = 0
+    """What the turn was let off for the time its messages spent on the way."""
+    host_lag_ms: Ms = 0
+    """By how much the host itself was late in the meantime, as it measured it."""
+
+
+class NewGame(_Message, frozen=True, tag="new_game"):
+    """A game is offered, or taken up again where ``seq`` > 0; a spectator gets it too."""
+
+    game: GameId
+    seq: Seq
+    """The number of the event that comes next; 0: the game has not started."""
+    players: tuple[str, str]
+    you: Seat | None
+    """The receiver's seat; none for a spectator."""
+    lexicon: str
+    """The name of the word list."""
+    lexicon_checksum: str | None = None
+    """SHA-256 of the word list, as ``SPEC.md`` defines it."""
+    rules: RulesInPlay = RulesInPlay()
+    time: TimeControl = TimeControl()
+    commitment: Hex | None = None
+    """SHA-256 of the secret behind the order of the bag; none where the order has a known seed."""
+    clocks: Clocks | None = None
+    """Time left to both, where the game is being resumed."""
+    rack: str | None = None
+    """The receiver's rack, where the game is being resumed."""
+    history: tuple[Played, ...] = ()
+    """The plays that the receiver has missed, as he may see them; the last is ``seq`` - 1."""
+
+
+class Ready(_Message, frozen=True, tag="ready"):
+    """A seat is set to play: loaded, compiled, warm."""
+
+    game: GameId
+    nonce: Hex = ""
+    """The seat's part in the order of the bag, 16 to 64 bytes fresh from a good source."""
+
+
+class Decline(_Message, frozen=True, tag="decline"):
+    """A seat can't play this game."""
+
+    game: GameId
+    code: str
+    message: str
+
+
+class Started(_Message, frozen=True, tag="started"):
+    """Both seats are ready; this is event 0 of the game and the clocks may run from now on."""
+
+    game: GameId
+    seq: Seq
+    bag: int
+    clocks: Clocks
+    rack: str | None = None
+    """The receiver's rack; told to him alone."""
+
+
+class YourTurn(_Message, frozen=True, tag="your_turn"):
+    """The receiver is to move, and his clock runs."""
+
+    game: GameId
+    seq: Seq
+    """The number that the move will have among the events of the game."""
+    position: str
+    """The position as CGP, the receiver's rack first and the other empty."""
+    rack: str
+    bag: int
+    clocks: Clocks
+    """Time left to both at the moment of sending."""
+    deadline_ms: Ms
+    """How long until the game is lost on time."""
+    attempt: Annotated[int, Meta(ge=1, le=100)] = 1
+    """Which try this is; after a refusal the next."""
+
+
+class Move(_Message, frozen=True, tag="move"):
+    """A seat's choice. Sent again after a lost connection, it gets the same answer again."""
+
+    game: GameId
+    seq: Seq
+    move: MoveText
+    attempt: Annotated[int, Meta(ge=1, le=100)] = 1
+    """As in the ``your_turn`` or ``refused`` that it answers."""
+
+
+class Resign(_Message, frozen=True, tag="resign"):
+    """A seat gives the game up."""
+
+    game: GameId
+    seq: Seq
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """One move that a seat considers."""
+
+    move: MoveText
+    score: int | None = None
+    equity: float | None = None
+    """Points."""
+    win: Annotated[float, Meta(ge=0, le=1)] | None = None
+    samples: int | None = None
+
+
+class Info(_Message, frozen=True, tag="info"):
+    """What a seat thinks while it thinks: kept for the record, never shown to the opponent."""
+
+    game: GameId
+    seq: Seq
+    text: Annotated[str, Meta(max_length=2_000)] | None = None
+    candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
+
+
+class Refused(_Message, frozen=True, tag="refused"):
+    """The move is against the rules; the clock runs on."""
+
+    game: GameId
+    seq: Seq
+    attempt: int
+    """The try that was refused."""
+    code: str
+    """Why, as a word: ``not_a_word``, ``not_on_rack``, … (table in ``SPEC.md``)."""
+    message: str
+    """Why, as a sentence."""
+    attempts_left: int
+    deadline_ms: Ms
+
+
+class Resume(_Message, frozen=True, tag="resume"):
+    """A seat is back, or has missed something, and asks for a game from an event on."""
+
+    game: GameId
+    seen: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
+    """The last event that it knows; -1: nothing."""
+
+
+class Accusation(Struct, frozen=True):
+    """Something that went wrong in a seat's play, whether or not it decided the game."""
+
+    seat: Seat
+    code: str
+    message: str
+
+
+class GameOver(_Message, frozen=True, tag="game_over"):
+    """The game has ended; nothing about it is hidden any more."""
+
+    game: GameId
+    seq: Seq
+    outcome: Outcome
+    winner: Seat | None
+    """The seat that won; none where it is a tie or the game is void."""
+    scores: tuple[int, int]
+    """Final scores, racks and overtime settled."""
+    message: str
+    """The outcome as a sentence."""
+    racks: tuple[str, str] = ("", "")
+    """What each held at the end."""
+    rack_adjustments: tuple[int, int] = (0, 0)
+    time_penalties: tuple[int, int] = (0, 0)
+    """Points taken off for overtime, as numbers ≥ 0."""
+    faults: tuple[Accusation, ...] = ()
+    secret: Hex | None = None
+    """The secret behind the order of the bag: ``SPEC.md`` says how to check every draw with it."""
+    nonces: tuple[Hex, Hex] | None = None
+    mirrored: bool = False
+    """Whether each seat drew from an end of its own (local pairs only)."""
+
+
+GameMessage: TypeAlias = (
+    NewGame
+    | Ready
+    | Decline
+    | Started
+    | YourTurn
+    | Move
+    | Resign
+    | Info
+    | Played
+    | Refused
+    | Resume
+    | GameOver
+)
+"""The messages that belong to one game; all have the field ``game``."""
+
+Message: TypeAlias = (
+    GameMessage
+    | Hello
+    | Welcome
+    | Error
+    | Goodbye
+    | Ping
+    | Pong
+    | Seek
+    | Seeking
+    | Games
+    | GameList
+    | Watch
+)
+"""Every message there is."""
+
+MESSAGES: dict[str, type[Struct]] = {
+    str(kind.__struct_config__.tag): kind
+    for kind in (
+        *(NewGame, Ready, Decline, Started, YourTurn, Move, Resign, Info, Played, Refused),
+        *(Resume, GameOver, Hello, Welcome, Error, Goodbye, Ping, Pong, Seek, Seeking, Games),
+        *(GameList, Watch),
+    )
+}
+"""The messages by the name in their field ``type``."""

@@ -1,0 +1,229 @@
+"""The two ends of the conversation, without I/O: messages in, events and messages out.
+
+``ArbiterSession`` is the arbiter's end towards one peer, ``BotSession`` the bot's. Each holds a
+``Conversation`` per game, answers what needs no thought by itself (a ping, a repetition), and
+hands on the rest. A thin shell feeds them what arrives and sends what they return; neither knows
+sockets or clocks, so they are tested by calling them.
+
+A fault of the peer raises ``PeerError``, which knows its reply; a fault of our own side raises
+``RuntimeError`` and is a bug.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from .conversation import Conversation, Side, State
+from .errors import PeerError
+from .messages import (
+    Decline,
+    Error,
+    GameMessage,
+    GameOver,
+    Goodbye,
+    Info,
+    Message,
+    Move,
+    NewGame,
+    Ping,
+    Played,
+    Pong,
+    Ready,
+    Refused,
+    Resign,
+    Resume,
+    Started,
+    YourTurn,
+)
+
+__all__ = ["ArbiterSession", "BotSession", "FromArbiter", "FromBot", "Repeated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A move or resignation that was dealt with before: the stored answer is wanted again."""
+
+    message: Move | Resign
+
+
+FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume | Repeated
+"""What a bot can make an arbiter do."""
+
+FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameOver
+"""What an arbiter can make a bot do."""
+
+_BOT_SAYS = (Ready, Decline, Move, Resign, Info, Resume)
+_ARBITER_SAYS = (NewGame, Started, YourTurn, Played, Refused, GameOver)
+
+
+class _Session:
+    """What both ends share: the games of one connection, and small talk."""
+
+    side: Side
+
+    def __init__(self) -> None:
+        self.games: dict[str, Conversation] = {}
+
+    def _send(self, message: GameMessage) -> GameMessage:
+        game = self.games.setdefault(message.game, Conversation(message.game))
+        try:
+            game.advance(self.side, message)
+        except PeerError as error:
+            raise RuntimeError(f"we broke the protocol: {error}") from None
+        return message
+
+    def _known(self, message: GameMessage) -> Conversation:
+        game = self.games.get(message.game)
+        if game is None:
+            raise PeerError(
+                "unknown_game",
+                f"no game {message.game!r} is on here",
+                retry="no",
+                game=message.game,
+            )
+        return game
+
+    @staticmethod
+    def small_talk(message: Message) -> list[Message] | None:
+        """Answer what belongs to no game: the replies, or None where it isn't small talk."""
+        match message:
+            case Ping():
+                return [Pong(id=message.id)]
+            case Pong() | Error() | Goodbye():
+                return []
+            case _:
+                return None
+
+
+class ArbiterSession(_Session):
+    """The arbiter's end towards one bot."""
+
+    side = Side.ARBITER
+
+    def send(self, message: FromArbiter) -> FromArbiter:
+        """Note what the arbiter is about to say and give it back to be sent."""
+        self._send(message)
+        if isinstance(message, GameOver):
+            self._forget_ended()
+        return message
+
+    def receive(self, message: Message) -> FromBot | None:
+        """Take a message of the bot: what the arbiter has to act on, if anything.
+
+        Raises:
+            PeerError: the bot may not say this now; the reply says why.
+        """
+        if not isinstance(message, _BOT_SAYS):
+            raise PeerError(
+                "wrong_role",
+                f"{type(message).__struct_config__.tag!r} is not for a bot to send",
+                retry="no",
+            )
+        game = self._known(message)
+        if isinstance(message, Info) and self._is_stale(game, message.seq):
+            return None  # crossed with the verdict on its move: nobody's fault
+        if isinstance(message, Move | Resign):
+            attempt = message.attempt if isinstance(message, Move) else game.attempt
+            if self._is_stale(game, message.seq) or attempt < game.attempt:
+                return Repeated(message)
+            if game.state is State.ANSWERED:
+                return None  # the first copy is being looked at
+            if attempt > game.attempt:
+                raise PeerError(
+                    "bad_attempt",
+                    f"attempt {attempt} where {game.attempt} comes next",
+                    game=game.game,
+                    seq=game.next_seq,
+                )
+        game.advance(Side.BOT, message)
+        return message
+
+    @staticmethod
+    def _is_stale(game: Conversation, seq: int) -> bool:
+        return seq < game.next_seq
+
+    def _forget_ended(self, keep: int = 8) -> None:
+        """Let go of old games, so that a connection of a thousand games stays small."""
+        ended = [name for name, game in self.games.items() if game.state is State.OVER]
+        for name in ended[:-keep]:
+            del self.games[name]
+
+
+class BotSession(_Session):
+    """The bot's end towards an arbiter.
+
+    It keeps the answer to the turn in hand: when the connection was lost before the verdict, and
+    the same turn is asked again, the same answer goes out again without being thought out twice.
+    """
+
+    side = Side.BOT
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._answers: dict[str, Move | Resign] = {}
+        self.seen: dict[str, int] = {}
+        """By game, the number of the last event that was seen."""
+
+    def send(self, message: GameMessage) -> GameMessage:
+        """Note what the bot is about to say and give it back to be sent."""
+        if isinstance(message, Move | Resign):
+            self._answers[message.game] = message
+        return self._send(message)
+
+    def receive(self, message: Message) -> tuple[FromArbiter | None, list[Message]]:
+        """Take a message of the arbiter: what the bot has to act on, and what to send at once.
+
+        Raises:
+            PeerError: the arbiter may not say this now. After ``bad_seq`` the bot has missed
+                something and may ask with ``Resume``.
+        """
+        if not isinstance(message, _ARBITER_SAYS):
+            raise PeerError(
+                "wrong_role",
+                f"{type(message).__struct_config__.tag!r} is not for an arbiter to send",
+                retry="no",
+            )
+        if isinstance(message, NewGame):
+            game = self.games.setdefault(message.game, Conversation(message.game))
+        else:
+            game = self._known(message)
+        if self._is_repetition(game, message):
+            return None, []
+        game.advance(Side.ARBITER, message)
+        self.seen[message.game] = game.next_seq - 1
+        if isinstance(message, GameOver):
+            self._forget(message.game)
+        if isinstance(message, YourTurn):
+            again = self._answer_again(message)
+            if again is not None:
+                return None, [cast("Message", self._send(again))]
+        return message, []
+
+    def resume(self, game: str) -> Resume:
+        """Ask for the events of a game since the last that was seen."""
+        return Resume(game=game, seen=self.seen.get(game, -1))
+
+    @staticmethod
+    def _is_repetition(game: Conversation, message: FromArbiter) -> bool:
+        """Tell the second copy of an answer, which a repeated move gets."""
+        match message:
+            case Started() | Played():
+                return message.seq < game.next_seq
+            case Refused():
+                return message.seq < game.next_seq or message.attempt < game.attempt
+            case _:
+                return False
+
+    def _answer_again(self, turn: YourTurn) -> Move | Resign | None:
+        answer = self._answers.get(turn.game)
+        if answer is None or answer.seq != turn.seq:
+            return None
+        if isinstance(answer, Move) and answer.attempt != turn.attempt:
+            return None
+        return answer
+
+    def _forget(self, game: str) -> None:
+        self.games.pop(game, None)
+        self._answers.pop(game, None)
+        self.seen.pop(game, None)

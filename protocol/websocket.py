@@ -1,0 +1,241 @@
+"""The client and server ends of the conversation over WebSockets.
+
+Both are thin: ``websockets`` does the work. What is added is what a match host needs. The moment
+at which bytes come in is noted in the socket's callback, before any task runs, so that a busy
+loop charges nobody (a host that stamps later flags moves that were in time). And a peer has a
+budget of bytes: WebSocket pings are answered below any limit of the application, so that one
+connection that floods with them would starve the others.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.connection import Connection
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+from .channel import Arrival, ChannelClosed
+from .codec import CODECS, MAX_FRAME, MSGPACK
+from .errors import PeerError
+from .messages import Message
+
+__all__ = ["BytesBudget", "WebSocketChannel", "dial", "listen"]
+
+_DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
+
+
+class BytesBudget:
+    """A leaky bucket: so many bytes at once, so many a second.
+
+    An honest bot sends a few hundred bytes a turn and perhaps twenty ``info`` messages a second.
+    """
+
+    def __init__(self, burst: int = 1 << 20, per_second: int = 64 << 10) -> None:
+        self._burst = burst
+        self._per_second = per_second
+        self._left = float(burst)
+        self._at = 0.0
+
+    def spend(self, count: int, now: float) -> bool:
+        """Take ``count`` bytes at the time ``now`` (seconds); tell whether they were there."""
+        self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
+        self._at = now
+        self._left -= count
+        return self._left >= 0
+
+
+class _Guarded(Connection):
+    """A connection that notes when messages arrive, and has a budget of bytes."""
+
+    _budget: BytesBudget
+    _stamps: deque[int]
+    _arrived_ms: int = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Note the time; close the connection of a peer that sends too much."""
+        now_ns = time.monotonic_ns()
+        self._arrived_ms = now_ns // 1_000_000
+        # Small frames cost more than their bytes: a read costs as much as 64 of them.
+        if self._budget.spend(len(data) + 64, now_ns / 1e9):
+            super().data_received(data)
+        elif not self.protocol.close_expected():
+            self.protocol.fail(CloseCode.POLICY_VIOLATION, "too many bytes a second")
+            self.send_data()
+            self.transport.abort()
+
+    def process_event(self, event: Any) -> None:
+        """Stamp the last frame of each message."""
+        if isinstance(event, Frame) and event.opcode in _DATA and event.fin:
+            self._stamps.append(self._arrived_ms)
+        super().process_event(event)
+
+    def next_stamp(self) -> int:
+        """When the message that was just received came in."""
+        return self._stamps.popleft()
+
+
+class _ServerEnd(_Guarded, ServerConnection):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._stamps = deque()
+        self._budget = BytesBudget()
+
+
+class _ClientEnd(_Guarded, ClientConnection):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._stamps = deque()
+        self._budget = BytesBudget(burst=8 << 20, per_second=1 << 20)
+
+
+class WebSocketChannel:
+    """A channel over one WebSocket; the subprotocol says in which codec."""
+
+    def __init__(self, connection: _ServerEnd | _ClientEnd, peer: str) -> None:
+        self.peer = peer
+        self._connection = connection
+        self._codec = CODECS.get(connection.subprotocol or "", MSGPACK)
+
+    @property
+    def lag_ms(self) -> int:
+        """The time of the last WebSocket ping there and back."""
+        return int(self._connection.latency * 1_000)
+
+    async def send(self, message: Message) -> None:
+        """Send a message."""
+        try:
+            await self._connection.send(self._codec.encode(message))
+        except ConnectionClosed as error:
+            raise self._closed(error) from None
+
+    async def receive(self) -> Arrival:
+        """Wait for the next message."""
+        try:
+            frame = await self._connection.recv()
+        except ConnectionClosed as error:
+            raise self._closed(error) from None
+        except UnicodeDecodeError:
+            at_ms = self._connection.next_stamp()
+            return Arrival(PeerError("bad_frame", "a text frame that is not UTF-8"), at_ms)
+        at_ms = self._connection.next_stamp()
+        try:
+            return Arrival(self._codec.decode(frame), at_ms)
+        except PeerError as error:
+            return Arrival(error, at_ms)
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the WebSocket with a code and a reason of at most 123 bytes."""
+        await self._connection.close(code, reason.encode()[:123].decode(errors="ignore"))
+
+    def _closed(self, error: ConnectionClosed) -> ChannelClosed:
+        close = error.rcvd or error.sent
+        if close is None:
+            return ChannelClosed(f"{self.peer}: the connection was lost", 1006)
+        return ChannelClosed(
+            f"{self.peer}: closed, {close.code} {close.reason}".rstrip(), close.code
+        )
+
+
+async def dial(
+    url: str,
+    *,
+    token: str | None = None,
+    tls: ssl.SSLContext | None = None,
+    open_timeout: float = 10.0,
+) -> WebSocketChannel:
+    """Open a connection to a server or a bot.
+
+    Args:
+        url: ``ws://host:port/…`` or ``wss://…``.
+        token: a secret, sent in the ``Authorization`` header; never part of the URL.
+        tls: for ``wss``; by default the system's certificates are trusted.
+        open_timeout: seconds for the opening handshake.
+
+    Raises:
+        ChannelClosed: nobody answers there, or not with this protocol; the sentence says what.
+    """
+    headers = {"Authorization": f"Bearer {token}"} if token else None
+    try:
+        connection = await connect(
+            url,
+            subprotocols=[Subprotocol(name) for name in CODECS],
+            compression=None,
+            additional_headers=headers,
+            open_timeout=open_timeout,
+            close_timeout=2,
+            ping_interval=10,
+            ping_timeout=20,
+            max_size=MAX_FRAME,
+            ssl=tls,
+            create_connection=_ClientEnd,
+            proxy=None,
+        )
+    except (OSError, InvalidHandshake, InvalidURI, TimeoutError, ValueError) as error:
+        raise ChannelClosed(f"can't reach {url}: {error or type(error).__name__}") from None
+    assert isinstance(connection, _ClientEnd)
+    return WebSocketChannel(connection, url)
+
+
+async def listen(
+    host: str,
+    port: int,
+    on_channel: Callable[[WebSocketChannel, Request], Awaitable[None]],
+    *,
+    on_http: Callable[[Request], tuple[int, str] | None] = lambda _request: None,
+    tls: ssl.SSLContext | None = None,
+) -> Server:
+    """Listen for connections.
+
+    Args:
+        host: the address to bind; ``""`` for all.
+        port: 0 for any free one.
+        on_channel: called for each connection; it is closed when the call returns.
+        on_http: answers a plain HTTP request (status, text), or None to let it become a WebSocket.
+        tls: a certificate, to serve ``wss``.
+
+    Returns:
+        The running server of ``websockets``.
+
+    Raises:
+        OSError: the address can't be had.
+    """
+
+    async def handle(connection: ServerConnection) -> None:
+        assert isinstance(connection, _ServerEnd)
+        assert connection.request is not None
+        address = connection.remote_address or ("?", 0)
+        channel = WebSocketChannel(connection, f"{address[0]}:{address[1]}")
+        await on_channel(channel, connection.request)
+
+    def process_request(connection: ServerConnection, request: Request) -> Response | None:
+        answer = on_http(request)
+        return None if answer is None else connection.respond(*answer)
+
+    def choose(_connection: ServerConnection, offered: Any) -> Subprotocol | None:
+        return next((name for name in offered if name in CODECS), None)
+
+    return await serve(
+        handle,
+        host,
+        port,
+        subprotocols=[Subprotocol(name) for name in CODECS],
+        select_subprotocol=choose,
+        process_request=process_request,
+        compression=None,
+        open_timeout=10,
+        close_timeout=2,
+        ping_interval=10,
+        ping_timeout=20,
+        max_size=MAX_FRAME,
+        create_connection=_ServerEnd,
+        ssl=tls,
+    )
