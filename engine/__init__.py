@@ -1,0 +1,46 @@
+"""What may be played, and what is best: rules, games, move generation. Pure: no I/O, no clock.
+
+A ``Game`` is a frozen value: ``Game.start`` deals, ``game.play(move, words)`` checks a move against
+the rules and gives the game after it. ``legal_moves`` finds every move; it alone needs compiled
+kernels, so numba is imported when it is first asked for and not before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engine.bag import Bag, DrawStream, verify_draws
+from engine.game import Game
+from engine.moves import PASS, Direction, Exchange, Move, Place
+from engine.position import Board, Position
+from engine.rules import IllegalMove, Rules, check_move, standard_rules
+
+if TYPE_CHECKING:
+    from engine.generate import legal_moves
+
+__all__ = [
+    "PASS",
+    "Bag",
+    "Board",
+    "Direction",
+    "DrawStream",
+    "Exchange",
+    "Game",
+    "IllegalMove",
+    "Move",
+    "Place",
+    "Position",
+    "Rules",
+    "check_move",
+    "legal_moves",
+    "standard_rules",
+    "verify_draws",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "legal_moves":
+        from engine.generate import legal_moves
+
+        return legal_moves
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,51 @@
+"""Where move text, CGP and GCG meet positions."""
+
+from __future__ import annotations
+
+from engine.notation.cgp import Cgp, read_cgp, write_cgp
+from engine.notation.gcg import (
+    EventKind,
+    GcgError,
+    GcgEvent,
+    GcgGame,
+    GcgPlayer,
+    GcgPragma,
+    read_gcg,
+    write_gcg,
+)
+from engine.notation.move_text import (
+    NotationError,
+    format_exchange_count,
+    format_move,
+    format_square,
+    parse_exchange_count,
+    parse_move,
+    parse_square,
+)
+from engine.notation.recording import gcg_from_game
+from engine.notation.replaying import Replay, ReplayStep, replay
+
+__all__ = [
+    "Cgp",
+    "EventKind",
+    "GcgError",
+    "GcgEvent",
+    "GcgGame",
+    "GcgPlayer",
+    "GcgPragma",
+    "NotationError",
+    "Replay",
+    "ReplayStep",
+    "format_exchange_count",
+    "format_move",
+    "format_square",
+    "gcg_from_game",
+    "parse_exchange_count",
+    "parse_move",
+    "parse_square",
+    "read_cgp",
+    "read_gcg",
+    "replay",
+    "write_cgp",
+    "write_gcg",
+]

@@ -1,0 +1,239 @@
+"""CGP: a position in one line, ``board racks scores zeros [operation;]*``.
+
+* board: rows from the top, joined by ``/``; a decimal number is that many empty squares, a letter
+  in upper case a tile, in lower case a blank, ``[CH]`` a tile of several characters;
+* racks: ``on turn/next``, ``?`` a blank, nothing where the rack is empty or unknown;
+* scores: two whole numbers in the same order;
+* zeros: how many scoreless turns in a row went before;
+* operations: a name and what belongs to it, each closed by ``;`` (``lex NWL18; ld english;``).
+
+CGP knows who is on turn and who is next, not who sat where: what is read has seat 0 on turn.
+The operations are kept as text and not acted upon; the caller chooses the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engine.notation.move_text import NotationError, shown
+from engine.position import Board, Position, Rack
+from engine.rules import Rules
+from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistribution
+
+__all__ = ["Cgp", "read_cgp", "write_cgp"]
+
+KNOWN_OPERATIONS = {
+    *("bb", "bdn", "cr", "etl", "gid", "id", "ld", "lex"),
+    *("lm", "mcnz", "oru", "ti", "tmr", "to", "var"),
+}
+_SQUARES = re.compile(r"[0-9]+|\[[^\[\]/]*\]|.", re.DOTALL)
+_SCORE = re.compile(r"[+-]?[0-9]{1,9}")
+_COUNT = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cgp:
+    """A position and the operations that came with it, as (name, argument) in their order."""
+
+    position: Position
+    operations: tuple[tuple[str, str], ...] = ()
+
+    def operation(self, name: str) -> str | None:
+        """Give the argument of the first operation called ``name``, None where there is none."""
+        return next((argument for key, argument in self.operations if key == name), None)
+
+
+def read_cgp(text: str, rules: Rules) -> Cgp:
+    """Read a position that fits the rules' board, tiles and rack size.
+
+    Raises:
+        NotationError: names the part, the row or rack, what is there and what fits.
+    """
+    fields = text.split(maxsplit=4)
+    if len(fields) < 4:
+        raise NotationError(
+            f"{shown(text)} is not a CGP: {len(fields)} of the 4 fields "
+            "'board racks scores zeros', separated by spaces"
+        )
+    board = _read_board(fields[0], rules)
+    racks = _read_racks(fields[1], rules)
+    check_tile_counts(board, racks, rules.distribution)
+    if not _COUNT.fullmatch(fields[3]):
+        raise NotationError(
+            f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more"
+        )
+    operations = _read_operations(fields[4]) if len(fields) == 5 else ()
+    position = Position(
+        board, racks, _read_scores(fields[2]), on_turn=0, scoreless_turns=int(fields[3])
+    )
+    return Cgp(position, operations)
+
+
+def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, str]] = ()) -> str:
+    """Write a position, the seat on turn first.
+
+    Raises:
+        NotationError: an operation that could not be read back.
+    """
+    alphabet = rules.distribution.alphabet
+    first, second = position.on_turn, 1 - position.on_turn
+    parts = [
+        "/".join(_row_text(position.board, row, alphabet) for row in range(rules.layout.rows)),
+        f"{alphabet.text(position.racks[first])}/{alphabet.text(position.racks[second])}",
+        f"{position.scores[first]}/{position.scores[second]}",
+        str(position.scoreless_turns),
+    ]
+    for name, argument in operations:
+        if len(name.split()) != 1 or ";" in name + argument or "\n" in argument:
+            raise NotationError(
+                f"operation {shown(f'{name} {argument}')} cannot be written: a name is one word, "
+                "and neither ';' nor a line end may stand in an operation"
+            )
+        parts.append(f"{name} {argument}".strip() + ";")
+    return " ".join(parts)
+
+
+def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDistribution) -> None:
+    """See that board and racks together hold no more of a tile than the game has.
+
+    Raises:
+        NotationError: names the tile, how many there are and how many the game has.
+    """
+    used = Counter(BLANK if tile & BLANK_FLAG else tile for tile in board.squares if tile != EMPTY)
+    for rack in racks:
+        used.update(rack)
+    for tile, count in sorted(used.items()):
+        if count > distribution.counts[tile]:
+            raise NotationError(
+                f"board and racks hold {count} of {distribution.alphabet.tile_text(tile)}; "
+                f"the {distribution.name} distribution has {distribution.counts[tile]}"
+            )
+
+
+def read_rack(text: str, where: str, alphabet: Alphabet, limit: int) -> Rack:
+    """Read a rack, sorted; ``where`` begins the error message.
+
+    Raises:
+        NotationError: no tile, a blank given a letter, or more than ``limit`` tiles.
+    """
+    try:
+        tiles = alphabet.tiles(text)
+    except ValueError as error:
+        raise NotationError(f"{where}: {error}") from None
+    if any(tile & BLANK_FLAG for tile in tiles):
+        raise NotationError(f"{where}: {shown(text)} has lower case; on a rack a blank is '?'")
+    if len(tiles) > limit:
+        raise NotationError(f"{where}: {shown(text)} is {len(tiles)} tiles; a rack holds {limit}")
+    return tuple(sorted(tiles))
+
+
+def _read_board(text: str, rules: Rules) -> Board:
+    rows = text.split("/")
+    layout = rules.layout
+    if len(rows) != layout.rows:
+        raise NotationError(f"board: {len(rows)} rows; the {layout.name} board has {layout.rows}")
+    squares = bytearray()
+    for number, row in enumerate(rows):
+        squares += _read_row(row, number, layout.columns, rules.distribution.alphabet)
+    return Board(layout, bytes(squares))
+
+
+def _read_row(text: str, row: int, columns: int, alphabet: Alphabet) -> bytes:
+    """Read one row; a width is added up before anything of that size is made."""
+    width = 0
+    squares = bytearray()
+    for match in _SQUARES.finditer(text):
+        token = match[0]
+        if token[0] in "0123456789":
+            run = int(token) if _COUNT.fullmatch(token) else 10**9
+            if run == 0:
+                raise NotationError(
+                    f"board, row {row + 1}: a run of {token} empty squares; it has 1 or more"
+                )
+            width += run
+            squares += bytes(min(run, columns))
+            continue
+        width += 1
+        squares.append(_read_tile(token, row, width, alphabet))
+    if width != columns:
+        raise NotationError(
+            f"board, row {row + 1}: {shown(text)} is {min(width, 10**9)} squares; "
+            f"a row has {columns}"
+        )
+    return bytes(squares)
+
+
+def _read_tile(token: str, row: int, width: int, alphabet: Alphabet) -> int:
+    where = f"board, row {row + 1}, square {width}"
+    try:
+        (tile,) = alphabet.tiles(token)
+    except ValueError:
+        raise NotationError(f"{where}: {shown(token)} is not a tile") from None
+    if tile == BLANK:
+        raise NotationError(
+            f"{where}: '?' is no letter; write a blank as the letter it stands for, in lower case"
+        )
+    return tile
+
+
+def _read_racks(text: str, rules: Rules) -> tuple[Rack, Rack]:
+    parts = text.split("/")
+    if len(parts) != 2:
+        raise NotationError(
+            f"racks: {shown(text)} is {len(parts)} of the two racks 'on turn/next'; "
+            "an unknown rack is empty, as in 'ABCDEFG/'"
+        )
+    first, second = (
+        read_rack(part, f"{name} rack", rules.distribution.alphabet, rules.rack_size)
+        for name, part in zip(("first", "second"), parts, strict=True)
+    )
+    return first, second
+
+
+def _read_scores(text: str) -> tuple[int, int]:
+    parts = text.split("/")
+    if len(parts) != 2 or not all(map(_SCORE.fullmatch, parts)):
+        raise NotationError(f"scores: {shown(text)} is not two whole numbers such as 120/98")
+    return int(parts[0]), int(parts[1])
+
+
+def _read_operations(text: str) -> tuple[tuple[str, str], ...]:
+    *closed, rest = text.split(";")
+    if rest.strip():
+        raise NotationError(f"operation {shown(rest.strip())} is not closed with ';'")
+    return tuple(_read_operation(piece, number) for number, piece in enumerate(closed, start=1))
+
+
+def _read_operation(text: str, number: int) -> tuple[str, str]:
+    words = text.split()
+    if not words:
+        raise NotationError(f"operation {number} is empty; each is a name, its argument and ';'")
+    name, arguments = words[0], words[1:]
+    if name in KNOWN_OPERATIONS:
+        # An unknown operation may carry any text; one of these never names another.
+        for follower in arguments if name == "oru" else arguments[1:]:
+            if follower in KNOWN_OPERATIONS:
+                raise NotationError(
+                    f"operation {shown(text.strip())}: a ';' is missing before {follower!r}"
+                )
+    return name, " ".join(arguments)
+
+
+def _row_text(board: Board, row: int, alphabet: Alphabet) -> str:
+    parts: list[str] = []
+    empty = 0
+    for column in range(board.layout.columns):
+        tile = board.at(row, column)
+        if tile == EMPTY:
+            empty += 1
+            continue
+        if empty:
+            parts.append(str(empty))
+            empty = 0
+        parts.append(alphabet.tile_text(tile))
+    if empty:
+        parts.append(str(empty))
+    return "".join(parts)

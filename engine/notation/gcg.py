@@ -1,0 +1,370 @@
+"""GCG: a game as text, one event a line. This file knows the form; ``replaying.py`` plays it over.
+
+A file is pragmas (``#title …``) and events (``>nick: RACK what +score total``):
+
+* a play ``8D WO.Ds``; tiles played through are ``.``, ``(A)`` or the letter itself;
+* an exchange ``-ABC``, or ``-5`` where only the number is known; a pass ``-``;
+* a phony taken back ``--``, with the score it had as a loss;
+* ``(challenge)``, points for a play that was challenged in vain;
+* ``(G)`` with a gain: the tiles the opponent was left with, when the nick went out;
+* ``(RACK)`` with a loss: the nick's own tiles, when the game ended on scoreless turns;
+* ``(time)``, points lost on the clock, before or after the lines for racks.
+
+The rack before it may be missing, the ``+`` too; fields are separated by spaces or tabs. Lines end
+in LF, CRLF or CR. ``#note`` and ``#description`` go on over the lines that begin with neither ``#``
+nor ``>``. Pragmas that are not known here are kept where they stood. Bytes are ISO-8859-1 unless
+``#character-encoding`` (which may also be Windows-1252) or a byte order mark says otherwise.
+
+Any number of players is read (a replay refuses all but two). Refused, with the line and the
+reason: an event of a nick that no ``#playerN`` names, scores that are no whole numbers, an event
+without a total, a second title, and text that belongs to nothing.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from engine.notation.move_text import NotationError, parse_square, shown
+
+__all__ = [
+    "EventKind",
+    "GcgError",
+    "GcgEvent",
+    "GcgGame",
+    "GcgPlayer",
+    "GcgPragma",
+    "read_gcg",
+    "write_gcg",
+]
+
+_ENCODINGS = ("utf-8", "iso8859-1", "cp1252")  # as Python's codecs call them
+_DECLARED = re.compile(rb"^#character-encoding[ \t]+([^\s]+)", re.MULTILINE | re.IGNORECASE)
+_PRAGMA = re.compile(r"#(\S*)(?:\s(.*))?", re.DOTALL)
+_NUMBERED = re.compile(r"(player|rack)([1-9])")
+_EVENT = re.compile(r">([^\s:]+):(.*)", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+_LINE_END = re.compile(r"\r\n|\r|\n")  # str.splitlines would also split at Latin-1's 0x85
+
+
+class GcgError(NotationError):
+    """A GCG that cannot be read or does not add up; ``line`` counts from 1, 0 where unknown."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        """Keep the line apart from the sentence, which names it too."""
+        super().__init__(f"line {line}: {reason}" if line else reason)
+        self.line = line
+        self.reason = reason
+
+
+class EventKind(Enum):
+    """What a line of the game tells."""
+
+    PLAY = "play"
+    EXCHANGE = "exchange"
+    PASS = "pass"
+    WITHDRAWN = "withdrawn"
+    CHALLENGE = "challenge"
+    RACK_LEFT = "rack left"
+    RACK_LOST = "rack lost"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class GcgPlayer:
+    """A player: the one-word nick of his events, his name, and his rack where the file ends."""
+
+    nick: str
+    name: str = ""
+    rack: str = ""
+    line: int = field(default=0, compare=False)
+    rack_line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GcgEvent:
+    """One line of the game, as text.
+
+    ``detail`` is the square and word of a play (``8D WO.Ds``), the tiles or the number exchanged
+    (``ABC``, ``5``), the tiles of a rack left or lost, and empty for the rest. ``score`` is the
+    change, ``total`` the nick's score after it.
+    """
+
+    kind: EventKind
+    nick: str
+    rack: str
+    detail: str
+    score: int
+    total: int
+    note: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GcgPragma:
+    """A pragma that means nothing here: its text behind ``#``, and how many events precede it."""
+
+    text: str
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GcgGame:
+    """A game as a GCG tells it.
+
+    ``note`` stands before the first event. ``incomplete`` is None unless the file says that the
+    game goes on; then it is what the pragma adds, mostly nothing.
+    """
+
+    players: tuple[GcgPlayer, ...]
+    events: tuple[GcgEvent, ...] = ()
+    title: str = ""
+    description: str = ""
+    id: str = ""
+    lexicon: str = ""
+    note: str = ""
+    incomplete: str | None = None
+    pragmas: tuple[GcgPragma, ...] = ()
+
+
+def read_gcg(data: bytes | str) -> GcgGame:
+    """Read a game from a file's bytes, or from text that is decoded already.
+
+    Raises:
+        GcgError: names the line and what is wrong with it.
+    """
+    reader = _Reader()
+    text = data if isinstance(data, str) else _decode(data)
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), start=1):
+        reader.read(number, line)
+    return reader.game()
+
+
+def write_gcg(game: GcgGame) -> str:
+    """Write a game; to be stored as UTF-8, which the first line says.
+
+    Raises:
+        NotationError: a text that would not be read back, such as a title of two lines.
+    """
+    lines = [_one_line("#character-encoding UTF-8")]
+    for number, player in enumerate(game.players, start=1):
+        if not re.fullmatch(r"[^\s:]+", player.nick):
+            raise NotationError(f"nick {shown(player.nick)} is not one word without a colon")
+        lines.append(_one_line(f"#player{number} {player.nick} {player.name}".rstrip()))
+    for name in ("title", "id", "lexicon"):
+        if value := getattr(game, name):
+            lines.append(_one_line(f"#{name} {value}"))
+    if game.description:
+        lines += _text_lines("description", game.description)
+    lines += _unknown(game, 0)
+    if game.note:
+        lines += _text_lines("note", game.note)
+    for number, event in enumerate(game.events, start=1):
+        lines.append(_one_line(_event_text(event)))
+        if event.note:
+            lines += _text_lines("note", event.note)
+        lines += _unknown(game, number)
+    for number, player in enumerate(game.players, start=1):
+        if player.rack:
+            lines.append(_one_line(f"#rack{number} {player.rack}"))
+    if game.incomplete is not None:
+        lines.append(_one_line(f"#incomplete {game.incomplete}".rstrip()))
+    return "\n".join(lines) + "\n"
+
+
+class _Reader:
+    """Collects a game line by line."""
+
+    def __init__(self) -> None:
+        self._single: dict[str, str] = {}  # title, id, lexicon, incomplete
+        self._players: dict[int, GcgPlayer] = {}
+        self._racks: dict[int, tuple[int, str]] = {}
+        self._events: list[GcgEvent] = []
+        self._pragmas: list[GcgPragma] = []
+        self._description: list[str] = []
+        self._notes: list[list[str]] = [[]]  # before the first event, then after each
+        self._open: list[str] | None = None  # the text that a bare line continues
+        self._blank = 0  # blank lines that belong to it if it goes on
+
+    def read(self, number: int, line: str) -> None:
+        if not line.strip("\x1a \t"):  # DOS editors end a file with 0x1a
+            self._blank += 1
+            return
+        if line.startswith("#"):
+            self._pragma(number, line)
+        elif line.startswith(">"):
+            self._events.append(self._event(number, line))
+            self._notes.append([])
+            self._open = None
+        elif self._open is None:
+            raise GcgError(number, f"{shown(line)} begins with neither '#' nor '>'")
+        else:
+            self._open += [""] * self._blank + [line]
+        self._blank = 0
+
+    def game(self) -> GcgGame:
+        for number, (line, text) in self._racks.items():
+            if number not in self._players:
+                raise GcgError(line, f"#rack{number} without a #player{number}")
+            self._players[number] = replace(self._players[number], rack=text, rack_line=line)
+        if sorted(self._players) != list(range(1, len(self._players) + 1)) or not self._players:
+            raise GcgError(0, "players are named by #player1, #player2 and so on, none left out")
+        return GcgGame(
+            players=tuple(player for _, player in sorted(self._players.items())),
+            events=tuple(
+                replace(event, note="\n".join(note))
+                for event, note in zip(self._events, self._notes[1:], strict=True)
+            ),
+            title=self._single.get("title", ""),
+            description="\n".join(self._description),
+            id=self._single.get("id", ""),
+            lexicon=self._single.get("lexicon", ""),
+            note="\n".join(self._notes[0]),
+            incomplete=self._single.get("incomplete"),
+            pragmas=tuple(self._pragmas),
+        )
+
+    def _pragma(self, number: int, line: str) -> None:
+        match = _PRAGMA.fullmatch(line)
+        name, text = (match[1].lower(), match[2] or "") if match else ("", "")
+        self._open = None
+        if name in ("note", "description"):
+            self._open = self._notes[-1] if name == "note" else self._description
+            self._open.append(text)
+        elif name in ("title", "id", "lexicon", "incomplete"):
+            if name in self._single:
+                raise GcgError(number, f"a second #{name}; a file holds one game")
+            self._single[name] = text.strip()
+        elif numbered := _NUMBERED.fullmatch(name):
+            self._numbered(number, numbered[1], int(numbered[2]), text)
+        elif name != "character-encoding":
+            self._pragmas.append(GcgPragma(line[1:], len(self._events)))
+
+    def _numbered(self, line: int, what: str, number: int, text: str) -> None:
+        if number in (self._players if what == "player" else self._racks):
+            raise GcgError(line, f"a second #{what}{number}; a file holds one game")
+        if what == "rack":
+            self._racks[number] = (line, text.strip())
+            return
+        nick, name = (*text.split(maxsplit=1), "", "")[:2]
+        if not nick or ":" in nick:
+            raise GcgError(line, f"#player{number} needs a nick: one word without a colon")
+        if any(nick == player.nick for player in self._players.values()):
+            raise GcgError(line, f"two players with the nick {shown(nick)}")
+        self._players[number] = GcgPlayer(nick, name.strip(), line=line)
+
+    def _event(self, number: int, line: str) -> GcgEvent:
+        match = _EVENT.fullmatch(line)
+        if match is None:
+            raise GcgError(number, f"{shown(line)} does not begin with '>nick:'")
+        if all(match[1] != player.nick for player in self._players.values()):
+            raise GcgError(number, f"no #player line before it names {shown(match[1])}")
+        return _read_event(number, match[1], match[2].split())
+
+
+def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
+    if len(fields) < 3:
+        raise GcgError(
+            line, f"{shown(' '.join(fields))} is less than an event: a move, a score and a total"
+        )
+    for name, text in zip(("score", "total"), fields[-2:], strict=True):
+        if not _NUMBER.fullmatch(text):
+            raise GcgError(line, f"the {name} is a whole number such as +12; {shown(text)} is not")
+    score, total = int(fields[-2]), int(fields[-1])
+    kind, rack, detail = _read_move(line, fields[:-2], score)
+    if len(rack) > 1:
+        raise GcgError(line, f"{shown(' '.join(rack))} is more than a rack; it has no spaces")
+    return GcgEvent(kind, nick, "".join(rack), detail, score, total, line=line)
+
+
+def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, list[str], str]:
+    """Sort an event by its last words; give its kind, what stands before, and its detail."""
+    *before, last = fields
+    if before and _is_square(before[-1]):
+        return EventKind.PLAY, before[:-1], f"{before[-1]} {last}"
+    if last in ("-", "--"):
+        return EventKind.PASS if last == "-" else EventKind.WITHDRAWN, before, ""
+    if last.startswith("-"):
+        return EventKind.EXCHANGE, before, last[1:]
+    if len(last) > 2 and last[0] == "(" and last[-1] == ")":
+        inner = last[1:-1]
+        if inner.lower() in ("time", "challenge"):
+            return EventKind(inner.lower()), before, ""
+        if score < 0 or (score == 0 and before):
+            return EventKind.RACK_LOST, before, inner
+        return EventKind.RACK_LEFT, before, inner
+    raise GcgError(
+        line,
+        f"{shown(' '.join(fields))} has no move: '8D WORD', '-ABC', '-', '--', '(time)', "
+        "'(challenge)' or '(RACK)' is missing",
+    )
+
+
+def _is_square(text: str) -> bool:
+    try:
+        parse_square(text)
+    except NotationError:
+        return False
+    return True
+
+
+def _decode(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise GcgError(1, "the file is UTF-16; a GCG is UTF-8 or ISO-8859-1")
+    encoding = "utf-8" if data.startswith(codecs.BOM_UTF8) else "iso8859-1"
+    if match := _DECLARED.search(data):
+        line = len(_LINE_END.findall(data[: match.start()].decode("iso8859-1"))) + 1
+        encoding = _encoding(line, match[1].decode("iso8859-1"))
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = len(_LINE_END.findall(data[: error.start].decode("iso8859-1"))) + 1
+        raise GcgError(
+            line, f"byte 0x{data[error.start]:02x} does not fit the file's encoding, {encoding}"
+        ) from None
+
+
+def _encoding(line: int, name: str) -> str:
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        found = ""
+    if found not in _ENCODINGS:
+        raise GcgError(line, f"encoding {shown(name)}; a GCG is UTF-8 or ISO-8859-1")
+    return found
+
+
+def _event_text(event: GcgEvent) -> str:
+    match event.kind:
+        case EventKind.PLAY:
+            what = event.detail
+        case EventKind.EXCHANGE:
+            what = f"-{event.detail}"
+        case EventKind.PASS | EventKind.WITHDRAWN:
+            what = "-" if event.kind is EventKind.PASS else "--"
+        case EventKind.TIME | EventKind.CHALLENGE:
+            what = f"({event.kind.value})"
+        case EventKind.RACK_LEFT | EventKind.RACK_LOST:
+            what = f"({event.detail})"
+    fields = [f">{event.nick}:", event.rack, what, f"{event.score:+d}", str(event.total)]
+    return " ".join(part for part in fields if part)
+
+
+def _text_lines(name: str, text: str) -> Iterator[str]:
+    """Write a text of several lines, repeating the pragma where a line would be read as another."""
+    for number, line in enumerate(text.split("\n")):
+        bare = number and line.strip("\x1a \t") and line[0] not in "#>"
+        yield _one_line(line if bare else f"#{name} {line}" if line else f"#{name}")
+
+
+def _unknown(game: GcgGame, after: int) -> list[str]:
+    return [_one_line(f"#{pragma.text}") for pragma in game.pragmas if pragma.after == after]
+
+
+def _one_line(text: str) -> str:
+    if _LINE_END.search(text):
+        raise NotationError(f"{shown(text)} has a line end; a GCG line cannot")
+    return text

@@ -1,0 +1,199 @@
+"""Moves as text: ``8D WO.Ds``, ``-ABC?``, ``-``.
+
+A placement is its first square and its word. Row first (``8D``) runs across, column first (``D8``)
+runs down; rows count from 1 at the top, columns from A at the left. In the word an upper-case
+letter is a tile placed, a lower-case one a blank that stands for that letter, a tile of several
+characters stands in brackets (``[CH]``), and a square that holds a tile already is ``.``.
+
+What is written is always that form. What is read may also name the tiles played through, in
+parentheses (``WO(R)Ds``) or bare (``WORDs``); they have to match the board, in either case.
+
+An exchange is ``-`` and the tiles, blanks as ``?``; an exchange whose tiles are not to be seen is
+``-`` and their number; a pass is ``-`` alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from engine.position import Board
+from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet
+
+__all__ = [
+    "NotationError",
+    "format_exchange_count",
+    "format_move",
+    "format_square",
+    "parse_exchange_count",
+    "parse_move",
+    "parse_square",
+]
+
+MAX_COLUMNS = 26  # a column is one letter
+_TOKEN = re.compile(r"\[[^\[\]]*\]|.", re.DOTALL)
+_ACROSS = re.compile(r"([1-9][0-9]?)([A-Za-z])")
+_DOWN = re.compile(r"([A-Za-z])([1-9][0-9]?)")
+_COUNT = re.compile(r"-([1-9][0-9]?)")
+
+
+class NotationError(ValueError):
+    """Text that is no move, no CGP or no GCG, or that contradicts the board it speaks of."""
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Quote foreign text for an error message, shortened to ``limit`` characters."""
+    return repr(text) if len(text) <= limit else f"{text[:limit]!r}…"
+
+
+def format_square(row: int, column: int, direction: Direction = Direction.ACROSS) -> str:
+    """Name a square, and with it the way a word runs from there.
+
+    Raises:
+        NotationError: the column has no letter (more than 26).
+    """
+    if not 0 <= column < MAX_COLUMNS:
+        raise NotationError(f"column {column + 1} has no letter; columns are A to Z")
+    letter = chr(ord("A") + column)
+    return f"{letter}{row + 1}" if direction is Direction.DOWN else f"{row + 1}{letter}"
+
+
+def parse_square(text: str) -> tuple[int, int, Direction]:
+    """Read a first square: row and column from 0, and the way the word runs.
+
+    Raises:
+        NotationError: neither ``8D`` nor ``D8``.
+    """
+    if match := _ACROSS.fullmatch(text):
+        row, column, direction = match[1], match[2], Direction.ACROSS
+    elif match := _DOWN.fullmatch(text):
+        row, column, direction = match[2], match[1], Direction.DOWN
+    else:
+        raise NotationError(
+            f"{shown(text)} is not a square; write 8D for a word across, D8 for a word down"
+        )
+    return int(row) - 1, ord(column.upper()) - ord("A"), direction
+
+
+def format_move(move: Move, alphabet: Alphabet) -> str:
+    """Write a move in its one canonical form."""
+    match move:
+        case Pass():
+            return "-"
+        case Exchange(tiles):
+            return f"-{alphabet.text(tiles)}"
+        case Place(row, column, direction, tiles):
+            word = "".join(
+                "." if tile == PLAYED_THROUGH else alphabet.tile_text(tile) for tile in tiles
+            )
+            return f"{format_square(row, column, direction)} {word}"
+
+
+def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
+    """Read a move that is to be made on ``board``.
+
+    Only the text is judged, and whether it names the tiles that it plays through rightly; whether
+    the move is legal is for ``engine.rules`` to say.
+
+    Raises:
+        NotationError: says which part of the text is wrong, and what the board holds there.
+    """
+    parts = text.split()
+    if len(parts) == 1 and parts[0].startswith("-"):
+        return _parse_exchange(parts[0], alphabet)
+    if len(parts) != 2:
+        raise NotationError(
+            f"{shown(text)} is not a move; write '8D WORD' to place, '-ABC' to exchange, "
+            "'-' to pass"
+        )
+    row, column, direction = parse_square(parts[0])
+    if row >= board.layout.rows or column >= board.layout.columns:
+        raise NotationError(
+            f"{parts[0]} is off the board of {board.layout.rows} rows "
+            f"and {board.layout.columns} columns"
+        )
+    step = (0, 1) if direction is Direction.ACROSS else (1, 0)
+    tiles: list[int] = []
+    for number, (tile, on_board) in enumerate(_read_word(parts[1], alphabet)):
+        at = row + number * step[0], column + number * step[1]
+        if at[0] >= board.layout.rows or at[1] >= board.layout.columns:
+            raise NotationError(f"{shown(text)} runs off the board at its tile {number + 1}")
+        tiles.append(_settle(tile, on_board, board, at, alphabet))
+    return Place(row, column, direction, tuple(tiles))
+
+
+def format_exchange_count(count: int) -> str:
+    """Write an exchange as those see it who may not see the tiles: ``-3``."""
+    return f"-{count}"
+
+
+def parse_exchange_count(text: str) -> int:
+    """Read how many tiles were exchanged from ``-3``.
+
+    Raises:
+        NotationError: anything but ``-`` and a number from 1 to 99.
+    """
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        raise NotationError(f"{shown(text)} is not a number of tiles exchanged; write '-3'")
+    return int(match[1])
+
+
+def _parse_exchange(text: str, alphabet: Alphabet) -> Exchange | Pass:
+    if text == "-":
+        return PASS
+    if _COUNT.fullmatch(text):
+        raise NotationError(f"{text!r} says how many tiles are exchanged, not which; write '-ABC'")
+    try:
+        tiles = alphabet.tiles(text[1:])
+    except ValueError as error:
+        raise NotationError(f"{shown(text)} is not an exchange: {error}") from None
+    if any(tile & BLANK_FLAG for tile in tiles):
+        raise NotationError(
+            f"{shown(text)} is not an exchange: a lower-case letter is a blank on the board; "
+            "exchange a blank as '?'"
+        )
+    return Exchange(tuple(sorted(tiles)))
+
+
+def _read_word(word: str, alphabet: Alphabet) -> Iterator[tuple[int | None, bool]]:
+    """Yield each square's tile (None for ``.``) and whether it stands in parentheses."""
+    inside = False
+    for match in _TOKEN.finditer(word):
+        token, where = match[0], f"at character {match.start() + 1} of {shown(word)}"
+        if token in "()":
+            if inside is (token == "("):
+                raise NotationError(f"{token!r} {where} has no partner")
+            inside = not inside
+        elif token == ".":
+            yield None, True
+        else:
+            try:
+                (tile,) = alphabet.tiles(token)
+            except ValueError:
+                raise NotationError(f"{shown(token)} {where} is not a tile") from None
+            if tile == BLANK:
+                raise NotationError(
+                    f"'?' {where} is no letter; write a blank as the letter it stands for, "
+                    "in lower case"
+                )
+            yield tile, inside
+    if inside:
+        raise NotationError(f"a '(' in {shown(word)} is never closed")
+
+
+def _settle(
+    tile: int | None, on_board: bool, board: Board, at: tuple[int, int], alphabet: Alphabet
+) -> int:
+    """Hold one tile of the text against its square; give the entry of ``Place.tiles``."""
+    here = board.at(*at)
+    if here == EMPTY:
+        if on_board or tile is None:
+            raise NotationError(f"{format_square(*at)} is empty; there is no tile to play through")
+        return tile
+    if tile is not None and (tile ^ here) & ~BLANK_FLAG:
+        raise NotationError(
+            f"{format_square(*at)} holds {alphabet.tile_text(here)}, not {alphabet.tile_text(tile)}"
+        )
+    return PLAYED_THROUGH

@@ -1,0 +1,285 @@
+"""Where a GCG meets the rules: a recorded game played over.
+
+``replay`` makes every play of a file on a board, and holds every score and every running total
+against the rules. Words are not looked up: a recorded game may well hold phonies that stood.
+
+What a file leaves out is left out: a rack that is not recorded is ``()``, and an exchange of which
+only the number is known has no move. A rack that a player shows in his next turn is known before
+it, too, so a complete file gives both racks of every position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from engine.moves import Exchange, Move, Pass, Place
+from engine.notation.cgp import check_tile_counts, read_rack
+from engine.notation.gcg import EventKind, GcgError, GcgEvent, GcgGame
+from engine.notation.move_text import NotationError, parse_move, shown
+from engine.position import Board, Position, Rack
+from engine.rules import Play, Rules, canonical, rack_tiles, score_play
+from lexicons.alphabet import EMPTY
+
+__all__ = ["Replay", "ReplayStep", "replay"]
+
+_T = TypeVar("_T")
+_TURNS = (EventKind.PLAY, EventKind.EXCHANGE, EventKind.PASS)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStep:
+    """One event, the position before it, and what it does.
+
+    ``move`` is canonical, as the generator gives it; it is None for an event that is no move (a
+    withdrawal, points at the end) and for an exchange whose tiles are not recorded. ``play`` is
+    there for a placement.
+    """
+
+    event: GcgEvent
+    seat: int
+    before: Position
+    move: Move | None = None
+    play: Play | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A file played over: its events in order, and the position after the last."""
+
+    steps: tuple[ReplayStep, ...]
+    final: Position
+
+
+def replay(gcg: GcgGame, rules: Rules) -> Replay:
+    """Play a game over; seat 0 is ``#player1``, whoever begins.
+
+    Raises:
+        GcgError: names the line, what it says and what the rules say: a move that is not
+            possible, a score or a total that does not add up, a rack that lacks a tile played or
+            holds more of a tile than there are, a turn out of turn, more or fewer than two
+            players.
+    """
+    if len(gcg.players) != 2:
+        line = gcg.players[2].line if len(gcg.players) > 2 else gcg.players[0].line
+        raise GcgError(line, f"{len(gcg.players)} players; only a game of two can be replayed")
+    game = _Replayer(gcg, rules)
+    steps = tuple(game.step(index, event) for index, event in enumerate(gcg.events))
+    return Replay(steps, game.final())
+
+
+class _Known(NamedTuple):
+    """A rack and the line that tells it."""
+
+    rack: Rack
+    line: int
+
+
+class _Replayer:
+    """The state of a game between two of its events."""
+
+    def __init__(self, gcg: GcgGame, rules: Rules) -> None:
+        self._rules = rules
+        self._gcg = gcg
+        self._seats = {player.nick: seat for seat, player in enumerate(gcg.players)}
+        self._known = _known_racks(gcg, self._seats, rules)
+        turns = (event.nick for event in gcg.events if event.kind in _TURNS)
+        self._on_turn = self._seats[next(turns, gcg.players[0].nick)]
+        self._board = Board.empty(rules.layout)
+        self._scores = (0, 0)
+        self._scoreless = 0
+        self._ended = False
+        self._last: ReplayStep | None = None
+
+    def step(self, index: int, event: GcgEvent) -> ReplayStep:
+        """Make one event; every reason to refuse it gets its line."""
+        try:
+            step = self._step(index, event)
+        except GcgError:
+            raise
+        except ValueError as error:
+            raise GcgError(event.line, str(error)) from None
+        self._last = step
+        return step
+
+    def final(self) -> Position:
+        """Give the position after the last event."""
+        known = self._known[-1]
+        if self._gcg.incomplete and not known[self._on_turn].rack:
+            # Some programs write the rack on turn there, and no #rack line.
+            said = _read_known(self._gcg.incomplete, "the rack on turn", 0, self._rules)
+            known = _with(known, self._on_turn, said)
+        return self._position(known)
+
+    def _step(self, index: int, event: GcgEvent) -> ReplayStep:
+        seat = self._seats[event.nick]
+        before = self._before(index, event)
+        if event.kind in _TURNS:
+            if self._ended:
+                raise ValueError(f"{event.nick} plays on after the points for racks")
+            if seat != self._on_turn:
+                raise ValueError(
+                    f"{event.nick} is not on turn; a turn that was lost is written as a pass, '-'"
+                )
+        step = ReplayStep(event, seat, before)
+        expected: int | None = 0
+        match event.kind:
+            case EventKind.PLAY:
+                step = self._place(step)
+                expected = step.play.score if step.play else 0
+            case EventKind.EXCHANGE | EventKind.PASS:
+                step = self._exchange(step)
+            case EventKind.WITHDRAWN:
+                expected = self._withdraw(step)
+            case EventKind.RACK_LEFT | EventKind.RACK_LOST:
+                expected = self._rack_points(event)
+                self._ended = True
+            case EventKind.TIME | EventKind.CHALLENGE:
+                self._check_sign(event)
+                expected = None
+        self._add(step, expected)
+        return step
+
+    def _position(self, known: tuple[_Known, _Known]) -> Position:
+        racks = (known[0].rack, known[1].rack)
+        try:
+            check_tile_counts(self._board, racks, self._rules.distribution)
+        except NotationError as error:
+            raise GcgError(max(known[0].line, known[1].line), str(error)) from None
+        return Position(self._board, racks, self._scores, self._on_turn, self._scoreless)
+
+    def _before(self, index: int, event: GcgEvent) -> Position:
+        known, last = self._known[index], self._last
+        if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
+            # He has not drawn yet: the rack of this line counts the tiles that still lie there.
+            seat, rack = last.seat, Counter(known[last.seat].rack)
+            if isinstance(last.move, Place):
+                rack -= Counter(rack_tiles(last.move.placed))
+            known = _with(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
+        return self._position(known)
+
+    def _place(self, step: ReplayStep) -> ReplayStep:
+        detail = step.event.detail
+        move = parse_move(detail, self._board, self._rules.distribution.alphabet)
+        if not isinstance(move, Place):
+            raise ValueError(f"{shown(detail)} is no play; write '8D WORD'")
+        self._check_rack(step, rack_tiles(move.placed))
+        play = score_play(self._board, move, self._rules)
+        move = canonical(move, self._board)
+        self._board = self._board.with_move(move)
+        self._scoreless = 0
+        self._on_turn = 1 - step.seat
+        return replace(step, move=move, play=play)
+
+    def _exchange(self, step: ReplayStep) -> ReplayStep:
+        rules, detail = self._rules, step.event.detail
+        rack = step.before.racks[step.seat]
+        move: Move | None = Pass()
+        if step.event.kind is EventKind.EXCHANGE:
+            count = int(detail) if re.fullmatch(r"[1-9][0-9]?", detail) else None
+            if count is None:
+                move = parse_move(f"-{detail}", self._board, rules.distribution.alphabet)
+                if not isinstance(move, Exchange):
+                    raise ValueError("an exchange of no tiles; that is a pass")
+                self._check_rack(step, move.tiles)
+                count = len(move.tiles)
+            else:
+                move = Exchange(rack) if count == len(rack) == rules.rack_size else None
+            self._check_exchange(count)
+        self._scoreless += 1
+        self._on_turn = 1 - step.seat
+        return replace(step, move=move)
+
+    def _check_exchange(self, count: int) -> None:
+        rules = self._rules
+        on_board = sum(tile != EMPTY for tile in self._board.squares)
+        bag = max(0, rules.distribution.total - on_board - 2 * rules.rack_size)
+        if count > rules.rack_size:
+            raise ValueError(f"{count} tiles are exchanged; a rack holds {rules.rack_size}")
+        if bag < max(count, rules.exchange_minimum):
+            raise ValueError(
+                f"an exchange of {count} with {bag} in the bag; "
+                f"it takes {max(count, rules.exchange_minimum)}"
+            )
+
+    def _withdraw(self, step: ReplayStep) -> int:
+        last = self._last
+        if last is None or last.play is None or last.event.nick != step.event.nick:
+            raise ValueError(f"{step.event.nick} takes back a play, but the line before is none")
+        self._board = last.before.board
+        self._scoreless = last.before.scoreless_turns + 1
+        return -last.play.score
+
+    def _rack_points(self, event: GcgEvent) -> int:
+        distribution = self._rules.distribution
+        value = distribution.value(distribution.alphabet.tiles(event.detail))
+        return 2 * value if event.kind is EventKind.RACK_LEFT else -value
+
+    def _check_sign(self, event: GcgEvent) -> None:
+        if event.kind is EventKind.TIME and event.score > 0:
+            raise ValueError(f"time is a loss; {event.score:+d} is a gain")
+        if event.kind is EventKind.CHALLENGE and event.score < 0:
+            raise ValueError(f"a bonus for a challenge is a gain; {event.score:+d} is a loss")
+
+    def _check_rack(self, step: ReplayStep, tiles: tuple[int, ...]) -> None:
+        """See that a rack, where it is recorded, holds the tiles that leave it."""
+        missing = Counter(tiles) - Counter(step.before.racks[step.seat])
+        if step.event.rack and missing:
+            alphabet = self._rules.distribution.alphabet
+            raise ValueError(
+                f"{alphabet.text(sorted(missing.elements()))} is not on the rack "
+                f"{shown(step.event.rack)}"
+            )
+
+    def _add(self, step: ReplayStep, expected: int | None) -> None:
+        event = step.event
+        if expected is not None and event.score != expected:
+            raise ValueError(
+                f"{event.kind.value} {event.detail}".rstrip()
+                + f" scores {expected:+d}; the line says {event.score:+d}"
+            )
+        total = self._scores[step.seat] + event.score
+        if event.total != total:
+            raise ValueError(
+                f"{self._scores[step.seat]} and {event.score:+d} make {total}; "
+                f"the line says {event.total}"
+            )
+        self._scores = _with(self._scores, step.seat, total)
+
+
+def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
+    return (value, pair[1]) if seat == 0 else (pair[0], value)
+
+
+def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tuple[_Known, _Known]]:
+    """Say what is known of both racks before each event and at the end, from what comes later."""
+    first, second = (
+        _read_known(player.rack, f"{player.nick}'s rack", player.rack_line, rules)
+        for player in gcg.players
+    )
+    known = (first, second)
+    found = [known]
+    for event in reversed(gcg.events):
+        seat = seats[event.nick]
+        left = event.kind is EventKind.RACK_LEFT
+        if left or event.kind is EventKind.RACK_LOST:
+            owner = 1 - seat if left else seat
+            where = f"{gcg.players[owner].nick}'s rack"
+            known = _with(known, owner, _read_known(event.detail, where, event.line, rules))
+            if left:
+                known = _with(known, seat, _Known((), event.line))
+        elif event.kind in _TURNS or event.kind is EventKind.WITHDRAWN:
+            own = _read_known(event.rack, f"{event.nick}'s rack", event.line, rules)
+            known = _with(known, seat, own)
+        found.append(known)
+    return found[::-1]
+
+
+def _read_known(text: str, where: str, line: int, rules: Rules) -> _Known:
+    try:
+        rack = read_rack(text, where, rules.distribution.alphabet, rules.rack_size)
+    except NotationError as error:
+        raise GcgError(line, str(error)) from None
+    return _Known(rack, line)

@@ -1,0 +1,219 @@
+"""CGP: read, written, and refused with what and where."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.moves import Direction, Place
+from engine.notation import Cgp, NotationError, read_cgp, write_cgp
+from engine.position import Board, Position
+from engine.rules import IllegalMove, Rules, score_play
+from lexicons.alphabet import BLANK, BLANK_FLAG
+
+EMPTY_ROWS = ["15"] * 15
+
+
+def cgp(
+    *rows: tuple[int, str], racks: str = "/", scores: str = "0/0", zeros: str = "0", ops: str = ""
+) -> str:
+    """Write a CGP by hand, some of its rows (from 1) other than empty."""
+    board = list(EMPTY_ROWS)
+    for number, row in rows:
+        board[number - 1] = row
+    return f"{'/'.join(board)} {racks} {scores} {zeros} {ops}".rstrip()
+
+
+def test_a_position_is_read(rules: Rules, cgp_files: Path) -> None:
+    found = read_cgp((cgp_files / "midgame.cgp").read_text(encoding="utf-8"), rules)
+    position, alphabet = found.position, rules.distribution.alphabet
+    row = [position.board.at(7, column) for column in range(15)]
+    assert alphabet.text(tile for tile in row if tile) == "WoRDS"
+    assert row[4] & BLANK_FLAG
+    assert not row[2]
+    assert [alphabet.text(rack) for rack in position.racks] == ["AEGILNV", "EIMNTTX"]
+    assert (position.scores, position.on_turn, position.scoreless_turns) == ((28, -7), 0, 2)
+    assert found.operation("tmr") == "60000/1500"
+    assert found.operation("oru") == ""
+    assert found.operation("my") == "own operation"
+    assert found.operation("gid") is None
+
+
+@pytest.mark.parametrize("name", ["opening", "midgame", "full_row"])
+def test_files_round_trip(name: str, rules: Rules, cgp_files: Path) -> None:
+    text = (cgp_files / f"{name}.cgp").read_text(encoding="utf-8").strip()
+    found = read_cgp(text, rules)
+    assert write_cgp(found.position, rules, found.operations) == text
+
+
+def test_racks_are_sorted_and_blanks_come_first(rules: Rules) -> None:
+    position = read_cgp(cgp(racks="ZA?B/"), rules).position
+    assert position.racks == ((0, 1, 2, 26), ())
+
+
+def test_the_seat_on_turn_is_written_first(rules: Rules) -> None:
+    position = Position(
+        Board.empty(rules.layout), ((1, 2), (3, 4)), (10, 20), on_turn=1, scoreless_turns=1
+    )
+    text = write_cgp(position, rules)
+    assert text.endswith(" CD/AB 20/10 1")
+    back = read_cgp(text, rules).position
+    assert (back.racks, back.scores, back.on_turn) == (((3, 4), (1, 2)), (20, 10), 0)
+
+
+def test_tiles_of_several_characters(rules: Rules) -> None:
+    distribution = rules.distribution
+    alphabet = replace(
+        distribution.alphabet,
+        letters=("?", "CH", *distribution.alphabet.letters[2:]),
+        blanked=("?", "ch", *distribution.alphabet.blanked[2:]),
+    )
+    spanish = replace(rules, distribution=replace(distribution, alphabet=alphabet))
+    text = cgp((8, "3[CH]2[ch]B7"), racks="[CH]?/")
+    position = read_cgp(text, spanish).position
+    assert position.board.at(7, 3) == 1
+    assert position.board.at(7, 6) == 1 | BLANK_FLAG
+    assert write_cgp(position, spanish) == text.replace("[CH]?/", "?[CH]/")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "'' is not a CGP: 0 of the 4 fields 'board racks scores zeros'"),
+        ("hello there", "'hello there' is not a CGP: 2 of the 4"),
+        (">anna: ADEORSW 8D WORDS +26 26", "board: 1 rows; the standard board has 15"),
+        ("/".join(EMPTY_ROWS[1:]) + " / 0/0 0", "board: 14 rows; .* has 15"),
+        (cgp((4, "16")), "board, row 4: '16' is 16 squares; a row has 15"),
+        (cgp((4, "14")), "board, row 4: '14' is 14 squares; a row has 15"),
+        (cgp((4, "7A8")), "board, row 4: '7A8' is 16 squares"),
+        (cgp((4, "")), "board, row 4: '' is 0 squares"),
+        (cgp((4, "9" * 5000)), "board, row 4: .* is 1000000000 squares"),
+        (cgp((4, "0A14")), "board, row 4: a run of 0 empty squares"),
+        (cgp((4, "7!7")), "board, row 4, square 8: '!' is not a tile"),
+        (cgp((4, "7[CH]7")), r"board, row 4, square 8: '\[CH\]' is not a tile"),
+        (cgp((4, "7[CH7")), r"board, row 4, square 8: '\[' is not a tile"),
+        (cgp((4, "7²7")), "board, row 4, square 8: '²' is not a tile"),
+        (cgp((4, "7?7")), r"board, row 4, square 8: '\?' is no letter; write a blank as"),
+        (cgp((4, "7Q7"), racks="Q/"), "hold 2 of Q; the english distribution has 1"),
+        (cgp((4, "7abc5"), racks="/"), r"hold 3 of \?; the english distribution has 2"),
+        (cgp(racks="ABCDEFGH/"), "first rack: 'ABCDEFGH' is 8 tiles; a rack holds 7"),
+        (cgp(racks="/ABCDEFGH"), "second rack: 'ABCDEFGH' is 8 tiles"),
+        (cgp(racks="A1/"), "first rack: '1' at character 2 of 'A1' is not a tile"),
+        (cgp(racks="Ab/"), r"first rack: 'Ab' has lower case; on a rack a blank is '\?'"),
+        (cgp(racks="ABC"), "racks: 'ABC' is 1 of the two racks"),
+        (cgp(racks="A/B/C"), "racks: 'A/B/C' is 3 of the two racks"),
+        (cgp(scores="1"), "scores: '1' is not two whole numbers"),
+        (cgp(scores="1/2/3"), "scores: '1/2/3' is not two whole numbers"),
+        (cgp(scores="1.5/2"), "scores: '1.5/2' is not"),
+        (cgp(scores="a/b"), "scores: 'a/b' is not"),
+        (cgp(scores="1_0/2"), "scores: '1_0/2' is not"),
+        (cgp(zeros="-1"), "zeros: '-1' is not a number of scoreless turns"),
+        (cgp(zeros="x"), "zeros: 'x' is not"),
+        (cgp(zeros="lex", ops="ANY;"), "zeros: 'lex' is not"),
+        (cgp(ops="lex ANY"), "operation 'lex ANY' is not closed with ';'"),
+        (cgp(ops="lex ANY; ld english"), "operation 'ld english' is not closed"),
+        (cgp(ops="lex ANY ld english;"), "'lex ANY ld english': a ';' is missing before 'ld'"),
+        (cgp(ops="oru ld english;"), "a ';' is missing before 'ld'"),
+        (cgp(ops="lex ANY;;"), "operation 2 is empty"),
+        (cgp(ops=";"), "operation 1 is empty"),
+    ],
+)
+def test_refusals_say_what_and_where(text: str, reason: str, rules: Rules) -> None:
+    with pytest.raises(NotationError, match=reason):
+        read_cgp(text, rules)
+
+
+@pytest.mark.parametrize("operation", [("lex", "A;B"), ("two words", ""), ("", "x"), ("a", "b\nc")])
+def test_an_operation_that_could_not_be_read_is_not_written(
+    operation: tuple[str, str], rules: Rules
+) -> None:
+    position = read_cgp(cgp(), rules).position
+    with pytest.raises(NotationError, match="cannot be written"):
+        write_cgp(position, rules, [operation])
+
+
+@st.composite
+def positions(draw: st.DrawFn, rules: Rules) -> Position:
+    """Draw a board grown by plays that the geometry allows, and racks from what is left."""
+    bag = list(draw(st.permutations(rules.distribution.all_tiles())))
+    board = Board.empty(rules.layout)
+    for _ in range(draw(st.integers(0, 8))):
+        count = draw(st.integers(1, 7))
+        tiles = [
+            draw(st.integers(1, 26)) | BLANK_FLAG if tile == BLANK else tile
+            for tile in bag[-count:]
+        ]
+        row, column = draw(st.integers(0, 14)), draw(st.integers(0, 14))
+        place = grown(board, row, column, draw(st.sampled_from(Direction)), tiles)
+        try:
+            score_play(board, place, rules)
+        except IllegalMove:
+            continue
+        board = board.with_move(place)
+        del bag[-count:]
+    first, second = draw(st.integers(0, 7)), draw(st.integers(0, 7))
+    return Position(
+        board,
+        (tuple(sorted(bag[:first])), tuple(sorted(bag[first : first + second]))),
+        (draw(st.integers(-200, 900)), draw(st.integers(-200, 900))),
+        on_turn=draw(st.integers(0, 1)),
+        scoreless_turns=draw(st.integers(0, 5)),
+    )
+
+
+def grown(board: Board, row: int, column: int, direction: Direction, tiles: list[int]) -> Place:
+    """Lay tiles in a line through a square, over what lies there."""
+    step = (0, 1) if direction is Direction.ACROSS else (1, 0)
+
+    def inside(at: tuple[int, int]) -> bool:
+        return 0 <= at[0] < 15 and 0 <= at[1] < 15
+
+    before = row - step[0], column - step[1]
+    while inside(before) and board.at(*before):
+        row, column = before
+        before = row - step[0], column - step[1]
+    squares: list[int] = []
+    at, left = (row, column), list(tiles)
+    while inside(at) and (left or board.at(*at)):
+        squares.append(0 if board.at(*at) else left.pop())
+        at = at[0] + step[0], at[1] + step[1]
+    return Place(row, column, direction, tuple(squares))
+
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["lex", "ld", "gid", "custom"]),
+        st.from_regex(r"[A-Za-z0-9./-]{1,12}", fullmatch=True),
+    )
+)
+
+
+@given(data=st.data(), operations=OPERATIONS)
+def test_positions_round_trip(
+    data: st.DataObject, operations: list[tuple[str, str]], rules: Rules
+) -> None:
+    position = data.draw(positions(rules))
+    found = read_cgp(write_cgp(position, rules, operations), rules)
+    first, second = position.on_turn, 1 - position.on_turn
+    turned = replace(
+        position,
+        racks=(position.racks[first], position.racks[second]),
+        scores=(position.scores[first], position.scores[second]),
+        on_turn=0,
+    )
+    assert found == Cgp(turned, tuple(operations))
+
+
+@given(
+    text=st.text()
+    | st.lists(st.text(alphabet="0123456789ABQZabz?/[];- .lex", max_size=40)).map(" ".join)
+)
+def test_any_text_is_read_or_refused(text: str, rules: Rules) -> None:
+    for board in ("", "/".join(EMPTY_ROWS) + " "):
+        with contextlib.suppress(NotationError):
+            read_cgp(board + text, rules)

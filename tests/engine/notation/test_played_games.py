@@ -1,0 +1,153 @@
+"""Whole games through the engine, written down, read back and played over."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from engine.bag import Bag, DrawStream
+from engine.game import Game
+from engine.generate import legal_moves
+from engine.moves import Exchange, Move, Pass, Place
+from engine.notation import (
+    EventKind,
+    format_move,
+    gcg_from_game,
+    parse_move,
+    read_cgp,
+    read_gcg,
+    replay,
+    write_cgp,
+    write_gcg,
+)
+from engine.rules import Rules
+from lexicons.build import build_word_graph
+from lexicons.store import Lexicon
+
+# Enough for any rack to find something, little enough that a game takes milliseconds.
+WORDS = """
+aa ab ad ae ag ah ai al am an ar as at aw ax ay ba be bi bo by do ed eh el em en er ex fa go ha he
+hi ho id if in is it jo ka la li lo ma me mi mo mu my na no nu od of oh on op or ow ox oy pa pi qi
+re so ta ti to up us ut we xi ya ye yo za act age air are art ate awe big box boy cab car cat cog
+cow cry cub cup cut dig dog due ear eat egg eye far few fig fin fir fly fog fox fun fur gap get gum
+guy had hat hen her his hog hot how hub hug ice ink ivy jab jam jar jaw jet job jog joy jug key kid
+kin kit lab law leg let lid lip lot low mix mud nap net new nod now nut oak oar odd oil old one our
+out owl own pan pay pen pew pie pin pit ply pod pot pub put quay quit raw red rib rim rob rod row
+rub rug run sad sea see shy sir sit six ski sky son soy spy sun tab tag tan tap tar tax tea ten the
+tie tip toe ton too top toy try tub tug two use van vat veil vet view vine void vow wag war was wax
+way web wet who why wig win wit won yak yes yet you zap zen zero zip zoo retains stainer nastier
+"""
+
+
+@pytest.fixture(scope="module")
+def lexicon(rules: Rules) -> Lexicon:
+    tiles = [rules.distribution.alphabet.word_tiles(word) for word in WORDS.split()]
+    return Lexicon("short", rules.distribution, build_word_graph(tiles), "")
+
+
+def choose(game: Game, lexicon: Lexicon, chance: random.Random) -> Move:
+    """Take a good move mostly, any move sometimes, and now and then one that is no placement."""
+    moves = [scored.move for scored in legal_moves(game.position, lexicon, game.rules)]
+    roll = chance.random()
+    if roll < 0.03:
+        return Pass()
+    if roll < 0.1:
+        exchanges = [move for move in moves if isinstance(move, Exchange)]
+        return chance.choice(exchanges or moves)
+    return chance.choice(moves) if roll < 0.3 else moves[0]
+
+
+def games(seed: int, lexicon: Lexicon, rules: Rules) -> Iterator[Game]:
+    """Play one game, giving it as it is before the first turn and after each."""
+    chance = random.Random(seed)
+    stream = DrawStream(seed.to_bytes(32, "big"), (b"one", b"two"))
+    game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
+    yield game
+    while game.over is None:
+        game = game.play(choose(game, lexicon, chance), lexicon.graph.contains)
+        yield game
+
+
+@pytest.fixture(scope="module")
+def played(lexicon: Lexicon, rules: Rules) -> list[list[Game]]:
+    return [list(games(seed, lexicon, rules)) for seed in range(200)]
+
+
+def test_200_games_are_written_read_and_replayed(played: list[list[Game]], rules: Rules) -> None:
+    reasons = set()
+    for number, game in enumerate(line[-1] for line in played):
+        assert game.over is not None
+        reasons.add(game.over.reason)
+        penalties = (10 * (number % 3), 10 * (number % 2))
+        gcg = gcg_from_game(
+            game, ("Static Bot", "Static Bot"), lexicon="short", time_penalties=penalties
+        )
+        read = read_gcg(write_gcg(gcg).encode())
+        assert read == gcg
+        found = replay(read, rules)
+        assert found.final.board == game.position.board
+        assert found.final.scores == tuple(
+            score - lost for score, lost in zip(game.position.scores, penalties, strict=True)
+        )
+        turns = [step for step in found.steps if step.move]
+        assert [step.move for step in turns] == [turn.move for turn in game.turns]
+        assert [step.before.racks[step.seat] for step in turns] == [
+            turn.rack for turn in game.turns
+        ]
+    assert reasons == {"out", "zeroes"}
+
+
+def test_every_position_of_a_replay_is_the_one_played(
+    played: list[list[Game]], rules: Rules
+) -> None:
+    for line in played[::10]:
+        found = replay(gcg_from_game(line[-1], ("a", "b")), rules)
+        before = [step.before for step in found.steps if step.move]
+        assert before == [game.position for game in line[:-1]]
+
+
+def test_every_position_round_trips_as_cgp(played: list[list[Game]], rules: Rules) -> None:
+    for position in (game.position for line in played for game in line):
+        text = write_cgp(position, rules)
+        back = read_cgp(text, rules).position
+        assert back.board == position.board
+        seats = (position.on_turn, 1 - position.on_turn)
+        assert back.racks == tuple(position.racks[seat] for seat in seats)
+        assert back.scores == tuple(position.scores[seat] for seat in seats)
+        assert write_cgp(back, rules) == text
+
+
+def test_every_legal_move_round_trips_as_text(
+    played: list[list[Game]], lexicon: Lexicon, rules: Rules
+) -> None:
+    alphabet = rules.distribution.alphabet
+    kinds = set()
+    for position in (game.position for line in played[::40] for game in line[:-1]):
+        for move, _ in legal_moves(position, lexicon, rules):
+            kinds.add(type(move))
+            assert parse_move(format_move(move, alphabet), position.board, alphabet) == move
+    assert kinds == {Place, Exchange, Pass}
+
+
+def test_a_game_that_goes_on_keeps_its_racks(played: list[list[Game]], rules: Rules) -> None:
+    game = played[0][6]
+    gcg = gcg_from_game(game, ("Ada: the 1st", ""), title=" a\ntitle ", note="one\r\ntwo")
+    assert [player.nick for player in gcg.players] == ["Ada_the_1st", "player"]
+    assert (gcg.title, gcg.note, gcg.incomplete) == ("a title", "one\ntwo", "")
+    assert read_gcg(write_gcg(gcg)) == gcg
+    assert replay(gcg, rules).final == game.position
+
+
+def test_equal_names_get_different_nicks(played: list[list[Game]]) -> None:
+    game = played[0][-1]
+    assert [player.nick for player in gcg_from_game(game, ("x", "x")).players] == ["x", "x_2"]
+
+
+def test_time_penalties_are_points_lost(played: list[list[Game]]) -> None:
+    game = played[0][-1]
+    events = gcg_from_game(game, ("a", "b"), time_penalties=(0, 20)).events
+    assert (events[-1].kind, events[-1].nick, events[-1].score) == (EventKind.TIME, "b", -20)
+    with pytest.raises(ValueError, match="points lost are 0 or more"):
+        gcg_from_game(game, ("a", "b"), time_penalties=(0, -20))

@@ -1,0 +1,215 @@
+"""Recorded games played over: every score and total held against the rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.moves import PASS, Direction, Exchange, Place
+from engine.notation import EventKind, GcgError, GcgGame, Replay, format_move, read_gcg, replay
+from engine.rules import Rules
+
+HEADER = "#player1 anna\n#player2 bert\n"
+
+
+def load(folder: Path, name: str) -> GcgGame:
+    return read_gcg((folder / f"{name}.gcg").read_bytes())
+
+
+def racks(found: Replay, rules: Rules) -> list[tuple[str, ...]]:
+    """Write both racks before each event, then at the end."""
+    alphabet = rules.distribution.alphabet
+    positions = [step.before for step in found.steps] + [found.final]
+    return [tuple(alphabet.text(rack) for rack in position.racks) for position in positions]
+
+
+@pytest.mark.parametrize(
+    ("name", "scores"),
+    [
+        ("complete", (60, 2)),
+        ("crlf_latin1", (26, 2)),
+        ("windows1252", (26, 0)),
+        ("utf8_bom", (26, 0)),
+        ("cr_only", (26, 2)),
+        ("dos_end", (26, 0)),
+        ("playthrough", (31, 4)),
+        ("exchanges", (26, 2)),
+        ("phony", (31, 0)),
+        ("challenge", (31, 7)),
+        ("six_zeros", (15, -14)),
+        ("time_before_racks", (60, -8)),
+        ("time_after_racks", (40, -8)),
+        ("empty_racks", (60, 2)),
+        ("player2_begins", (2, 26)),
+        ("notes", (26, 2)),
+        ("unknown_pragmas", (26, 2)),
+        ("tabs_and_missing_plus", (26, 2)),
+        ("incomplete", (26, 2)),
+        ("incomplete_rack", (26, 2)),
+        ("partial_racks", (26, 2)),
+        ("no_events", (0, 0)),
+        ("negative_totals", (0, -10)),
+    ],
+)
+def test_files_that_add_up(
+    name: str, scores: tuple[int, int], gcg_files: Path, rules: Rules
+) -> None:
+    game = load(gcg_files, name)
+    found = replay(game, rules)
+    assert found.final.scores == scores
+    assert [step.event for step in found.steps] == list(game.events)
+
+
+def test_every_step_has_its_position_and_move(gcg_files: Path, rules: Rules) -> None:
+    found = replay(load(gcg_files, "complete"), rules)
+    assert [step.seat for step in found.steps] == [0, 1, 0, 1, 0, 0]
+    assert [step.before.on_turn for step in found.steps] == [0, 1, 0, 1, 0, 1]
+    assert [step.before.scoreless_turns for step in found.steps] == [0, 0, 0, 1, 2, 0]
+    assert [step.before.scores for step in found.steps][-1] == (28, 2)
+    alphabet = rules.distribution.alphabet
+    assert [format_move(step.move, alphabet) for step in found.steps[:-1] if step.move] == [
+        "8D WORDS",
+        "H8 .eA",
+        "-GV",
+        "-",
+        "10H .T",
+    ]
+    assert found.steps[-1].move is None
+    assert [step.play.score for step in found.steps if step.play] == [26, 2, 2]
+
+
+def test_racks_are_known_before_their_turn(gcg_files: Path, rules: Rules) -> None:
+    assert racks(replay(load(gcg_files, "complete"), rules), rules) == [
+        ("ADEORSW", "?AEIMNT"),
+        ("AEGILNV", "?AEIMNT"),
+        ("AEGILNV", "EIMNTTX"),
+        ("T", "EIMNTTX"),
+        ("T", "EIMNTTX"),
+        ("", "EIMNTTX"),
+        ("", ""),
+    ]
+    assert racks(replay(load(gcg_files, "incomplete"), rules), rules)[-1] == (
+        "AEGILNV",
+        "EIMNTTX",
+    )
+    assert racks(replay(load(gcg_files, "incomplete_rack"), rules), rules)[-1] == ("AEGILNV", "")
+    assert set(racks(replay(load(gcg_files, "empty_racks"), rules), rules)[:4]) == {("", "")}
+
+
+def test_a_phony_comes_off_the_board(gcg_files: Path, rules: Rules) -> None:
+    found = replay(load(gcg_files, "phony"), rules)
+    phony, withdrawal, after = found.steps[1:]
+    assert withdrawal.before.board.at(8, 7)
+    assert not after.before.board.at(8, 7)
+    assert after.before.scoreless_turns == 1
+    assert after.before.on_turn == 0
+    assert after.before.scores == (26, 0)
+    assert racks(found, rules)[1:3] == [("AEGILNV", "?AEIMNT"), ("AEGILNV", "?IMNT")]
+    assert phony.move
+    assert withdrawal.move is None
+
+
+def test_an_exchange_is_known_by_its_tiles_or_where_all_go(gcg_files: Path, rules: Rules) -> None:
+    found = replay(load(gcg_files, "exchanges"), rules)
+    tiles = rules.distribution.alphabet.tiles
+    assert [step.move for step in found.steps[2:]] == [
+        Exchange(tiles("GV")),
+        None,
+        Exchange(tiles("AEILNRT")),
+        PASS,
+        Exchange((0,)),
+    ]
+
+
+def test_every_form_of_playthrough_gives_the_same_moves(gcg_files: Path, rules: Rules) -> None:
+    found = replay(load(gcg_files, "playthrough"), rules)
+    alphabet = rules.distribution.alphabet
+    assert [format_move(step.move, alphabet) for step in found.steps if step.move] == [
+        "8D WoRDS",
+        "H8 .EA",
+        "10H .T",
+        "E7 T.",
+        "10H ..E",
+    ]
+    assert found.steps[3].move == Place(6, 4, Direction.DOWN, (*alphabet.tiles("T"), 0))
+
+
+def test_moves_are_canonical_whatever_the_file_says(rules: Rules) -> None:
+    lines = ">anna: 8D WORDS +26 26\n>bert: H8 .EA +3 3\n>anna: G8 .O +7 33\n"
+    found = replay(read_gcg(HEADER + lines), rules)
+    move = found.steps[-1].move
+    assert move
+    assert format_move(move, rules.distribution.alphabet) == "9G O."
+
+
+REFUSED = {
+    "wrong_score": (5, "play H8 .eA scores +2; the line says +3"),
+    "wrong_total": (5, "0 and +2 make 2; the line says 3"),
+    "wrong_withdrawal": (6, "withdrawn scores -2; the line says -3"),
+    "withdrawal_of_nothing": (5, "bert takes back a play, but the line before is none"),
+    "pass_with_points": (4, "pass scores +0; the line says +5"),
+    "one_player": (2, "1 players; only a game of two can be replayed"),
+    "three_players": (4, "3 players; only a game of two can be replayed"),
+    "not_on_rack": (4, "W is not on the rack 'ADEORSV'"),
+    "exchange_not_on_rack": (4, "W is not on the rack 'ADEORSV'"),
+    "exchange_of_a_letter_for_a_blank": (4, "exchange a blank as '?'"),
+    "exchange_of_eight": (4, "8 tiles are exchanged; a rack holds 7"),
+    "exchange_of_no_tiles": (4, "'---' is not an exchange"),
+    "too_many_of_a_tile": (5, "hold 2 of J; the english distribution has 1"),
+    "rack_of_eight": (4, "anna's rack: 'ADEORSWT' is 8 tiles; a rack holds 7"),
+    "rack_in_lower_case": (4, "anna's rack: 'adeorsw' has lower case"),
+    "rack_not_tiles": (4, "anna's rack: '5' at character 6 of 'ADEOR5W' is not a tile"),
+    "out_of_turn": (5, "anna is not on turn; a turn that was lost is written as a pass"),
+    "wrong_playthrough": (5, "8H holds S, not T"),
+    "playthrough_of_nothing": (5, "7H is empty; there is no tile to play through"),
+    "off_the_board": (4, "16D is off the board of 15 rows"),
+    "not_connected": (5, "the play touches no tile on the board"),
+    "misses_start": (4, "the first play covers 8H"),
+    "plays_on_after_the_end": (6, "bert plays on after the points for racks"),
+    "wrong_rack_points": (5, "rack left EIMNTTX scores +32; the line says +16"),
+    "rack_of_no_tiles": (5, "bert's rack: 'eIM' has lower case"),
+    "time_gained": (5, "time is a loss; +10 is a gain"),
+    "bonus_lost": (5, "a bonus for a challenge is a gain; -5 is a loss"),
+    "bad_rack_at_the_end": (5, "bert's rack: 'ABCDEFGH' is 8 tiles; a rack holds 7"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_line_and_reason(name: str, gcg_files: Path, rules: Rules) -> None:
+    line, reason = REFUSED[name]
+    game = load(gcg_files / "refused_at_replay", name)
+    with pytest.raises(GcgError, match=re.escape(reason)) as caught:
+        replay(game, rules)
+    assert caught.value.line == line
+    assert len(caught.value.reason) > 10
+
+
+def test_every_file_of_the_folder_is_tested(gcg_files: Path) -> None:
+    found = {path.stem for path in (gcg_files / "refused_at_replay").glob("*.gcg")}
+    assert found == set(REFUSED)
+
+
+def test_an_exchange_needs_a_full_enough_bag(rules: Rules) -> None:
+    game = read_gcg(HEADER + ">anna: -5 +0 0\n")
+    assert replay(game, replace(rules, exchange_minimum=86)).steps
+    with pytest.raises(GcgError, match="line 3: an exchange of 5 with 86 in the bag; it takes 87"):
+        replay(game, replace(rules, exchange_minimum=87))
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "reason"),
+    [
+        (EventKind.PLAY, "-ABC", "'-ABC' is no play; write '8D WORD'"),
+        (EventKind.EXCHANGE, "", "an exchange of no tiles; that is a pass"),
+    ],
+)
+def test_events_made_by_hand_are_checked(
+    kind: EventKind, detail: str, reason: str, rules: Rules
+) -> None:
+    game = read_gcg(HEADER + ">anna: - +0 0\n")
+    event = replace(game.events[0], kind=kind, detail=detail)
+    with pytest.raises(GcgError, match=reason):
+        replay(replace(game, events=(event,)), rules)

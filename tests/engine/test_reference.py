@@ -1,0 +1,81 @@
+"""The generator against its slow twin, on 300 positions of the embedded lexicon."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from positions import game_positions
+from reference import Dictionary, placements
+
+from engine.generate import legal_moves
+from engine.moves import Direction, Place
+from engine.position import Position
+from engine.rules import standard_rules
+from lexicons.alphabet import BLANK
+from lexicons.store import Lexicon, load_lexicon
+
+RULES = standard_rules()
+GAMES = 50
+POSITIONS_A_GAME = 6
+
+
+@cache
+def scowl() -> Lexicon:
+    return load_lexicon("scowl")
+
+
+@cache
+def scowl_words() -> Dictionary:
+    return Dictionary(scowl().graph.words())
+
+
+def blanks_kept(game: int) -> int:
+    """Two blanks in every tenth game, one in two of ten, else as they are drawn."""
+    return {0: 2, 3: 1, 6: 1}.get(game % 10, 0)
+
+
+@cache
+def positions_of(game: int) -> list[Position]:
+    return game_positions(scowl(), RULES, game, POSITIONS_A_GAME, blanks_kept(game))
+
+
+@pytest.mark.parametrize("game", range(GAMES))
+def test_the_generator_finds_what_trying_every_word_finds(game: int) -> None:
+    for position in positions_of(game):
+        rack = position.racks[position.on_turn]
+        scored = [
+            (move, score)
+            for move, score in legal_moves(position, scowl(), RULES)
+            if isinstance(move, Place)
+        ]
+        found = dict(scored)
+        assert len(found) == len(scored), "a placement was given twice"
+        expected = placements(position.board.array(), rack, scowl_words(), RULES)
+        # Sets, for a message of the few that differ and not of thousands that do not.
+        assert found.items() - expected.items() == set()
+        assert expected.items() - found.items() == set()
+
+
+def test_the_positions_are_of_every_kind() -> None:
+    positions = [position for game in range(GAMES) for position in positions_of(game)]
+    assert len(positions) == 300
+    blanks = [position.racks[position.on_turn].count(BLANK) for position in positions]
+    assert min(map(blanks.count, (0, 1, 2))) >= 20
+    tiles = [sum(map(bool, position.board.squares)) for position in positions]
+    assert min(tiles) == 0
+    assert max(tiles) > 85
+    short = [p for p in positions if len(p.racks[p.on_turn]) < RULES.rack_size]
+    assert len(short) >= 20
+
+
+def test_the_twin_scores_the_opening_of_richards_and_amir() -> None:
+    # IMINO at 8D for 16 (Richards & Amir 2007): the double letter at 8D, the double word at 8H.
+    tiles = RULES.distribution.alphabet.tiles("IMINO")
+    board = positions_of(0)[0].board
+    found = placements(board.array(), (0, *sorted((*tiles, 15))), Dictionary([tiles]), RULES)
+    assert found[Place(7, 3, Direction.ACROSS, tiles)] == 16
+    assert found[Place(7, 4, Direction.ACROSS, tiles)] == 14
+    # Five starts each way; each with five natural tiles or with one of five as a blank, and no
+    # second O is needed.
+    assert len(found) == 2 * 5 * (1 + 5)
