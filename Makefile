@@ -1,0 +1,35 @@
+# Everything runs in an environment of its own: .venv. Python 3.11 or later and make are all it takes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: setup match test lint types contracts check clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+match: $(READY)  ## two games of the static player against the greedy one
+	$(BIN)/tilewire match static greedy --games 2 --time 1m
+
+test: $(READY)  ## the test suite
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(READY)
+	$(BIN)/mypy
+
+contracts: $(READY)  ## who may import what
+	$(BIN)/lint-imports --no-cache
+
+check: lint types contracts test  ## all that CI runs
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
