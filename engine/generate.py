@@ -74,8 +74,9 @@ def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[Scor
         _check_rack(rack, len(rules.distribution.counts))
         packed, scores = _placements(position.board, rack, lexicon.graph, rules)
         moves.extend(map(ScoredMove, _unpack(packed, position.board), scores.tolist()))
-        if bag_count(position, rules) >= rules.exchange_minimum:
-            moves.extend(ScoredMove(exchange, 0) for exchange in _exchanges(rack))
+        bag = bag_count(position, rules)
+        if bag >= rules.exchange_minimum:
+            moves.extend(ScoredMove(exchange, 0) for exchange in _exchanges(rack, bag))
     moves.append(ScoredMove(PASS, 0))
     return moves
 
@@ -211,8 +212,8 @@ def _word_at(
     return row, column, direction, itemgetter(*order)
 
 
-def _exchanges(rack: Rack) -> Iterator[Exchange]:
+def _exchanges(rack: Rack, bag: int) -> Iterator[Exchange]:
     """Give every distinct choice of tiles, fewest first, then by tile number."""
-    for size in range(1, len(rack) + 1):
+    for size in range(1, min(len(rack), bag) + 1):
         for choice in sorted(set(combinations(sorted(rack), size))):
             yield Exchange(choice)

@@ -123,7 +123,7 @@ def check_move(
             _check_exchange(tiles, rack, rules, bag)
             return None
         case Place():
-            _check_letters(move.placed, rules)
+            _check_known((tile & ~BLANK_FLAG for tile in move.placed), BLANK + 1, rules)
             _check_on_rack(rack_tiles(move.placed), rack, rules)
             play = score_play(position.board, move, rules)
             if words is not None:
@@ -134,6 +134,7 @@ def check_move(
 def _check_exchange(tiles: tuple[int, ...], rack: tuple[int, ...], rules: Rules, bag: int) -> None:
     if not tiles:
         raise IllegalMove("exchange_empty", "an exchange of no tiles is a pass")
+    _check_known(tiles, BLANK, rules)
     needed = max(rules.exchange_minimum, len(tiles))  # as many come out as go in
     if bag < needed:
         raise IllegalMove(
@@ -154,11 +155,13 @@ def _check_on_rack(tiles: Iterable[int], rack: tuple[int, ...], rules: Rules) ->
         )
 
 
-def _check_letters(placed: Iterable[int], rules: Rules) -> None:
-    last = len(rules.distribution.alphabet)
-    for tile in placed:
-        if not 1 <= tile & ~BLANK_FLAG <= last:
-            raise IllegalMove("not_a_letter", f"{tile} is no letter; letters are 1 to {last}")
+def _check_known(tiles: Iterable[int], lowest: int, rules: Rules) -> None:
+    highest = len(rules.distribution.alphabet)
+    for tile in tiles:
+        if not lowest <= tile <= highest:
+            raise IllegalMove(
+                "no_such_tile", f"{tile} is no tile here; they are {lowest} to {highest}"
+            )
 
 
 def _check_words(play: Play, rules: Rules, words: Words) -> None:
