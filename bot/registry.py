@@ -1,0 +1,326 @@
+"""Who may sit down: the text that names a seat, and the players behind the names.
+
+=============================  ================================================================
+``static``                     a player of the house, or one that an installed package adds
+``package.module:factory``     anything importable that makes a player
+``path/to/bot.py:factory``     the same in a file
+``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
+=============================  ================================================================
+
+Options for a local player follow after ``?``: ``static?temperature=2&…``, percent-encoded where
+they hold ``&``, ``=``, ``?`` or ``%``. A package adds a player by an entry point of the group
+``tilewire.bots``; the names of the house come first.
+
+A seat is often only looked at by a process that runs no player itself, so reading one imports
+neither numpy nor the player. ``load_factory`` does that.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from .player import Factory, Player
+
+__all__ = [
+    "ENTRY_POINTS",
+    "SeatError",
+    "SeatSpec",
+    "check_options",
+    "create_player",
+    "known_bots",
+    "load_factory",
+    "parse_seat",
+]
+
+ENTRY_POINTS = "tilewire.bots"
+
+
+class _House(NamedTuple):
+    target: str
+    options: tuple[str, ...] = ()
+
+
+_HOUSE: dict[str, _House] = {
+    "greedy": _House("bot.players.greedy:GreedyPlayer"),
+    "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
+}
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+class SeatError(ValueError):
+    """The text names no seat, or the player behind it can't be made; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class SeatSpec:
+    """A seat by its text, read."""
+
+    kind: Literal["local", "remote"]
+    name: str
+    """What to call it: the bot's name, a factory's, or the last part of a URL."""
+    target: str
+    """``module:factory`` or ``file.py:factory``; of a remote seat the URL."""
+    options: tuple[tuple[str, str], ...] = ()
+    """For the factory, decoded."""
+    text: str = ""
+    """As it was given."""
+    built_in: bool = False
+    """Whether the player is one of the house."""
+
+
+def known_bots() -> dict[str, str]:
+    """List the players that have a name: name to ``module:factory``."""
+    listed = {name: house.target for name, house in _HOUSE.items()}
+    for point in _entry_points():
+        listed.setdefault(point.name, point.value)
+    return listed
+
+
+def parse_seat(text: str) -> SeatSpec:
+    """Read a seat; see also that a name is known, that a file is there, that a package is.
+
+    Raises:
+        SeatError: with a sentence that names what exists.
+    """
+    if text.startswith(("ws://", "wss://")):
+        return _remote(text)
+    head, _, query = text.partition("?")
+    options = _options(query, text)
+    if not head:
+        raise SeatError(f"{text!r} names no bot; {_known()}")
+    if "://" in head:
+        raise SeatError(f"{text!r}: a remote seat begins with ws:// or wss://")
+    target, colon, factory = head.rpartition(":")
+    if not colon and head.endswith(".py"):
+        raise SeatError(f"{head!r} is a file; write {head}:NAME, with the name of its factory")
+    if not colon:
+        return _named(head, options, text)
+    if not factory.isidentifier():
+        raise SeatError(f"{text!r}: {factory!r} after the colon is not the name of a factory")
+    if target.endswith(".py"):
+        if not Path(unquote(target)).is_file():
+            raise SeatError(f"{text!r}: there is no file {unquote(target)!r}")
+        absolute = Path(unquote(target)).resolve()
+        return SeatSpec("local", factory, f"{absolute}:{factory}", options, text)
+    if not _MODULE.fullmatch(target):
+        raise SeatError(f"{text!r}: {target!r} is neither a module's name nor a file (.py)")
+    _check_package(target, text)
+    return SeatSpec("local", factory, f"{target}:{factory}", options, text)
+
+
+def load_factory(spec: SeatSpec) -> Factory:
+    """Import what makes the player of a local seat.
+
+    What the player's own code raises while it is imported is not caught: its traceback is what
+    its author needs.
+
+    Raises:
+        SeatError: there is no such module or factory.
+    """
+    if spec.kind == "remote":
+        raise SeatError(f"{spec.text!r} is elsewhere; it is dialled, not loaded")
+    where, _, name = spec.target.rpartition(":")
+    module = _file_module(Path(where)) if where.endswith(".py") else _module(where)
+    factory: Any = getattr(module, name, None)
+    if factory is None:
+        public = [one for one, value in vars(module).items() if callable(value) and one[0] != "_"]
+        raise SeatError(f"{where!r} has no {name!r}{_did_you_mean(name, public)}")
+    if not callable(factory):
+        raise SeatError(f"{name!r} in {where!r} is no factory: it can't be called")
+    made: Factory = factory
+    return made
+
+
+def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
+    """Make the player of a local seat, with the options of the seat.
+
+    Raises:
+        SeatError: the factory does not take the options, or makes something else.
+    """
+    from .player import Player
+
+    factory = factory or load_factory(spec)
+    check_options(spec, factory)
+    try:
+        player: object = factory(**dict(spec.options))
+    except ValueError as error:
+        raise SeatError(f"{spec.text!r}: {error}") from error
+    if not isinstance(player, Player):
+        raise SeatError(
+            f"{spec.text!r} makes a {type(player).__name__}; a player derives from "
+            "bot.player.Player"
+        )
+    return player
+
+
+def check_options(spec: SeatSpec, factory: Factory) -> None:
+    """See that a factory takes the options of a seat, and gets all that it needs.
+
+    Raises:
+        SeatError: names the option, and those that there are.
+    """
+    taken = _taken(factory)
+    if taken is not None:
+        _check_options(spec.text, dict(spec.options), taken)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def _remote(text: str) -> SeatSpec:
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise SeatError(f"{text!r} is no address: {error}") from None
+    if not host:
+        raise SeatError(f"{text!r} names no host; write ws://host:port/bot")
+    if parts.username is not None or parts.password is not None:
+        shown = text.replace(f"{parts.netloc.rpartition('@')[0]}@", "…@", 1)
+        raise SeatError(f"{shown!r}: a secret does not belong in an address, which is logged")
+    name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
+    return SeatSpec("remote", name[:64], text, _options(parts.query, text), text)
+
+
+def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
+    options: dict[str, str] = {}
+    for part in query.split("&") if query else ():
+        key, equals, value = part.partition("=")
+        key = unquote(key)
+        if not equals or not key:
+            raise SeatError(f"{text!r}: an option is key=value, {part!r} is not")
+        if key in options:
+            raise SeatError(f"{text!r}: the option {key!r} is there twice")
+        options[key] = unquote(value)
+    return tuple(options.items())
+
+
+def _named(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
+    house = _HOUSE.get(name)
+    if house is not None:
+        _check_options(text, dict(options), dict.fromkeys(house.options, False))
+        return SeatSpec("local", name, house.target, options, text, built_in=True)
+    points = [point for point in _entry_points() if point.name == name]
+    if len({point.value for point in points}) > 1:
+        offered = " and ".join(sorted(f"{point.value} of {_package(point)}" for point in points))
+        raise SeatError(
+            f"two packages have a bot called {name!r}: {offered}; write module:factory instead"
+        )
+    if points:
+        return SeatSpec("local", name, points[0].value.replace(" ", ""), options, text)
+    if not _NAME.fullmatch(name):
+        raise SeatError(f"{text!r} is no seat: a name, module:factory, file.py:factory or ws://…")
+    raise SeatError(f"no bot is called {name!r}; {_known()}{_did_you_mean(name, known_bots())}")
+
+
+def _known() -> str:
+    return f"known: {', '.join(sorted(known_bots()))}"
+
+
+def _did_you_mean(name: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(names), 1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _entry_points() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value))
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "an unknown package"
+
+
+# --- making -----------------------------------------------------------------------------------
+
+
+def _taken(factory: Factory) -> dict[str, bool] | None:
+    """List what options a factory takes and whether it needs them; None if it takes any."""
+    from inspect import Parameter, signature
+
+    try:
+        parameters = signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return None  # some callables written in C don't say
+    if any(one.kind is Parameter.VAR_KEYWORD for one in parameters):
+        return None
+    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    return {one.name: one.default is one.empty for one in parameters if one.kind in named}
+
+
+def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bool]) -> None:
+    unknown = sorted(options.keys() - taken.keys())
+    if unknown:
+        listed = ", ".join(repr(key) for key in unknown)
+        known = f"it takes: {', '.join(taken)}" if taken else "it takes none"
+        raise SeatError(f"{text!r}: no option is called {listed}; {known}")
+    missing = [key for key, needed in taken.items() if needed and key not in options]
+    if missing:
+        raise SeatError(f"{text!r}: the option {missing[0]!r} has to be given")
+
+
+def _search_last(folder: Path) -> None:
+    """Let a folder be imported from, behind everything else, so that nothing of it hides ours."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _check_package(module: str, text: str) -> None:
+    """See that a module's package is there, without importing anything."""
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec
+
+    top = module.partition(".")[0]
+    if top in sys.modules or find_spec(top) is not None:
+        return
+    if PathFinder.find_spec(top, [str(Path.cwd())]) is None:
+        raise SeatError(f"{text!r}: there is no module {top!r} to be imported")
+
+
+def _module(name: str) -> ModuleType:
+    from importlib import import_module
+
+    _search_last(Path.cwd())
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise SeatError(f"there is no module {error.name!r} to be imported") from None
+        raise
+
+
+def _file_module(path: Path) -> ModuleType:
+    """Load a file as a module of a name that nothing else has; its neighbours can be imported."""
+    from hashlib import sha256
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    name = f"tilewire_seat_{sha256(bytes(path)).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    found = spec_from_file_location(name, path)
+    if found is None or found.loader is None or not path.is_file():
+        raise SeatError(f"there is no file {str(path)!r}")
+    module = module_from_spec(found)
+    sys.modules[name] = module  # dataclasses and pickle look for it there
+    _search_last(path.parent)
+    try:
+        found.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,253 @@
+"""One game of a bot: its player, its thread, and what it has to say.
+
+``SeatGame`` takes what the arbiter says about the game, keeps the player told, and says what is to
+be answered through the function that it is given. It outlives connections: a search goes on while
+the connection is lost, and its answer goes out when the same turn is asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import structlog
+
+from engine.notation.move_text import format_move
+from engine.rules import Rules
+from lexicons.store import Lexicon
+from protocol.channel import now_ms
+from protocol.messages import (
+    Candidate,
+    GameMessage,
+    GameOver,
+    Info,
+    Move,
+    NewGame,
+    Played,
+    Ready,
+    Refused,
+    Started,
+    YourTurn,
+)
+
+from .player import Budget, Choice, Player, View
+from .thinking import PlayerThread, think
+from .timeplan import plan
+from .watching import Watched
+
+__all__ = ["SeatGame"]
+
+log = structlog.get_logger(__name__)
+
+NONCE_BYTES = 32
+MAX_TEXT = 2_000
+
+
+class SeatGame:
+    """A game that this bot has a seat in.
+
+    Args:
+        offer: the arbiter's.
+        rules: what it is played by.
+        lexicon: what it is played with.
+        make_player: makes the player, afresh for this game.
+        seed: for the player's chance.
+        built_in: whether the player is one of the house, which may be overruled.
+        say: takes what is to be sent; tells whether it may be said now.
+        failed: told what the player's own code raised.
+        clock: milliseconds, on the clock that arrivals are stamped with.
+    """
+
+    def __init__(
+        self,
+        offer: NewGame,
+        rules: Rules,
+        lexicon: Lexicon,
+        make_player: Callable[[], Player],
+        *,
+        seed: int,
+        built_in: bool,
+        say: Callable[[GameMessage], bool],
+        failed: Callable[[BaseException], None],
+        clock: Callable[[], int] = now_ms,
+    ) -> None:
+        self.name = offer.game
+        self.thread = PlayerThread(f"player of {offer.game}")
+        self.watched = Watched(offer, rules, lexicon, seed)
+        self._make_player = make_player
+        self._player = Player()
+        self._built_in = built_in
+        self._say = say
+        self._failed = failed
+        self._clock = clock
+        self._told = False
+        self._search: asyncio.Task[None] | None = None
+        self._turn: tuple[int, int] | None = None
+        """What is being thought about: the number of the turn and of the try."""
+        self._budget: Budget | None = None
+        self._kept: list[GameMessage] = []
+        """An answer that could not be given, since the arbiter has yet to ask again."""
+
+    async def prepare(self, *, freeze: bool = False) -> None:
+        """Make the player, compile, load, warm up: in the player's thread, before the first word.
+
+        With ``freeze`` the kernels of the house take no new types after it, since compiling one
+        in mid-game would stop the game for seconds.
+
+        Raises:
+            Exception: whatever the player raises.
+        """
+        view = self.watched.view
+
+        def work() -> None:
+            self._player = self._make_player()
+            import engine.generate  # noqa: F401 - registers what is to be warmed up
+            from lexicons import jit
+
+            jit.warm_up()
+            self._player.warm_up(view.lexicon, view.rules)
+            if freeze:
+                jit.freeze()
+
+        await asyncio.wrap_future(self.thread.submit(work))
+
+    # --- what the arbiter says ------------------------------------------------------------------
+
+    def offered(self, offer: NewGame) -> None:
+        """Take the game up, for the first time or again, and say that the player is ready.
+
+        Raises:
+            MissedPlays: turns are missing in the offer.
+        """
+        try:
+            self.watched.take_up(offer)
+        finally:
+            self._tell()
+        self._say(Ready(game=self.name, nonce=secrets.token_hex(NONCE_BYTES)))
+
+    def started(self, message: Started) -> None:
+        """The tiles are dealt."""
+        self.watched.started(message)
+        self._tell()
+
+    def played(self, message: Played) -> None:
+        """A turn was taken.
+
+        Raises:
+            MissedPlays: an earlier turn was not told.
+        """
+        self.watched.played(message)
+        self._tell()
+
+    def asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
+        """The player is to move; the question came at ``at_ms``."""
+        self.watched.turn(message)
+        self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
+
+    def refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:
+        """The move was against the rules; the player has to find another."""
+        move = self.watched.refused(message)
+        log.warning(
+            "move refused", game=self.name, seq=message.seq, code=message.code, why=message.message
+        )
+        if move is not None:
+            self._run(self._player.refused, self.watched.view, move, message.message)
+        self._think((message.seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
+
+    def over(self, message: GameOver) -> None:
+        """The game has ended."""
+        self._drop_search()
+        try:
+            self._run(self._player.game_over, self.watched.view, self.watched.result(message))
+        finally:
+            self.thread.close()
+
+    def abandon(self) -> None:
+        """Nobody will say how it ended."""
+        self._drop_search()
+        self.thread.close()
+
+    # --- the player -----------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        """Tell the player that the game has begun, and each turn that was taken since."""
+        watched = self.watched
+        if not self._told and watched.opening is not None:
+            self._told = True
+            self._run(self._player.new_game, watched.opening)
+        if watched.news:
+            self._drop_search()  # what it was about has been decided
+        for view, play in watched.news:
+            self._run(self._player.observe, view, play)
+        watched.news.clear()
+
+    def _run(self, function: Callable[..., None], *args: object) -> None:
+        """Have the player told something; nobody waits, but what it raises is not lost."""
+        self.thread.submit(function, *args).add_done_callback(
+            self._watch(asyncio.get_running_loop())
+        )
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> Callable[[Future[None]], None]:
+        def done(future: Future[None]) -> None:
+            error = future.exception()
+            if error is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(self._failed, error)
+
+        return done
+
+    # --- thinking -------------------------------------------------------------------------------
+
+    def _think(self, turn: tuple[int, int], deadline_ms: int, at_ms: int, lag_ms: int) -> None:
+        if self._turn == turn and (self._kept or self._search is not None):
+            # Asked again after a lost connection: the search goes on, or is over.
+            kept, self._kept = self._kept, []
+            for message in kept:
+                self._say(message)
+            return
+        self._drop_search()
+        view = self.watched.view
+        budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms, clock=self._clock)
+        self._turn, self._budget = turn, budget
+        self._search = asyncio.create_task(self._answer(turn, view, budget))
+        self._search.add_done_callback(self._search_done)
+
+    async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
+        began = self._clock()
+        choice = await think(
+            self._player,
+            self.thread,
+            view,
+            budget,
+            built_in=self._built_in,
+            clock=self._clock,
+        )
+        seq, attempt = turn
+        text = format_move(choice.move, view.rules.distribution.alphabet)
+        self.watched.sent(seq, attempt, choice.move)
+        log.debug("move", game=self.name, seq=seq, move=text, took_ms=self._clock() - began)
+        answer: list[GameMessage] = [Move(game=self.name, seq=seq, move=text, attempt=attempt)]
+        if choice.equity is not None or choice.text:
+            answer.insert(0, _info(self.name, seq, text, choice))
+        self._kept = [message for message in answer if not self._say(message)]
+
+    def _search_done(self, search: asyncio.Task[None]) -> None:
+        error = None if search.cancelled() else search.exception()
+        if error is not None:
+            self._failed(error)
+
+    def _drop_search(self) -> None:
+        if self._budget is not None:
+            self._budget.cancel()
+        if self._search is not None:
+            self._search.cancel()
+        self._search = self._turn = self._budget = None
+        self._kept = []
+
+
+def _info(game: str, seq: int, move: str, choice: Choice) -> Info:
+    equity = None if choice.equity is None else choice.equity / 1_000
+    text = choice.text[:MAX_TEXT] if choice.text else None
+    candidate = Candidate(move=move, score=choice.score, equity=equity)
+    return Info(game=game, seq=seq, text=text, candidates=(candidate,))

@@ -1,0 +1,221 @@
+"""The players of the house and what they judge by."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.evaluate import evaluate, leave_after
+from bot.leaves import leave_formula
+from bot.player import Budget, Choice, Player, Refusal, View
+from bot.players.greedy import GreedyPlayer
+from bot.players.static import StaticPlayer, static_choice
+from bot.timeplan import margin_ms, plan, turns_left
+from engine.bag import Bag, DrawStream
+from engine.game import Game
+from engine.moves import PASS, Direction, Exchange, Pass, Place
+from engine.position import Board, Position
+from engine.rules import Rules
+from lexicons.alphabet import load_distribution
+from lexicons.store import Lexicon
+from protocol.messages import TimeControl
+
+
+def view_of(
+    lexicon: Lexicon, rules: Rules, rack: str, *, board: Board | None = None, bag: int = 86
+) -> View:
+    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
+    return View(
+        game="g",
+        seat=0,
+        players=("me", "you"),
+        position=Position(board or Board.empty(rules.layout), (tiles, ()), (0, 0)),
+        bag=bag,
+        clocks=(900_000, 900_000),
+        time=TimeControl(),
+        rules=rules,
+        lexicon=lexicon,
+        seed=1,
+    )
+
+
+def worth(rules: Rules, leave: str) -> int:
+    return leave_formula(rules.distribution).worth(rules.distribution.alphabet.tiles(leave))
+
+
+def soon() -> Budget:
+    return Budget(10**15)
+
+
+# --- leaves -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("?", "S"), ("S", "E"), ("E", "U"), ("", "V"), ("ER", "EE"), ("AT", "AA"), ("QU", "Q"),
+        ("Q?", "Q"), ("AERT", "AEIO"), ("AERT", "DLNT"), ("SS", "S"), ("??", "?"), ("EEE", "UUU"),
+    ],
+)  # fmt: skip
+def test_leaves_are_ranked_as_players_would(rules: Rules, better: str, worse: str) -> None:
+    assert worth(rules, better) > worth(rules, worse)
+
+
+def test_a_leave_does_not_depend_on_its_order(rules: Rules) -> None:
+    assert worth(rules, "RETINA") == worth(rules, "ANITER")
+    assert worth(rules, "") == 0
+
+
+def test_other_languages_go_by_points(tmp_path: Path) -> None:
+    path = tmp_path / "toy.csv"
+    path.write_text("?,?,2,0,0\nА,а,5,1,1\nБ,б,2,3,0\nЩ,щ,1,10,0\n", encoding="utf-8")
+    formula = leave_formula(load_distribution(path))
+    assert formula.worth([0]) > formula.worth([1]) > formula.worth([2]) > formula.worth([3])
+
+
+# --- moves --------------------------------------------------------------------------------------
+
+
+def test_greedy_takes_the_highest_score_and_then_the_better_leave(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    choice = GreedyPlayer().choose(view, soon())
+    best = max(score for _, score in view.legal_moves())
+    equals = [move for move, score in view.legal_moves() if score == best]
+    assert choice.score == best
+    leaves = [worth(rules, rules.distribution.alphabet.text(leave_after(view.rack, move)))
+              for move in equals]  # fmt: skip
+    assert leaves[equals.index(choice.move)] == max(leaves)
+
+
+def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "?VVOGII")
+    choice = StaticPlayer().choose(view, soon())
+    assert choice.equity == max(one.equity for one in evaluate(view))
+    assert 0 in leave_after(view.rack, choice.move), "a blank is not spent on a few points"
+
+
+def test_static_exchanges_what_cannot_be_used(lexicon: Lexicon, rules: Rules) -> None:
+    choice = static_choice(view_of(lexicon, rules, "UUUIIVV"))
+    assert isinstance(choice.move, Exchange)
+    assert len(choice.move.tiles) >= 4
+
+
+def test_a_pass_is_the_last_resort_of_those_who_may_exchange(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    ranked = evaluate(view_of(lexicon, rules, "VVWWUUQ"))
+    assert not isinstance(ranked[0].move, Pass)
+
+
+def test_with_an_empty_bag_going_out_counts(lexicon: Lexicon, rules: Rules) -> None:
+    alphabet = rules.distribution.alphabet
+    cat = Place(7, 7, Direction.ACROSS, alphabet.tiles("CAT"))
+    board = Board.empty(rules.layout).with_move(cat)
+    view = view_of(lexicon, rules, "S", board=board, bag=0)
+    ranked = evaluate(view)
+    assert leave_after(view.rack, ranked[0].move) == ()
+    opponents = sum(
+        count * points for count, points in zip(view.unseen, rules.distribution.points, strict=True)
+    )
+    assert ranked[0].equity == 1_000 * (ranked[0].score + 2 * opponents)
+    passing = next(one for one in ranked if one.move == PASS)
+    assert passing.equity == -1_000 * 2 * 1 - 8_000
+
+
+def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    tried: list[Refusal] = []
+    for player in (GreedyPlayer(), StaticPlayer(), StaticPlayer("2")):
+        for _ in range(5):
+            choice = player.choose(replace(view, refused=tuple(tried)), soon())
+            assert choice.move not in {refusal.move for refusal in tried}
+            tried.append(Refusal(choice.move, "not_a_word", "no"))
+
+
+def test_a_temperature_makes_the_choice_vary_and_a_seed_repeats_it(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    view = view_of(lexicon, rules, "AEGINRT")
+
+    def moves(temperature: str) -> list[object]:
+        player = StaticPlayer(temperature)
+        return [player.choose(replace(view, seed=seed), soon()).move for seed in range(20)]
+
+    assert len(set(moves("20"))) > 3
+    assert moves("20") == moves("20")
+    assert set(moves("0")) == {static_choice(view).move}
+
+
+@pytest.mark.parametrize("temperature", ["warm", "-1", "nan", "inf"])
+def test_a_temperature_is_a_number(temperature: str) -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        StaticPlayer(temperature)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_games_between_players_of_the_house_are_legal(
+    lexicon: Lexicon, rules: Rules, seed: int
+) -> None:
+    stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
+    game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
+    players = (StaticPlayer(), GreedyPlayer())
+    view = view_of(lexicon, rules, "")
+    while game.over is None:
+        seat = game.position.on_turn
+        own = game.position.racks[seat]
+        hidden = replace(game.position, racks=(own, ()) if seat == 0 else ((), own))
+        now = replace(view, seat=seat, position=hidden, bag=len(game.bag))
+        game = game.play(players[seat].choose(now, soon()).move, lexicon.graph.contains)
+    assert game.over.reason == "out"
+    assert len(game.turns) < 60
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def test_a_turn_gets_its_share_of_the_clock(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    budget = plan(view, 1_500_000, asked_ms=1_000, clock=lambda: 1_000)
+    assert turns_left(view) == 11
+    assert budget.deadline_ms == 1_000 + (900_000 - 200) // 11
+    assert budget.last_ms == 1_000 + 900_000 - 200, "overtime costs points"
+
+
+def test_a_turn_ends_before_its_deadline(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    budget = plan(view, 1_000, asked_ms=0, lag_ms=0, clock=lambda: 0)
+    assert budget.deadline_ms == budget.last_ms == 800
+    assert margin_ms(60_000, 150) == 350
+    assert plan(view, 0, asked_ms=0, clock=lambda: 0).remaining_ms() == 0
+
+
+def test_overtime_is_for_quick_moves(lexicon: Lexicon, rules: Rules) -> None:
+    view = replace(view_of(lexicon, rules, "AEINRTS"), clocks=(-5_000, 900_000))
+    budget = plan(view, 595_000, asked_ms=0, clock=lambda: 0)
+    assert (budget.deadline_ms, budget.last_ms) == (500, 594_800)
+
+
+def test_a_budget_counts_down_and_keeps_the_best() -> None:
+    now = [0]
+    budget = Budget(100, 150, clock=lambda: now[0])
+    told: list[Choice | None] = []
+    budget.on_offer(lambda: told.append(budget.best))
+    assert (budget.remaining_ms(), budget.expired, budget.best) == (100, False, None)
+    budget.offer(Choice(PASS, text="first"))
+    budget.offer(Choice(PASS, text="second"))
+    assert budget.best == Choice(PASS, text="second") == told[-1]
+    now[0] = 120
+    assert (budget.remaining_ms(), budget.expired) == (0, True)
+    now[0] = 0
+    budget.cancel()
+    assert budget.expired
+
+
+def test_a_player_has_to_choose(lexicon: Lexicon, rules: Rules) -> None:
+    with pytest.raises(NotImplementedError, match="does not say how to choose"):
+        Player().choose(view_of(lexicon, rules, "A"), soon())

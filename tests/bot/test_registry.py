@@ -1,0 +1,214 @@
+"""Seats by their text: every form, and what is said about mistakes."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.player import Player
+from bot.players.static import StaticPlayer
+from bot.registry import (
+    _HOUSE,
+    SeatError,
+    create_player,
+    known_bots,
+    load_factory,
+    parse_seat,
+)
+
+BOT = """
+from bot.player import Choice, Player
+import neighbour_of_the_bot
+
+class Mine(Player):
+    def __init__(self, depth="1", *, style="plain"):
+        self.options = depth, style
+        if depth == "deep":
+            raise ValueError("depth is a number, not 'deep'")
+
+def needs(*, book):
+    return Mine(book)
+
+def takes_all(**options):
+    return Mine()
+
+number = 5
+def wrong():
+    return 5
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    folder = tmp_path / "a folder?"
+    folder.mkdir()
+    (folder / "neighbour_of_the_bot.py").write_text("")
+    (folder / "engine.py").write_text("raise AssertionError('the neighbour hides ours')")
+    (folder / "bot.py").write_text(BOT)
+    return str(folder / "bot.py").replace("?", "%3F")
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which installed packages are found."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def install(folder: Path, package: str, points: str) -> None:
+    info = folder / f"{package}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[tilewire.bots]\n{points}\n")
+
+
+def test_a_name_of_the_house() -> None:
+    spec = parse_seat("static?temperature=2.5")
+    assert (spec.kind, spec.name, spec.built_in) == ("local", "static", True)
+    assert spec.target == "bot.players.static:StaticPlayer"
+    assert dict(spec.options) == {"temperature": "2.5"}
+    assert spec.text == "static?temperature=2.5"
+    assert isinstance(create_player(spec), StaticPlayer)
+
+
+def test_options_are_decoded() -> None:
+    spec = parse_seat("bot.players.static:StaticPlayer?a=1%262%3D3&b=&c=x+y%20z")
+    assert spec.options == (("a", "1&2=3"), ("b", ""), ("c", "x+y z"))
+    assert not spec.built_in
+
+
+@pytest.mark.parametrize("name", sorted(_HOUSE))
+def test_the_house_takes_the_options_that_are_listed(name: str) -> None:
+    factory = load_factory(parse_seat(name))
+    assert tuple(inspect.signature(factory).parameters) == _HOUSE[name].options
+
+
+def test_a_file(file: str) -> None:
+    player = create_player(parse_seat(f"{file}:Mine?depth=3"))
+    assert type(player).__name__ == "Mine"
+    assert isinstance(player, Player)
+    assert player.options == ("3", "plain")  # type: ignore[attr-defined]
+    assert type(player).__module__ not in {"bot", "__main__"}
+    import engine
+
+    assert "tilewire" not in (engine.__file__ or "")
+    assert sys.path[-1].endswith("a folder?")
+
+
+def test_a_file_from_the_folder_of_the_day(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(file.replace("%3F", "?")).parent)
+    spec = parse_seat("bot.py:Mine")
+    assert (spec.name, spec.text) == ("Mine", "bot.py:Mine")
+    assert Path(spec.target.rpartition(":")[0]).is_absolute()
+    create_player(spec)
+
+
+def test_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "somebodys_bots.py").write_text(BOT.replace("import neighbour_of_the_bot", ""))
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    spec = parse_seat("somebodys_bots:takes_all?anything=goes")
+    assert (spec.kind, spec.name) == ("local", "takes_all")
+    create_player(spec)
+
+
+def test_an_entry_point(packages: Path) -> None:
+    (packages / "their_bots.py").write_text(BOT.replace("import neighbour_of_the_bot", ""))
+    install(packages, "theirs", "clever = their_bots:Mine\nstatic = their_bots:Mine")
+    assert known_bots()["clever"] == "their_bots:Mine"
+    spec = parse_seat("clever?style=bold")
+    assert (spec.name, spec.target, spec.built_in) == ("clever", "their_bots:Mine", False)
+    assert type(create_player(spec)).__name__ == "Mine"
+    assert parse_seat("static").built_in, "the names of the house come first"
+
+
+def test_a_name_of_two_packages_is_nobodys(packages: Path) -> None:
+    install(packages, "one", "clever = one:A")
+    install(packages, "two", "clever = two:B")
+    with pytest.raises(SeatError, match=r"two packages.*one:A of one and two:B of two"):
+        parse_seat("clever")
+
+
+def test_a_bot_elsewhere() -> None:
+    spec = parse_seat("wss://example.org:8484/bots/static?seat=1")
+    assert (spec.kind, spec.name) == ("remote", "static")
+    assert spec.target == "wss://example.org:8484/bots/static?seat=1"
+    assert parse_seat("ws://[::1]:80").name == "[::1]:80"
+    with pytest.raises(SeatError, match="is elsewhere"):
+        load_factory(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("statc", "no bot is called 'statc'; known: greedy, static; did you mean static?"),
+        ("nothing-like-it", "known: greedy, static$"),
+        ("", "names no bot; known: greedy, static"),
+        ("?a=b", "names no bot"),
+        ("sta tic", "is no seat"),
+        ("static?temprature=2", "no option is called 'temprature'; it takes: temperature"),
+        ("greedy?a=1&b=2", "no option is called 'a', 'b'; it takes none"),
+        ("static?temperature", "an option is key=value, 'temperature' is not"),
+        ("static?temperature=1&temperature=2", "'temperature' is there twice"),
+        ("nowhere.py:Bot", "there is no file 'nowhere.py'"),
+        ("nowhere.py", "write nowhere.py:NAME"),
+        ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
+        ("some-thing:Bot", "neither a module's name nor a file"),
+        ("bot.players.static:", "is not the name of a factory"),
+        ("http://example.org/bot", "begins with ws:// or wss://"),
+        ("ws:///static", "names no host"),
+        ("ws://host:port/static", "is no address"),
+        ("ws://me:secret@host/static", "a secret does not belong in an address"),
+    ],
+)
+def test_what_is_no_seat(text: str, says: str) -> None:
+    with pytest.raises(SeatError, match=says) as caught:
+        parse_seat(text)
+    assert "me:secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("seat", "says"),
+    [
+        ("Mine?breadth=1", "no option is called 'breadth'; it takes: depth, style"),
+        ("Mine?depth=deep", "depth is a number, not 'deep'"),
+        ("needs", "the option 'book' has to be given"),
+        ("Min", "has no 'Min'; did you mean Mine?"),
+        ("number", "can't be called"),
+        ("wrong", "makes a int; a player derives from"),
+    ],
+)
+def test_what_makes_no_player(file: str, seat: str, says: str) -> None:
+    with pytest.raises(SeatError, match=says):
+        create_player(parse_seat(f"{file}:{seat}"))
+
+
+def test_a_module_that_is_not_there_is_told_from_one_that_breaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SeatError, match=r"no module 'bot\.players\.best'"):
+        load_factory(parse_seat("bot.players.best:Best"))
+    (tmp_path / "breaks_on_import.py").write_text("import surely_not_installed")
+    with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):
+        load_factory(parse_seat("breaks_on_import:Bot"))
+    spec = parse_seat(f"{tmp_path}/breaks_on_import.py:Bot")
+    for _ in range(2):
+        with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):
+            load_factory(spec)
+
+
+def test_reading_a_seat_brings_in_nothing_heavy() -> None:
+    code = (
+        "import sys; from bot.registry import parse_seat; parse_seat('static?temperature=1');"
+        "print(sorted({'numba', 'numpy', 'asyncio', 'msgspec', 'engine'} & set(sys.modules)))"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
