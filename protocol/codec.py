@@ -80,6 +80,7 @@ class _JsonCodec:
         _check_size(len(frame))
         try:
             content = msgspec.json.decode(frame)
+            _check_limits(content)
         except (ValueError, RecursionError) as error:
             raise PeerError("bad_frame", f"not JSON: {_sentence(error)}") from None
         return _validated(content)
@@ -106,6 +107,26 @@ def _check_size(size: int) -> None:
         raise PeerError(
             "too_large", f"a frame of {size} bytes; {MAX_FRAME} are allowed", close=1009
         )
+
+
+def _check_limits(content: object) -> None:
+    """Hold JSON to the limits that MessagePack's decoder keeps by itself.
+
+    Raises:
+        ValueError: a text, list or map is too long.
+    """
+    waiting = [content]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str) and len(item) > MAX_STRING:
+            raise ValueError(f"a text of {len(item)} characters; {MAX_STRING} are allowed")
+        if isinstance(item, dict | list) and len(item) > MAX_ITEMS:
+            raise ValueError(f"{len(item)} items; {MAX_ITEMS} are allowed")
+        if isinstance(item, dict):
+            waiting.extend(item)
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
 
 
 def _sentence(error: Exception) -> str:

@@ -6,7 +6,7 @@ wrong in this package is an ordinary exception, and a bug of ours.
 
 from __future__ import annotations
 
-from .messages import Error, Retry
+from .messages import MAX_SENTENCE, Error, Retry
 
 __all__ = ["PeerError"]
 
@@ -32,7 +32,8 @@ class PeerError(Exception):
         close: int | None = None,
     ) -> None:
         super().__init__(f"{code}: {message}")
-        self.reply = Error(code=code, message=message, retry=retry, game=game, seq=seq)
+        sentence = message[:MAX_SENTENCE]
+        self.reply = Error(code=code, message=sentence, retry=retry, game=game, seq=seq)
         self.close = close
 
     @property

@@ -2,6 +2,8 @@
 
 ``SPEC.md`` says when each may be sent. Times are whole milliseconds and durations only; seats are
 0 (moves first) and 1; moves are text, ``8D WO.Ds``, ``-ABC``, ``-``; bytes are lower-case hex.
+Every number and text has a bound, so that what one codec can carry the other can too, and no part
+of a message that is passed on makes another message too large to be read.
 Fields that a reader does not know are ignored, so that a later version may add some.
 """
 
@@ -12,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 __all__ = [
+    "MAX_SENTENCE",
     "MESSAGES",
     "PROTOCOL_VERSION",
     "Accusation",
@@ -50,6 +53,8 @@ __all__ = [
 ]
 
 PROTOCOL_VERSION = 1
+MAX_SENTENCE = 2_000
+"""Characters of the longest text that is meant for a person."""
 
 Role: TypeAlias = Literal["arbiter", "player", "spectator"]
 Outcome: TypeAlias = Literal[
@@ -63,7 +68,14 @@ Seq: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
 Seat: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
-Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern="^([0-9a-f]{2})*$")]
+Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=r"\A([0-9a-f]{2})*\Z")]
+Number: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Points: TypeAlias = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
+Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
+Label: TypeAlias = Annotated[str, Meta(max_length=256)]
+Code: TypeAlias = Annotated[str, Meta(max_length=64)]
+Sentence: TypeAlias = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 Clocks: TypeAlias = tuple[Ms, Ms]
 
 
@@ -81,7 +93,7 @@ class Hello(_Message, frozen=True, tag="hello"):
     """What the sender is in the games that follow."""
     name: Name
     """Who the sender says he is; a token, where the server asks for one, proves it."""
-    protocol: int = PROTOCOL_VERSION
+    protocol: Number = PROTOCOL_VERSION
     """The version of this protocol that the sender speaks."""
     token: Annotated[str, Meta(max_length=256)] | None = None
     """The sender's secret, if it was not in the ``Authorization`` header."""
@@ -94,46 +106,52 @@ class Welcome(_Message, frozen=True, tag="welcome"):
 
     name: Name
     """Who answers: the server, or the bot that was asked for."""
-    protocol: int = PROTOCOL_VERSION
+    protocol: Number = PROTOCOL_VERSION
     """The version that both sides will speak."""
-    software: str | None = None
+    software: Annotated[str, Meta(max_length=128)] | None = None
     """Program and version, for the record."""
-    bots: tuple[str, ...] = ()
+    bots: tuple[Label, ...] = ()
     """Opponents that a player may seek by name."""
-    games: tuple[str, ...] = ()
+    games: tuple[GameId, ...] = ()
     """Games in progress in which this player has a seat, to be resumed."""
 
 
 class Error(_Message, frozen=True, tag="error"):
     """Something that was sent could not be taken; the conversation goes on unless it is closed."""
 
-    code: str
+    code: Code
     """A word from the table of codes in ``SPEC.md``."""
-    message: str
+    message: Sentence
     """A sentence for a person: what was wrong and where."""
     retry: Retry = "no"
     """What may be tried next: nothing, the same corrected, the same later, or a new connection."""
-    game: str | None = None
-    seq: int | None = None
+    game: GameId | None = None
+    """The game that it is about, if any."""
+    seq: Seq | None = None
+    """The event that it is about, or, after ``bad_seq``, the number that comes next."""
 
 
 class Goodbye(_Message, frozen=True, tag="goodbye"):
     """The sender is about to close the connection."""
 
-    code: str
-    message: str
+    code: Code
+    """Why, as a word."""
+    message: Sentence
+    """Why, as a sentence."""
 
 
 class Ping(_Message, frozen=True, tag="ping"):
     """Are you there? To be answered at once, even while a move is being chosen."""
 
-    id: int
+    id: Number
+    """Comes back in the answer."""
 
 
 class Pong(_Message, frozen=True, tag="pong"):
     """Here I am."""
 
-    id: int
+    id: Number
+    """That of the ``ping``."""
 
 
 # --- finding a game ---------------------------------------------------------------------------
@@ -151,8 +169,10 @@ class Seek(_Message, frozen=True, tag="seek"):
 class Seeking(_Message, frozen=True, tag="seeking"):
     """The server has noted what a player seeks."""
 
-    opponent: str | None = None
-    games: int = 1
+    opponent: Name | None = None
+    """As in the ``seek``."""
+    games: Count = 1
+    """How many are still to be played."""
 
 
 class Games(_Message, frozen=True, tag="games"):
@@ -162,22 +182,28 @@ class Games(_Message, frozen=True, tag="games"):
 class ListedGame(Struct, frozen=True):
     """One line of a ``game_list``."""
 
-    game: str
-    players: tuple[str, str]
-    scores: tuple[int, int]
-    turns: int
+    game: GameId
+    """What to name in ``watch``."""
+    players: tuple[Label, Label]
+    """By seat."""
+    scores: tuple[Points, Points]
+    """By seat."""
+    turns: Count
+    """How many were taken."""
 
 
 class GameList(_Message, frozen=True, tag="game_list"):
     """The games that are on."""
 
     games: tuple[ListedGame, ...]
+    """One entry a game."""
 
 
 class Watch(_Message, frozen=True, tag="watch"):
     """A spectator asks to follow a game, from its beginning to its end."""
 
     game: GameId
+    """Which, as ``game_list`` names it."""
 
 
 # --- a game -----------------------------------------------------------------------------------
@@ -186,16 +212,20 @@ class Watch(_Message, frozen=True, tag="watch"):
 class RulesInPlay(Struct, frozen=True, kw_only=True):
     """The rules of one game."""
 
-    rack_size: int = 7
-    bingo_bonus: int = 50
-    exchange_minimum: int = 7
+    rack_size: Annotated[int, Meta(ge=1, le=64)] = 7
+    """Tiles on a full rack."""
+    bingo_bonus: Points = 50
+    """Points for placing ``rack_size`` tiles in one turn."""
+    exchange_minimum: Annotated[int, Meta(ge=1, le=1_000)] = 7
     """An exchange needs as many tiles in the bag."""
-    scoreless_limit: int = 6
+    scoreless_limit: Annotated[int, Meta(ge=1, le=1_000)] = 6
     """So many scoreless turns in a row end the game."""
     challenge: Literal["void"] = "void"
     """``void``: a play with an illegal word is refused at once."""
-    distribution: str = "english"
-    layout: str = "standard"
+    distribution: Label = "english"
+    """Which tiles there are and what they score."""
+    layout: Label = "standard"
+    """Where the premium squares lie."""
 
 
 class TimeControl(Struct, frozen=True, kw_only=True):
@@ -229,16 +259,17 @@ class Played(_Message, frozen=True, tag="played"):
     seat: Seat
     move: MoveText
     """What was done; to others than its player an exchange shows the number of tiles only: -3."""
-    score: int
-    scores: tuple[int, int]
+    score: Points
+    """What the turn added."""
+    scores: tuple[Points, Points]
     """Both totals after the turn."""
-    bag: int
+    bag: Count
     """Tiles left in the bag."""
     clocks: Clocks
     """Time left to both, overtime below zero."""
-    words: tuple[str, ...] = ()
+    words: tuple[Tiles, ...] = ()
     """The words that a placement made, the main word first."""
-    rack: str | None = None
+    rack: Tiles | None = None
     """The player's rack after drawing; told to him alone."""
     think_ms: Ms = 0
     """What the turn cost on the clock."""
@@ -254,20 +285,23 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     game: GameId
     seq: Seq
     """The number of the event that comes next; 0: the game has not started."""
-    players: tuple[str, str]
+    players: tuple[Label, Label]
+    """By seat."""
     you: Seat | None
     """The receiver's seat; none for a spectator."""
-    lexicon: str
+    lexicon: Label
     """The name of the word list."""
-    lexicon_checksum: str | None = None
+    lexicon_checksum: Hex | None = None
     """SHA-256 of the word list, as ``SPEC.md`` defines it."""
     rules: RulesInPlay = RulesInPlay()
+    """What is played with, and the numbers that make the game."""
     time: TimeControl = TimeControl()
+    """The rules of the clock."""
     commitment: Hex | None = None
     """SHA-256 of the secret behind the order of the bag; none where the order has a known seed."""
     clocks: Clocks | None = None
     """Time left to both, where the game is being resumed."""
-    rack: str | None = None
+    rack: Tiles | None = None
     """The receiver's rack, where the game is being resumed."""
     history: tuple[Played, ...] = ()
     """The plays that the receiver has missed, as he may see them; the last is ``seq`` - 1."""
@@ -285,8 +319,10 @@ class Decline(_Message, frozen=True, tag="decline"):
     """A seat can't play this game."""
 
     game: GameId
-    code: str
-    message: str
+    code: Code
+    """Why, as a word of the table in ``SPEC.md``."""
+    message: Sentence
+    """Why, as a sentence."""
 
 
 class Started(_Message, frozen=True, tag="started"):
@@ -294,9 +330,12 @@ class Started(_Message, frozen=True, tag="started"):
 
     game: GameId
     seq: Seq
-    bag: int
+    """Always 0."""
+    bag: Count
+    """Tiles left in the bag."""
     clocks: Clocks
-    rack: str | None = None
+    """What both clocks show."""
+    rack: Tiles | None = None
     """The receiver's rack; told to him alone."""
 
 
@@ -306,10 +345,12 @@ class YourTurn(_Message, frozen=True, tag="your_turn"):
     game: GameId
     seq: Seq
     """The number that the move will have among the events of the game."""
-    position: str
+    position: Annotated[str, Meta(max_length=2_000)]
     """The position as CGP, the receiver's rack first and the other empty."""
-    rack: str
-    bag: int
+    rack: Tiles
+    """The receiver's rack."""
+    bag: Count
+    """Tiles left in the bag."""
     clocks: Clocks
     """Time left to both at the moment of sending."""
     deadline_ms: Ms
@@ -323,7 +364,9 @@ class Move(_Message, frozen=True, tag="move"):
 
     game: GameId
     seq: Seq
+    """As in the ``your_turn`` that it answers."""
     move: MoveText
+    """What to do."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
@@ -333,17 +376,22 @@ class Resign(_Message, frozen=True, tag="resign"):
 
     game: GameId
     seq: Seq
+    """As in the ``your_turn`` that it answers."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
     """One move that a seat considers."""
 
     move: MoveText
-    score: int | None = None
+    """The move."""
+    score: Points | None = None
+    """What it scores."""
     equity: float | None = None
-    """Points."""
+    """What it is worth in all, in points."""
     win: Annotated[float, Meta(ge=0, le=1)] | None = None
-    samples: int | None = None
+    """How likely it wins, a draw counting half."""
+    samples: Number | None = None
+    """How many continuations were looked at."""
 
 
 class Info(_Message, frozen=True, tag="info"):
@@ -351,8 +399,11 @@ class Info(_Message, frozen=True, tag="info"):
 
     game: GameId
     seq: Seq
-    text: Annotated[str, Meta(max_length=2_000)] | None = None
+    """As in the ``your_turn`` that is being thought about."""
+    text: Sentence | None = None
+    """Anything."""
     candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
+    """The moves considered, the best first."""
 
 
 class Refused(_Message, frozen=True, tag="refused"):
@@ -360,14 +411,17 @@ class Refused(_Message, frozen=True, tag="refused"):
 
     game: GameId
     seq: Seq
-    attempt: int
+    """As in the ``your_turn``."""
+    attempt: Count
     """The try that was refused."""
-    code: str
+    code: Code
     """Why, as a word: ``not_a_word``, ``not_on_rack``, … (table in ``SPEC.md``)."""
-    message: str
+    message: Sentence
     """Why, as a sentence."""
-    attempts_left: int
+    attempts_left: Count
+    """How many more there are; the last refusal loses the game."""
     deadline_ms: Ms
+    """How long until the game is lost on time."""
 
 
 class Resume(_Message, frozen=True, tag="resume"):
@@ -382,8 +436,11 @@ class Accusation(Struct, frozen=True):
     """Something that went wrong in a seat's play, whether or not it decided the game."""
 
     seat: Seat
-    code: str
-    message: str
+    """Whose play it was."""
+    code: Code
+    """An outcome of ``SPEC.md``, or ``disconnect``."""
+    message: Sentence
+    """What happened."""
 
 
 class GameOver(_Message, frozen=True, tag="game_over"):
@@ -391,22 +448,29 @@ class GameOver(_Message, frozen=True, tag="game_over"):
 
     game: GameId
     seq: Seq
+    """The number of this event, the last."""
     outcome: Outcome
+    """How it ended."""
     winner: Seat | None
     """The seat that won; none where it is a tie or the game is void."""
-    scores: tuple[int, int]
+    scores: tuple[Points, Points]
     """Final scores, racks and overtime settled."""
-    message: str
+    message: Sentence
     """The outcome as a sentence."""
-    racks: tuple[str, str] = ("", "")
+    racks: tuple[Tiles, Tiles] = ("", "")
     """What each held at the end."""
-    rack_adjustments: tuple[int, int] = (0, 0)
-    time_penalties: tuple[int, int] = (0, 0)
+    rack_adjustments: tuple[Points, Points] = (0, 0)
+    """What the settlement of the racks added to each score."""
+    time_penalties: tuple[Points, Points] = (0, 0)
     """Points taken off for overtime, as numbers ≥ 0."""
     faults: tuple[Accusation, ...] = ()
+    """What went wrong, whether or not it decided the game."""
     secret: Hex | None = None
     """The secret behind the order of the bag: ``SPEC.md`` says how to check every draw with it."""
     nonces: tuple[Hex, Hex] | None = None
+    """The seats' parts in the order of the bag, by seat."""
+    moves: tuple[MoveText, ...] = ()
+    """Every move in full, exchanged tiles too, since those went back into the bag."""
     mirrored: bool = False
     """Whether each seat drew from an end of its own (local pairs only)."""
 

@@ -11,6 +11,7 @@ A fault of the peer raises ``PeerError``, which knows its reply; a fault of our 
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -52,6 +53,9 @@ FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume | Repeated
 
 FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameOver
 """What an arbiter can make a bot do."""
+
+KEPT_ENDED = 8
+"""Games that have ended and are still known, so that late copies do no harm."""
 
 _BOT_SAYS = (Ready, Decline, Move, Resign, Info, Resume)
 _ARBITER_SAYS = (NewGame, Started, YourTurn, Played, Refused, GameOver)
@@ -143,7 +147,7 @@ class ArbiterSession(_Session):
     def _is_stale(game: Conversation, seq: int) -> bool:
         return seq < game.next_seq
 
-    def _forget_ended(self, keep: int = 8) -> None:
+    def _forget_ended(self, keep: int = KEPT_ENDED) -> None:
         """Let go of old games, so that a connection of a thousand games stays small."""
         ended = [name for name, game in self.games.items() if game.state is State.OVER]
         for name in ended[:-keep]:
@@ -162,6 +166,7 @@ class BotSession(_Session):
     def __init__(self) -> None:
         super().__init__()
         self._answers: dict[str, Move | Resign] = {}
+        self._ended: deque[str] = deque(maxlen=KEPT_ENDED)
         self.seen: dict[str, int] = {}
         """By game, the number of the last event that was seen."""
 
@@ -184,8 +189,10 @@ class BotSession(_Session):
                 f"{type(message).__struct_config__.tag!r} is not for an arbiter to send",
                 retry="no",
             )
-        if isinstance(message, NewGame):
-            game = self.games.setdefault(message.game, Conversation(message.game))
+        if message.game not in self.games and isinstance(message, NewGame | GameOver):
+            if isinstance(message, GameOver) and message.game in self._ended:
+                return None, []  # the answer to a move that crossed with the first copy
+            game = self.games[message.game] = Conversation(message.game)
         else:
             game = self._known(message)
         if self._is_repetition(game, message):
@@ -227,3 +234,4 @@ class BotSession(_Session):
         self.games.pop(game, None)
         self._answers.pop(game, None)
         self.seen.pop(game, None)
+        self._ended.append(game)

@@ -136,6 +136,10 @@ class WebSocketChannel:
         """Close the WebSocket with a code and a reason of at most 123 bytes."""
         await self._connection.close(code, reason.encode()[:123].decode(errors="ignore"))
 
+    async def ended(self) -> None:
+        """Wait until the connection has ended, from either side."""
+        await self._connection.wait_closed()
+
     def _closed(self, error: ConnectionClosed) -> ChannelClosed:
         close = error.rcvd or error.sent
         if close is None:

@@ -1,0 +1,122 @@
+"""A bare client for measurements: a channel, a session, and when things came in."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import (
+    Hello,
+    Message,
+    Move,
+    NewGame,
+    Ready,
+    Resume,
+    Role,
+    Seek,
+    Welcome,
+    YourTurn,
+)
+from protocol.websocket import WebSocketChannel, dial
+
+__all__ = ["Client", "serving"]
+
+M = TypeVar("M", bound=Message)
+
+
+class Client:
+    """One connection to a server."""
+
+    def __init__(self, channel: WebSocketChannel, welcome: Welcome) -> None:
+        self.channel = channel
+        self.welcome = welcome
+        self.at_ms = 0
+        """When the last message came in."""
+
+    @classmethod
+    async def login(cls, url: str, name: str, role: Role = "player") -> Client:
+        """Connect and say hello."""
+        channel = await dial(url)
+        await channel.send(Hello(role=role, name=name))
+        client = cls(channel, Welcome(name="?"))
+        client.welcome = await client.expect(Welcome)
+        return client
+
+    async def receive(self) -> Message:
+        """Wait for the next message."""
+        content, self.at_ms = await self.channel.receive()
+        if isinstance(content, PeerError):
+            raise content
+        return content
+
+    async def expect(self, kind: type[M]) -> M:
+        """Wait for a message of a kind, passing over others."""
+        while True:
+            message = await self.receive()
+            if isinstance(message, kind):
+                return message
+
+    async def seek(self, opponent: str, games: int = 1) -> None:
+        """Ask for a game."""
+        await self.channel.send(Seek(opponent=opponent, games=games))
+
+    async def get_ready(self) -> str:
+        """Take the next offer; give the game's id."""
+        offer = await self.expect(NewGame)
+        await self.channel.send(Ready(game=offer.game, nonce="00" * 16))
+        return offer.game
+
+    async def resume(self, game: str, seen: int) -> None:
+        """Ask for a game again."""
+        await self.channel.send(Resume(game=game, seen=seen))
+
+    async def play(self, turn: YourTurn, move: str = "-", attempt: int = 1) -> None:
+        """Answer a turn; with a pass, if nothing else is said."""
+        await self.channel.send(Move(game=turn.game, seq=turn.seq, move=move, attempt=attempt))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.channel.close()
+
+
+@asynccontextmanager
+async def serving(folder: Path, settings: str) -> AsyncIterator[str]:
+    """Run ``tilewire serve`` in a process of its own; gives its URL.
+
+    Args:
+        folder: for its journal and configuration.
+        settings: the configuration file's content.
+
+    Raises:
+        ChannelClosed: it does not come up.
+    """
+    config = folder / "serve.toml"
+    config.write_text(settings, encoding="utf-8")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "from harness.cli import main; main()"),
+        *("serve", "--config", str(config), "--port", "0", "--db", str(folder / "serve.db")),
+        *("--drain", "0s"),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    said: list[str] = []
+    try:
+        async for line in process.stderr:
+            said.append(line.decode(errors="replace").strip())
+            if " serving on " in said[-1]:
+                break
+        else:
+            raise ChannelClosed(f"the server did not come up: {' '.join(said)}")
+        drained = asyncio.create_task(process.stderr.read())
+        yield said[-1].split(" serving on ")[1].split(",")[0]
+        drained.cancel()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()

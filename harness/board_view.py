@@ -1,0 +1,308 @@
+"""How a board, racks, scores and clocks look in a terminal.
+
+Everything here makes something for ``rich`` to draw of what it is given, and reads no clock. The
+marks of the premium squares are those of a layout file (``'`` and ``"`` for letters, ``-`` and
+``=`` for words), so that a board without colour can be read too. Names come from whoever plays:
+they are shown as plain text, without markup or control characters.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from engine.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
+from engine.notation import format_move, format_square
+from engine.position import Board
+from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
+from lexicons.layout import BoardLayout
+
+from .figures import plain
+
+__all__ = [
+    "WIDTH",
+    "MoveView",
+    "SideView",
+    "board_text",
+    "clock_text",
+    "fresh_squares",
+    "game_view",
+    "move_text",
+    "plain_text",
+    "print_view",
+]
+
+WIDTH = 80
+"""Columns that a view fits into, and that it has where there is no terminal."""
+PANEL = 30
+GAP = 2
+LABELS = 3  # the row numbers and a space
+
+_TILE = "bold color(16) on color(223)"
+_TILE_BLANK = "bold color(124) on color(223)"
+_FRESH = "bold color(16) on color(220)"
+_FRESH_BLANK = "bold color(124) on color(220)"
+_LETTER_MARKS = {2: "'", 3: '"', 4: "^"}
+_WORD_MARKS = {2: "-", 3: "=", 4: "~"}
+_MARK_STYLES = {
+    ".": "dim",
+    "'": "color(16) on color(153)",
+    '"': "color(231) on color(26)",
+    "^": "color(231) on color(18)",
+    "-": "color(16) on color(217)",
+    "=": "color(231) on color(160)",
+    "~": "color(231) on color(90)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SideView:
+    """One side of a game: ``rack`` is text, empty where it isn't known."""
+
+    name: str
+    score: int
+    rack: str = ""
+    clock_ms: int | None = None
+    on_turn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MoveView:
+    """One move of a game; ``move`` is text for people."""
+
+    number: int
+    name: str
+    move: str
+    score: int
+    totals: tuple[int, int] = (0, 0)
+    """The scores of both seats after it."""
+    clock_ms: int = 0
+    """What the mover's clock showed after it."""
+
+
+# --- texts --------------------------------------------------------------------------------------
+
+
+def clock_text(ms: int) -> str:
+    """Write what a clock shows, ``24:59`` or ``1:02:03``; a second begun below zero counts.
+
+    >>> clock_text(-1)
+    '−0:01'
+    """
+    seconds = ms // 1_000
+    minutes, rest = divmod(abs(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"−{text}" if seconds < 0 else text
+
+
+def move_text(move: Move, board: Board, alphabet: Alphabet) -> str:
+    """Write a move with the tiles that it plays through in parentheses: ``8D WO(R)Ds``."""
+    match move:
+        case Pass():
+            return "pass"
+        case Exchange():
+            return format_move(move, alphabet)
+        case Place():
+            word = "".join(
+                f"({alphabet.tile_text(board.at(row, column))})"
+                if tile == PLAYED_THROUGH
+                else alphabet.tile_text(tile)
+                for row, column, tile in board.squares_of(move)
+            )
+            square = format_square(move.row, move.column, move.direction)
+            return f"{square} {word.replace(')(', '')}"
+
+
+def fresh_squares(move: Move | None, board: Board) -> frozenset[tuple[int, int]]:
+    """Name the squares, row and column, on which a move put its tiles."""
+    if not isinstance(move, Place):
+        return frozenset()
+    squares = board.squares_of(move)
+    return frozenset((row, column) for row, column, tile in squares if tile != PLAYED_THROUGH)
+
+
+# --- the board ----------------------------------------------------------------------------------
+
+
+def board_text(
+    board: Board, alphabet: Alphabet, fresh: Collection[tuple[int, int]] = frozenset()
+) -> Text:
+    """Draw a board with its premium squares; ``fresh`` squares stand out.
+
+    A tile of several characters is shown without brackets, in a square wide enough for it.
+    """
+    layout = board.layout
+    width = _square_width(layout, alphabet)
+    text = Text(no_wrap=True, overflow="crop")
+    text.append(" " * LABELS)
+    for column in range(layout.columns):
+        text.append(_centred(chr(ord("A") + column), width), "dim")
+    for row in range(layout.rows):
+        text.append(f"\n{row + 1:>{LABELS - 1}} ", "dim")
+        for column in range(layout.columns):
+            tile = board.at(row, column)
+            if tile == EMPTY:
+                mark, style = _mark(layout, row, column)
+            else:
+                mark, style = _tile(tile, alphabet, (row, column) in fresh)
+            text.append(_centred(mark, width), style)
+    return text
+
+
+def _square_width(layout: BoardLayout, alphabet: Alphabet) -> int:
+    """Make squares three columns wide, wider for long tiles, narrower where they don't fit."""
+    tile = max(map(cell_len, (*alphabet.letters, *alphabet.blanked)))
+    widths = max(tile + 1, 3), tile + 1
+    return next((width for width in widths if LABELS + width * layout.columns <= WIDTH), tile)
+
+
+def _centred(text: str, width: int) -> str:
+    space = max(width - cell_len(text), 0)
+    return " " * (space // 2) + text + " " * (space - space // 2)
+
+
+def _tile(tile: int, alphabet: Alphabet, fresh: bool) -> tuple[str, str]:
+    if tile & BLANK_FLAG:
+        return alphabet.blanked[tile & ~BLANK_FLAG], _FRESH_BLANK if fresh else _TILE_BLANK
+    return alphabet.letters[tile], _FRESH if fresh else _TILE
+
+
+def _mark(layout: BoardLayout, row: int, column: int) -> tuple[str, str]:
+    at = row * layout.columns + column
+    letter, word = layout.letter_multipliers[at], layout.word_multipliers[at]
+    mark = _WORD_MARKS.get(word) or _LETTER_MARKS.get(letter) or "."
+    style = _MARK_STYLES[mark]
+    return ("*", style) if (row, column) == layout.start else (mark, style)
+
+
+def _legend(layout: BoardLayout) -> Text:
+    text = Text(" " * LABELS)
+    for marks, multipliers, what in (
+        (_LETTER_MARKS, layout.letter_multipliers, "letter"),
+        (_WORD_MARKS, layout.word_multipliers, "word"),
+    ):
+        for times in sorted(set(multipliers) & marks.keys()):
+            text.append(f"{marks[times]} ", "bold").append(f"{times}×{what}  ", "dim")
+    return text
+
+
+# --- what stands beside it ----------------------------------------------------------------------
+
+
+def game_view(
+    board: Board,
+    alphabet: Alphabet,
+    sides: Sequence[SideView],
+    *,
+    heading: str = "",
+    bag: int | None = None,
+    moves: Sequence[MoveView] = (),
+    fresh: Collection[tuple[int, int]] = frozenset(),
+    closing: str = "",
+) -> RenderableType:
+    """Draw a position: the board, and beside it, or below where it is narrow, all the rest.
+
+    Args:
+        board: the tiles on their squares.
+        alphabet: how tiles are written.
+        sides: who plays, in the order in which they are to be listed.
+        heading: a line above.
+        bag: tiles in the bag, where that is known.
+        moves: the last moves, as many as are to be listed.
+        fresh: squares to stand out, those of the last move.
+        closing: a sentence at the end, such as the result.
+    """
+    panel: list[RenderableType] = [_sides(sides)]
+    if bag is not None:
+        panel += ["", Text(f"  bag {bag}", "dim")]
+    if moves:
+        panel += ["", _moves(moves)]
+    if closing:
+        panel += ["", Text(plain(closing), "bold")]
+    squares = board_text(board, alphabet, fresh)
+    parts: list[RenderableType] = [Text(plain(heading), "bold")] if heading else []
+    return Group(*parts, _Beside(Group(squares, _legend(board.layout)), Group(*panel)))
+
+
+class _Beside:
+    """Two things side by side where there is room, else one above the other."""
+
+    def __init__(self, left: RenderableType, right: RenderableType) -> None:
+        self._left = left
+        self._right = right
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        width = Measurement.get(console, options, self._left).maximum
+        if options.max_width < width + GAP + PANEL:
+            yield self._left
+            yield ""
+            yield self._right
+            return
+        grid = Table.grid(padding=(0, GAP, 0, 0))
+        grid.add_column(width=width)
+        grid.add_column(width=PANEL)
+        grid.add_row(self._left, self._right)
+        yield grid
+
+
+def _sides(sides: Sequence[SideView]) -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=1)
+    grid.add_column(overflow="fold", max_width=PANEL - 16)
+    grid.add_column(justify="right", min_width=5)
+    grid.add_column(justify="right", min_width=4)
+    for side in sides:
+        style = "bold" if side.on_turn else ""
+        clock = "" if side.clock_ms is None else clock_text(side.clock_ms)
+        late = side.clock_ms is not None and side.clock_ms < 0
+        grid.add_row(
+            Text("▸" if side.on_turn else "", style),
+            Text(plain(side.name), style),
+            Text(clock, f"{style} red" if late else style),
+            Text(str(side.score), "bold"),
+        )
+        if side.rack:
+            grid.add_row("", Text(plain(side.rack), _TILE))
+    return grid
+
+
+def _moves(moves: Sequence[MoveView]) -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(justify="right", style="dim")
+    grid.add_column(max_width=7, no_wrap=True, overflow="ellipsis")
+    grid.add_column(max_width=PANEL - 17, overflow="fold")
+    grid.add_column(justify="right")
+    for move in moves:
+        grid.add_row(
+            str(move.number), Text(plain(move.name)), Text(plain(move.move)), f"{move.score:+d}"
+        )
+    return grid
+
+
+# --- where it goes ------------------------------------------------------------------------------
+
+
+def plain_text(view: RenderableType) -> str:
+    """Draw something as plain text, without colour and without spaces at line ends."""
+    out = io.StringIO()
+    Console(file=out, width=WIDTH, color_system=None, legacy_windows=False).print(view)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def print_view(view: RenderableType, console: Console | None = None) -> None:
+    """Draw something on standard output: in colour on a terminal, else as plain text."""
+    console = console or Console()
+    if console.is_terminal:
+        console.print(view)
+    else:
+        print(plain_text(view), end="", file=console.file)

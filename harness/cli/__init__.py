@@ -1,0 +1,46 @@
+"""The command line. Each command is in a module of its own and imported when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+
+from cyclopts import App
+
+__all__ = ["app", "main"]
+
+app = App(
+    name="tilewire",
+    help="A server for bots that play crossword board games: matches, clocks, ladders.",
+    version=lambda: version("tilewire"),
+)
+
+_COMMANDS = {
+    "match": "Play a match between two seats and print what came of it.",
+    "serve": "Serve arbiters, players and spectators over WebSockets.",
+    "connect": "Join somebody's server as a player.",
+    "watch": "Follow a game on a server, in the terminal.",
+    "show": "Print a game (GCG) or a position (CGP).",
+    "lexicon": "Build, describe or query a lexicon.",
+    "token": "Make a token for a player of a server.",
+    "bench": "Measure: faults called on real sockets, the server under load.",
+}
+
+for _name, _help in _COMMANDS.items():
+    _target = "app" if _name in ("lexicon", "bench") else _name
+    app.command(f"harness.cli.{_name}:{_target}", name=_name, help=_help)
+
+
+def main() -> None:
+    """Run the command of ``sys.argv``; what goes wrong is a sentence on stderr and status 2."""
+    from .failing import CommandFailed
+
+    try:
+        app()
+    except CommandFailed as failure:
+        print(f"tilewire: {failure}", file=sys.stderr)
+        sys.exit(failure.status)
+    except BrokenPipeError:
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,105 @@
+"""``tilewire connect``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from bot.process import worker_command
+from bot.registry import SeatError, parse_seat
+from protocol.channel import ChannelClosed
+from protocol.messages import Hello, Seek
+from protocol.websocket import dial
+
+from ..relay import relay
+from ..seating import open_remote
+from ..seats import welcomed
+from ..software import SOFTWARE
+from .failing import CommandFailed
+from .options import (
+    LexiconOption,
+    SeedOption,
+    client_tls,
+    log_to_stderr,
+    run,
+)
+
+__all__ = ["connect"]
+
+
+def connect(
+    url: str,
+    /,
+    *,
+    bot: str,
+    name: str | None = None,
+    opponent: str | None = None,
+    games: int = 1,
+    token_file: Path | None = None,
+    ca: Path | None = None,
+    lexicon: LexiconOption = "scowl",
+    seed: SeedOption = None,
+    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")] = False,
+) -> None:
+    """Join somebody's server as a player.
+
+    Args:
+        url: The server, ws://host:port or wss://host:port.
+        bot: The seat that plays: a bot's name, module:factory, file.py:factory or ws://….
+        name: What to be called there. [default: the bot's name]
+        opponent: Whom to play against; anyone, if nobody is named.
+        games: How many games.
+        token_file: A file with the name's token.
+        ca: Certificates (PEM) to trust for wss, instead of the system's.
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        seed: For the bot's own chance.
+        verbose: Log what happens to stderr.
+    """
+    log_to_stderr(verbose)
+    try:
+        spec = parse_seat(bot)
+    except SeatError as error:
+        raise CommandFailed(str(error)) from None
+    if token_file is not None and not token_file.is_file():
+        raise CommandFailed(f"there is no token file {token_file}")
+    if spec.kind == "remote":
+        token = token_file.read_text(encoding="utf-8").strip() if token_file else None
+        try:
+            run(_relay(url, bot, name or spec.name, opponent, games, token, ca))
+        except ChannelClosed as closed:
+            raise CommandFailed(str(closed), status=1) from None
+        return
+    arguments = ["--bot", bot, "--lexicon", lexicon, "--name", name or spec.name]
+    arguments += ["--connect", url, "--games", str(games)]
+    for option, value in (
+        ("--opponent", opponent),
+        ("--token-file", token_file),
+        ("--tls-ca", ca),
+        ("--seed", seed),
+    ):
+        if value is not None:
+            arguments += [option, str(value)]
+    # The process that a seat lives in is the whole of it: become that process.
+    os.execv(sys.executable, worker_command(*arguments))
+
+
+async def _relay(
+    url: str,
+    bot: str,
+    name: str,
+    opponent: str | None,
+    games: int,
+    token: str | None,
+    ca: Path | None,
+) -> None:
+    """Put a bot elsewhere through to a server elsewhere."""
+    ours = await open_remote(parse_seat(bot))
+    server = await dial(url, token=token, tls=client_tls(url, ca))
+    await server.send(Hello(role="player", name=name, software=SOFTWARE))
+    await welcomed(server)
+    await server.send(Seek(opponent=opponent, games=games))
+    await relay(server, ours)

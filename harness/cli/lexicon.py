@@ -1,0 +1,152 @@
+"""``tilewire lexicon``: build, info, check, list."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, NamedTuple, TypeAlias
+
+from cyclopts import App, Parameter
+
+from lexicons.alphabet import BLANK, Alphabet, TileDistribution, load_distribution
+from lexicons.kwg import write_kwg
+from lexicons.store import Lexicon, lexicon_names, load_lexicon
+
+from .failing import CommandFailed
+from .options import LexiconOption, say
+
+__all__ = ["app", "build", "check", "embedded", "info"]
+
+app = App(name="lexicon", help="Build, describe or query a lexicon.")
+
+DistributionOption: TypeAlias = Annotated[str, Parameter(name="--distribution")]
+
+
+class _Origin(NamedTuple):
+    source: str
+    terms: str
+    notice: str  # the file beside the list
+
+
+_ORIGINS = {
+    "scowl": _Origin(
+        "SCOWL 2020.12.07 by Kevin Atkinson and others, up to size 80, words of 2 and 3 letters "
+        "held against open dictionaries",
+        "free to use, change, sell and pass on with its notice",
+        "COPYING.scowl",
+    )
+}
+
+
+@app.command
+def build(source: str, out: Path, /, *, distribution: DistributionOption = "english") -> None:
+    """Build a word graph (KWG) of a word list.
+
+    Args:
+        source: A word list: UTF-8 text, or that compressed by xz (.xz); one word a line.
+        out: The file to write; its name ends in .kwg.
+        distribution: Whose letters the words are in: an embedded distribution or a CSV file.
+    """
+    if out.suffix.lower() != ".kwg":
+        raise CommandFailed(f"{out}: the name of a word graph ends in .kwg, or nobody reads it")
+    lexicon = _load(source, distribution)
+    try:
+        write_kwg(out, lexicon.graph)
+    except OSError as error:
+        raise CommandFailed(f"{out} can't be written: {error.strerror}") from None
+    words = sum(1 for _ in lexicon.graph.words())
+    print(f"{out}: {words:,} words, {len(lexicon.graph.nodes):,} nodes, {lexicon.checksum}")
+
+
+@app.command
+def info(name: str = "scowl", /, *, distribution: DistributionOption = "english") -> None:
+    """Describe a lexicon.
+
+    Args:
+        name: An embedded lexicon, or a word list or KWG file.
+        distribution: Whose letters the words are in: an embedded distribution or a CSV file.
+    """
+    lexicon = _load(name, distribution)
+    alphabet = lexicon.distribution.alphabet
+    lengths = Counter(map(len, lexicon.graph.words()))
+    letters = alphabet.text(range(1, len(alphabet) + 1))
+    print(f"name      {lexicon.name}")
+    print(f"words     {lengths.total():,}")
+    for length, count in sorted(lengths.items()):
+        print(f"{length:8}  {count:>9,}")
+    print(f"nodes     {len(lexicon.graph.nodes):,}")
+    print(f"checksum  {lexicon.checksum}")
+    print(f"alphabet  {lexicon.distribution.name}, {len(alphabet)} letters: {letters}")
+    origin = _ORIGINS.get(name)
+    if origin is not None:
+        print(f"source    {origin.source}")
+        print(f"licence   {origin.terms}: {files('lexicons') / 'embedded' / origin.notice}")
+
+
+@app.command
+def check(
+    *words: str,
+    lexicon: LexiconOption = "scowl",
+    distribution: DistributionOption = "english",
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+) -> None:
+    """Tell whether words are valid; the exit status is 1 if any is not.
+
+    Args:
+        words: Words in any case; a tile of several characters may stand in brackets: [CH].
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        distribution: Whose letters the words are in: an embedded distribution or a CSV file.
+        quiet: Say it by the exit status alone.
+    """
+    if not words:
+        raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
+    found = _load(lexicon, distribution)
+    width = max(map(len, words))
+    all_valid = True
+    for word in words:
+        verdict = _verdict(word, found)
+        all_valid = all_valid and verdict == "valid"
+        if not quiet:
+            print(f"{word.upper():<{width}}  {verdict}")
+    if not all_valid:
+        sys.exit(1)
+
+
+@app.command(name="list")
+def embedded() -> None:
+    """Name the embedded lexicons."""
+    for name in lexicon_names():
+        origin = _ORIGINS.get(name)
+        print(f"{name}  {origin.source}" if origin else name)
+
+
+def _load(name: str, distribution: str) -> Lexicon:
+    try:
+        tiles: TileDistribution = load_distribution(distribution)
+        return load_lexicon(name, tiles, progress=say)
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+
+
+def _verdict(word: str, lexicon: Lexicon) -> str:
+    try:
+        tiles = _tiles(word.upper(), lexicon.distribution.alphabet)
+    except ValueError as error:
+        return f"not valid: {error}"
+    return "valid" if lexicon.graph.contains(tiles) else "not valid"
+
+
+def _tiles(word: str, alphabet: Alphabet) -> tuple[int, ...]:
+    """Read a word with or without brackets.
+
+    Raises:
+        ValueError: at a character that no letter begins with.
+    """
+    if "[" not in word:
+        return alphabet.word_tiles(word)
+    tiles = alphabet.tiles(word)
+    if BLANK in tiles:
+        raise ValueError(f"'?' in {word!r} is not a letter")
+    return tiles

@@ -1,0 +1,200 @@
+"""``tilewire match``."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import time as clock
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from cyclopts import Parameter
+
+from bot.registry import SeatError, SeatSpec, parse_seat
+from protocol.messages import TimeControl
+
+from ..clock import check_time_control, lag_quota_ms
+from ..journal import JournalError
+from ..match import Match, MatchConfig, MatchError, read_config, write_config
+from ..report import MatchFolder, MatchProgress, table_text
+from ..results import GameResult
+from ..seating import Seating
+from ..statistics import as_json_object
+from .failing import CommandFailed
+from .options import (
+    Duration,
+    LexiconOption,
+    SeedOption,
+    VerboseOption,
+    load_words,
+    log_to_stderr,
+    run,
+    writable_folder,
+)
+
+__all__ = ["match"]
+
+
+def match(
+    seat_a: str | None = None,
+    seat_b: str | None = None,
+    /,
+    *,
+    games: int = 2,
+    time: Duration = 25 * 60_000,
+    increment: Duration = 0,
+    overtime_penalty: int = 10,
+    max_overtime: Duration | None = None,
+    move_cap: Duration | None = None,
+    margin: Duration = 0,
+    first_move: Duration | None = None,
+    lexicon: LexiconOption = "scowl",
+    seed: SeedOption = None,
+    concurrency: int = 1,
+    transport: Literal["websocket", "pipe"] | None = None,
+    out: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    resume: Path | None = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Play a match between two seats and print what came of it.
+
+    A seat is ``greedy``, ``static``, another bot's name, ``module:factory``,
+    ``path/to/file.py:factory`` or ``ws://host:port/BOT``, with options after ``?``.
+
+    Args:
+        seat_a: The seat that the result is seen from.
+        seat_b: The other seat.
+        games: How many games; between local seats two and two have the same draws, seats swapped.
+        time: Each side's clock: 25m, 90s, 500ms.
+        increment: Added after each move; then there is no overtime unless you ask for it.
+        overtime_penalty: Points off for each minute of overtime begun.
+        max_overtime: More overtime than this loses the game. [default: 10m, 0s with an increment]
+        move_cap: The longest that one turn may take.
+        margin: By how much a move may come after the deadline.
+        first_move: The longest that a seat's first turn may take; more is a no-show.
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        seed: Makes the draws of local seats repeatable.
+        concurrency: Games at once.
+        transport: How local seats talk to the host. [default: websocket for one game at a time]
+        out: Where the journal, results and games go. [default: matches/TIME]
+        json_: End with one JSON object on the last line.
+        resume: Take up the match in this folder.
+        verbose: Log what happens to stderr.
+    """
+    log_to_stderr(verbose)
+    if resume is not None:
+        if seat_a is not None:
+            raise CommandFailed(f"--resume {resume} has its seats already; name none")
+        config, folder = _read(resume), resume
+    else:
+        if seat_a is None or seat_b is None:
+            raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
+        if max_overtime is None:
+            max_overtime = 0 if increment else 10 * 60_000
+        control = TimeControl(
+            initial_ms=time,
+            increment_ms=increment,
+            overtime_penalty=overtime_penalty,
+            max_overtime_ms=max_overtime,
+            move_cap_ms=move_cap,
+            margin_ms=margin,
+            first_move_ms=first_move,
+        )
+        config = _configure((seat_a, seat_b), games, control, lexicon, seed, concurrency, transport)
+        folder = writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
+        if (folder / "match.json").exists():
+            raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
+        write_config(config, folder)
+    try:
+        run(_play(config, folder, as_json=json_))
+    except (MatchError, JournalError, SeatError, OSError) as error:
+        raise CommandFailed(str(error), status=1) from None
+    except KeyboardInterrupt:
+        raise CommandFailed(f"stopped; --resume {folder} takes it up", status=130) from None
+
+
+def _read(folder: Path) -> MatchConfig:
+    try:
+        return read_config(folder)
+    except MatchError as error:
+        raise CommandFailed(str(error)) from None
+
+
+def _configure(
+    seats: tuple[str, str],
+    games: int,
+    control: TimeControl,
+    lexicon: str,
+    seed: int | None,
+    concurrency: int,
+    transport: Literal["websocket", "pipe"] | None,
+) -> MatchConfig:
+    """Check what was asked for and complete it."""
+    try:
+        specs = parse_seat(seats[0]), parse_seat(seats[1])
+        check_time_control(control)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    if games < 1 or concurrency < 1:
+        raise CommandFailed("--games and --concurrency are 1 or more")
+    local = all(spec.kind == "local" for spec in specs)
+    cores = os.cpu_count() or 1
+    if concurrency > cores and any(spec.kind == "local" for spec in specs):
+        raise CommandFailed(
+            f"--concurrency {concurrency} would have players share a core: this machine has "
+            f"{cores}, and a move late by the host's own fault is nobody's"
+        )
+    hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
+    lag_ms = lag_quota_ms(control.initial_ms, hosts)
+    if seed is not None and not local:
+        raise CommandFailed(
+            "--seed would let a remote seat work out the draws; it is for local seats alone"
+        )
+    path = Path(lexicon)
+    return MatchConfig(
+        seats=seats,
+        names=_names(specs),
+        games=games,
+        time=msgspec.structs.replace(control, lag_ms=lag_ms),
+        lexicon=str(path.resolve()) if path.is_file() else lexicon,
+        lexicon_checksum=load_words(lexicon).checksum,
+        seed=secrets.randbits(63) if seed is None and local else seed,
+        paired=local,
+        concurrency=concurrency,
+        transport=transport or ("websocket" if concurrency == 1 else "pipe"),
+    )
+
+
+def _names(specs: tuple[SeatSpec, SeatSpec]) -> tuple[str, str]:
+    """Name the seats, so that two of the same name can be told apart."""
+    first, second = specs
+    if first.name != second.name:
+        return first.name, second.name
+    return f"{first.name}-1", f"{second.name}-2"
+
+
+async def _play(config: MatchConfig, folder: Path, *, as_json: bool) -> None:
+    words = load_words(config.lexicon)
+    if words.checksum != config.lexicon_checksum:
+        raise MatchError(f"{config.lexicon} has other words than when the match began")
+    a, b = config.names
+    with MatchFolder(folder) as files:
+        with MatchProgress(config.games, a, b, earlier=files.results) as progress:
+
+            def finished(result: GameResult) -> None:
+                files.append(result)
+                progress.game_finished(result)
+
+            async with Seating(config) as seating:
+                match = Match(config, words, folder, seating.open, finished, files.results)
+                await match.play()
+        stats = files.write_summary(a, b)
+        sys.stdout.write(table_text(stats, files.results))
+    print(f" games and results: {folder}")
+    if as_json:
+        print(json.dumps(as_json_object(stats, a, b), ensure_ascii=False))

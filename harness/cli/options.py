@@ -1,0 +1,128 @@
+"""Options that several commands share, and what they are read into."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import ssl
+import sys
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import structlog
+from cyclopts import Parameter, Token
+
+from .failing import CommandFailed
+
+__all__ = [
+    "Duration",
+    "LexiconOption",
+    "SeedOption",
+    "VerboseOption",
+    "client_tls",
+    "load_words",
+    "log_to_stderr",
+    "parse_duration",
+    "run",
+    "say",
+    "writable_folder",
+]
+
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+
+
+def parse_duration(text: str) -> int:
+    """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``, in milliseconds.
+
+    Raises:
+        ValueError: it is none; a number needs its unit.
+    """
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{text!r} is no duration; write 25m, 1m30s, 0.5s or 250ms")
+    return round(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))
+
+
+def _duration(_type: Any, tokens: Sequence[Token]) -> int:
+    return parse_duration(tokens[0].value)
+
+
+Duration: TypeAlias = Annotated[int, Parameter(converter=_duration)]
+"""Milliseconds, given as ``25m``, ``1m30s`` or ``250ms``."""
+
+LexiconOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
+"""An embedded lexicon's name, or a word list (UTF-8, one word a line) or KWG file."""
+
+SeedOption: TypeAlias = Annotated[int | None, Parameter(name="--seed")]
+VerboseOption: TypeAlias = Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")]
+
+
+def say(sentence: str) -> None:
+    """Tell the user on stderr what takes time."""
+    print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
+
+
+def load_words(name_or_path: str) -> Any:
+    """Load a lexicon, or fail with its sentence.
+
+    Returns:
+        The ``lexicons.store.Lexicon``.
+    """
+    from lexicons.store import load_lexicon
+
+    try:
+        return load_lexicon(name_or_path, progress=say)
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+
+
+def log_to_stderr(verbose: bool) -> None:
+    """Send the log to stderr: warnings, or with ``verbose`` everything from info on."""
+    level = logging.INFO if verbose else logging.WARNING
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+            if sys.stderr.isatty()
+            else structlog.processors.LogfmtRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    logging.getLogger("websockets").setLevel(logging.ERROR)
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Run a command's coroutine, on uvloop where it is to be had."""
+    try:
+        from uvloop import new_event_loop
+    except ImportError:
+        asyncio.run(main)
+        return
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main)
+
+
+def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
+    """Say whom to trust at the other end of a ``wss`` URL, if not those that the system does."""
+    if ca is None or not url.startswith("wss:"):
+        return None
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except (OSError, ssl.SSLError) as error:
+        raise CommandFailed(f"{ca} holds no certificates that can be read: {error}") from None
+
+
+def writable_folder(path: Path) -> Path:
+    """Make a folder if it isn't there, or fail with a sentence."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be used as a folder: {error.strerror}") from None
+    return path

@@ -1,0 +1,221 @@
+"""``tilewire serve``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import ssl
+import tomllib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from bot.registry import SeatError, SeatSpec, known_bots, parse_seat
+from lexicons.store import Lexicon
+from protocol.channel import Channel
+from protocol.messages import TimeControl
+
+from ..clock import check_time_control, lag_quota_ms
+from ..journal import Journal, JournalError
+from ..seating import WorkerMaker, open_remote, seat_for
+from ..seats import Seat, Worker
+from ..server import MatchServer, ServerConfig
+from ..tokens import Gatekeeper, read_token_file
+from .failing import CommandFailed
+from .options import (
+    Duration,
+    LexiconOption,
+    VerboseOption,
+    load_words,
+    log_to_stderr,
+    run,
+    say,
+)
+
+__all__ = ["ServeFile", "serve"]
+
+
+class ServeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a configuration file (TOML) may say; options of the command line go before it."""
+
+    host: str | None = None
+    port: int | None = None
+    db: str | None = None
+    tokens: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    lexicon: str | None = None
+    max_games: int | None = None
+    bots: dict[str, str] = {}
+    """Bots of the house: name to seat, such as ``quick = "static?temperature=2"``."""
+    time: TimeControl | None = None
+
+
+def serve(
+    *,
+    host: str | None = None,
+    port: int | None = None,
+    db: Path | None = None,
+    config: Path | None = None,
+    tokens: Path | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    lexicon: LexiconOption | None = None,
+    time: Duration | None = None,
+    increment: Duration | None = None,
+    first_move: Duration | None = None,
+    max_games: int | None = None,
+    drain: Duration = 30_000,
+    verbose: VerboseOption = False,
+) -> None:
+    """Serve arbiters, players and spectators over WebSockets.
+
+    An arbiter that dials ``ws://HOST:PORT/BOT`` gets that bot; a player is seated against a bot
+    or another player; a spectator watches. ``/healthz`` tells whether all is well. SIGTERM lets
+    games end, for as long as ``--drain`` says; what is left goes on at the next start.
+
+    Args:
+        host: The address to listen on. [default: 127.0.0.1]
+        port: The port; 0 for any. [default: 8484]
+        db: The journal. [default: tilewire.db]
+        config: A TOML file with these settings, and ``[bots]`` and ``[time]``.
+        tokens: A file of names and token hashes; then nobody else may play.
+        tls_cert: A certificate (PEM), to serve wss.
+        tls_key: Its key (PEM).
+        lexicon: An embedded lexicon, or a word list or KWG file. [default: scowl]
+        time: Each side's clock. [default: 25m]
+        increment: Added after each move; then there is no overtime.
+        first_move: The longest that a seat's first turn may take; more is a no-show.
+        max_games: Games at once. [default: one a core]
+        drain: How long games may go on after SIGTERM.
+        verbose: Log what happens to stderr.
+    """
+    log_to_stderr(verbose)
+    file = _read(config)
+    address = host or file.host or "127.0.0.1"
+    control = _time_control(file.time or TimeControl(), time, increment, first_move, address)
+    try:
+        check_time_control(control)
+        bots = {name: parse_seat(text) for name, text in {**_house(), **file.bots}.items()}
+        known = _path(tokens, file.tokens)
+        allowed = None if known is None else read_token_file(known)
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+    server_config = ServerConfig(
+        host=address,
+        port=file.port
+        if port is None and file.port is not None
+        else 8484
+        if port is None
+        else port,
+        time=control,
+        max_games=max_games or file.max_games or os.cpu_count() or 1,
+        drain_s=drain / 1_000,
+        tls=_tls(_path(tls_cert, file.tls_cert), _path(tls_key, file.tls_key)),
+    )
+    words_text = lexicon or file.lexicon or "scowl"
+    path = _path(db, file.db) or Path("tilewire.db")
+    try:
+        run(_serve(server_config, words_text, path, allowed, bots))
+    except (JournalError, OSError, SeatError) as error:
+        raise CommandFailed(str(error), status=1) from None
+
+
+def _time_control(
+    base: TimeControl,
+    time: int | None,
+    increment: int | None,
+    first_move: int | None,
+    address: str,
+) -> TimeControl:
+    """Put the options of the command line over what the file says."""
+    initial_ms = base.initial_ms if time is None else time
+    return msgspec.structs.replace(
+        base,
+        initial_ms=initial_ms,
+        increment_ms=base.increment_ms if increment is None else increment,
+        max_overtime_ms=0 if increment else base.max_overtime_ms,
+        first_move_ms=base.first_move_ms if first_move is None else first_move,
+        lag_ms=base.lag_ms or lag_quota_ms(initial_ms, [address]),
+    )
+
+
+def _house() -> dict[str, str]:
+    return {name: name for name in known_bots()}
+
+
+def _path(option: Path | None, text: str | None) -> Path | None:
+    return option or (Path(text) if text else None)
+
+
+def _read(config: Path | None) -> ServeFile:
+    if config is None:
+        return ServeFile()
+    try:
+        return msgspec.convert(tomllib.loads(config.read_text(encoding="utf-8")), ServeFile)
+    except (OSError, ValueError) as error:
+        raise CommandFailed(f"{config}: {error}") from None
+
+
+def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if cert is None and key is None:
+        return None
+    if cert is None:
+        raise CommandFailed("--tls-key needs --tls-cert")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as error:
+        raise CommandFailed(f"no TLS with {cert} and {key or cert}: {error}") from None
+    return context
+
+
+async def _serve(
+    config: ServerConfig,
+    words: str,
+    db: Path,
+    allowed: dict[str, str] | None,
+    bots: dict[str, SeatSpec],
+) -> None:
+    lexicon: Lexicon = load_words(words)
+    journal = Journal(db)
+    makers = {
+        name: WorkerMaker(spec, name, words, reuse=spec.built_in)
+        for name, spec in bots.items()
+        if spec.kind == "local"
+    }
+    house: dict[str, Callable[[], Seat]] = {
+        name: partial(seat_for, spec, name, makers.get(name)) for name, spec in bots.items()
+    }
+
+    async def open_bot(name: str) -> tuple[Channel, Worker | None]:
+        if name in makers:
+            worker = await makers[name].make()
+            return worker.channel, worker
+        return await open_remote(bots[name]), None
+
+    server = MatchServer(config, lexicon, journal, Gatekeeper(journal, allowed), house, open_bot)
+    try:
+        await server.start()
+        scheme = "wss" if config.tls else "ws"
+        say(f"serving on {scheme}://{config.host}:{server.port}, journal {db}")
+        await _until_told_to_stop()
+        say(f"stopping; games may end within {config.drain_s:.0f} s")
+        left = await server.stop()
+        if left:
+            say(f"{left} games are left to be resumed at the next start")
+    finally:
+        for maker in makers.values():
+            await maker.close()
+        journal.close()
+
+
+async def _until_told_to_stop() -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()

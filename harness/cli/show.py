@@ -1,0 +1,222 @@
+"""``tilewire show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from engine.notation import (
+    EventKind,
+    GcgError,
+    GcgGame,
+    NotationError,
+    Replay,
+    ReplayStep,
+    read_cgp,
+    read_gcg,
+    replay,
+)
+from engine.position import Position, bag_count
+from engine.rules import Rules, standard_rules
+
+from ..board_view import SideView, fresh_squares, game_view, move_text, print_view
+from ..figures import plain
+from .failing import CommandFailed
+
+__all__ = ["show"]
+
+_ENDS = (EventKind.RACK_LEFT, EventKind.RACK_LOST, EventKind.TIME)
+
+
+def show(
+    what: str,
+    /,
+    *,
+    turn: int | None = None,
+    moves: Annotated[bool, Parameter(negative="")] = False,
+    distribution: str = "english",
+    layout: str = "standard",
+) -> None:
+    """Print a game (GCG) or a position (CGP).
+
+    A game is printed as its score sheet and the position that it came to.
+
+    Args:
+        what: A GCG file, a file that holds a CGP (.cgp), or a CGP itself, in quotes.
+        turn: Print the game up to this line of its score sheet; 0 is the beginning.
+        moves: The score sheet alone.
+        distribution: The tiles: an embedded distribution or a CSV file.
+        layout: The board: an embedded layout or a text file.
+    """
+    try:
+        rules = standard_rules(distribution, layout)
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+    path = Path(what)
+    if not _is_file(path) or path.suffix.lower() == ".cgp":
+        if turn is not None or moves:
+            raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
+        print_view(_position_view(what, rules))
+        return
+    gcg, played = _replayed(path, rules)
+    last = len(played.steps) if turn is None else turn
+    if not 0 <= last <= len(played.steps):
+        raise CommandFailed(f"{path} has lines 0 to {len(played.steps)}; there is no {last}")
+    view: list[RenderableType] = [*_heading(gcg), _sheet(gcg, played.steps[:last], rules)]
+    if not moves:
+        view += ["", _after(gcg, played, last, rules)]
+    print_view(Group(*view))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a CGP may be longer than the name of any file
+        return False
+
+
+# --- a position ---------------------------------------------------------------------------------
+
+
+def _position_view(what: str, rules: Rules) -> RenderableType:
+    text, where = _cgp_text(what)
+    try:
+        position = read_cgp(text, rules).position
+        return _view(position, ("on turn", "next"), rules)
+    except ValueError as error:
+        raise CommandFailed(f"{where}{error}") from None
+
+
+def _cgp_text(what: str) -> tuple[str, str]:
+    """Find the CGP in a file or in the argument itself; give it and what errors begin with."""
+    path = Path(what)
+    if not _is_file(path):
+        if "/" in what and len(what.split()) > 1:
+            return what, ""
+        raise CommandFailed(
+            f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"
+        )
+    try:
+        return path.read_text(encoding="utf-8-sig"), f"{path}, line 1: "
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandFailed(f"{path} can't be read: {error}") from None
+
+
+def _view(
+    position: Position,
+    names: tuple[str, str],
+    rules: Rules,
+    *,
+    heading: str = "",
+    over: bool = False,
+    fresh: frozenset[tuple[int, int]] = frozenset(),
+) -> RenderableType:
+    alphabet = rules.distribution.alphabet
+    sides = [
+        SideView(
+            name=names[seat],
+            score=position.scores[seat],
+            rack=alphabet.text(position.racks[seat]),
+            on_turn=not over and seat == position.on_turn,
+        )
+        for seat in (0, 1)
+    ]
+    bag = bag_count(position, rules)
+    return game_view(position.board, alphabet, sides, heading=heading, bag=bag, fresh=fresh)
+
+
+# --- a game -------------------------------------------------------------------------------------
+
+
+def _replayed(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
+    try:
+        gcg = read_gcg(path.read_bytes())
+        return gcg, replay(gcg, rules)
+    except GcgError as error:
+        where = f"{path}, line {error.line}" if error.line else str(path)
+        raise CommandFailed(f"{where}: {error.reason}") from None
+    except NotationError as error:
+        raise CommandFailed(f"{path}: {error}") from None
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
+
+
+def _heading(gcg: GcgGame) -> list[RenderableType]:
+    first, second = (_full_name(player.nick, player.name) for player in gcg.players)
+    lines: list[RenderableType] = [Text(f"{first} – {second}", "bold")]
+    about = [gcg.title, f"lexicon {gcg.lexicon}" if gcg.lexicon else "", gcg.id]
+    if any(about):
+        lines.append(Text(plain(", ".join(part for part in about if part)), "dim"))
+    if gcg.description:
+        lines += [Text(plain(line), "dim") for line in gcg.description.splitlines()]
+    return [*lines, ""]
+
+
+def _full_name(nick: str, name: str) -> str:
+    return plain(f"{name} ({nick})" if name and name != nick else nick)
+
+
+def _sheet(gcg: GcgGame, steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:
+    """Draw the score sheet: a numbered line an event, and its notes."""
+    if not steps:
+        return Text("no moves", "dim")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("", justify="right", style="dim")
+    table.add_column("player", overflow="fold", max_width=14)
+    table.add_column("rack", overflow="fold")
+    table.add_column("move", overflow="fold", max_width=32)
+    table.add_column("score", justify="right")
+    table.add_column("total", justify="right")
+    for number, step in enumerate(steps, start=1):
+        event = step.event
+        bingo = step.play is not None and step.play.bingo
+        table.add_row(
+            str(number),
+            Text(plain(event.nick), "cyan" if step.seat else "green"),
+            Text(plain(event.rack)),
+            Text(plain(_what(step, rules)), "bold" if bingo else ""),
+            f"{event.score:+d}",
+            str(event.total),
+        )
+        for line in event.note.splitlines():
+            table.add_row("", "", "", Text(plain(line), "dim italic"))
+    return table
+
+
+def _what(step: ReplayStep, rules: Rules) -> str:
+    """Say what happened in a line of the sheet."""
+    detail = step.event.detail
+    match step.event.kind:
+        case EventKind.PLAY if step.move is not None:
+            return move_text(step.move, step.before.board, rules.distribution.alphabet)
+        case EventKind.EXCHANGE:
+            return f"-{detail}"
+        case EventKind.WITHDRAWN:
+            return "taken back"
+        case EventKind.RACK_LEFT:
+            return f"2 × ({detail})"
+        case EventKind.RACK_LOST:
+            return f"({detail})"
+        case other:
+            return str(other.value)
+
+
+def _after(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> RenderableType:
+    """Draw the position after line ``last`` of the sheet."""
+    steps = played.steps
+    position = steps[last].before if last < len(steps) else played.final
+    over = bool(last and steps[last - 1].event.kind in _ENDS)
+    fresh = frozenset[tuple[int, int]]()
+    if last:
+        fresh = fresh_squares(steps[last - 1].move, steps[last - 1].before.board)
+    if last == len(steps):
+        heading = "final position" if over else "the position at the end of the file"
+    else:
+        heading = f"after line {last}" if last else "at the beginning"
+    names = gcg.players[0].nick, gcg.players[1].nick
+    return _view(position, names, rules, heading=heading, over=over, fresh=fresh)

@@ -1,0 +1,82 @@
+"""``tilewire token``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from lexicons.cache import replacing
+
+from ..tokens import hash_token, new_token, read_token_file
+from .failing import CommandFailed
+from .options import say
+
+__all__ = ["token"]
+
+_LONGEST_NAME = 64
+
+
+def token(
+    name: str,
+    /,
+    *,
+    tokens: Path | None = None,
+    replace: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Make a token for a player of a server.
+
+    The token goes to standard output, once: it is kept nowhere. What the server keeps is a line
+    with its hash, in the file that ``tilewire serve --tokens`` reads.
+
+    Args:
+        name: Whose token it is.
+        tokens: The file to add the line to; made if it isn't there, readable by you alone.
+        replace: Let the new token take the place of one that the name has in the file.
+    """
+    if not name.isprintable() or name.split() != [name] or len(name) > _LONGEST_NAME:
+        raise CommandFailed(
+            f"{name!r} can't be a name: that is one word of 1 to {_LONGEST_NAME} characters"
+        )
+    if name.startswith("#"):
+        raise CommandFailed(f"{name!r} can't be a name: '#' begins a comment in a file of tokens")
+    secret = new_token()
+    line = f"{name} {hash_token(secret)}"
+    if tokens is None:
+        say(f"for the server's file of tokens: {line}")
+    else:
+        try:
+            _keep(tokens.resolve(), name, line, replace=replace)
+        except ValueError as error:
+            raise CommandFailed(str(error)) from None
+        except OSError as error:
+            raise CommandFailed(f"{tokens} can't be written: {error.strerror}") from None
+    print(secret)
+
+
+def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
+    """Put a line into a file of tokens, in the place of the name's old one if it has one."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _create(path, f"{line}\n")
+        return
+    known = name in read_token_file(path)
+    if known and not replace:
+        raise CommandFailed(f"{name} has a token in {path}; --replace makes it invalid")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if known:
+        lines = [line if old.split()[:1] == [name] else old for old in lines]
+    else:
+        lines.append(line)
+    with replacing(path) as fresh:  # a server that reads it meanwhile sees the old or the new file
+        _create(fresh, "".join(f"{text}\n" for text in lines))
+        shutil.copymode(path, fresh)
+
+
+def _create(path: Path, text: str) -> None:
+    """Write a new file that is its owner's from the first."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)

@@ -1,0 +1,281 @@
+"""``tilewire watch``: a spectator.
+
+On a terminal the game is drawn in place, its clocks running; elsewhere each move is a line. What
+is known of the game is a value, so that the thread that draws always sees a whole one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Protocol
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.live import Live
+
+from protocol.channel import Channel, ChannelClosed, now_ms
+from protocol.messages import (
+    Error,
+    GameList,
+    GameOver,
+    Games,
+    Hello,
+    NewGame,
+    Ping,
+    Played,
+    Pong,
+    Started,
+    Watch,
+)
+from protocol.websocket import dial
+
+from ..board_view import SideView, clock_text, game_view
+from ..figures import plain
+from ..followed import Followed
+from ..seats import welcomed
+from ..software import SOFTWARE
+from .failing import CommandFailed
+from .options import client_tls, run
+
+__all__ = ["LineScreen", "LiveScreen", "watch"]
+
+WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
+"""How long to wait before each try to connect again; anew after each move that is seen."""
+ANSWER_S = 10.0
+LAST_MOVES = 8
+"""As many are listed beside the board."""
+
+
+def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> None:
+    """Follow a game on a server, in the terminal.
+
+    Args:
+        url: The server, ws://host:port or wss://host:port.
+        game: Which game; the only one, if none is named.
+        ca: Certificates (PEM) to trust for wss, instead of the system's.
+    """
+    tls = client_tls(url, ca)
+    console = Console()
+    drawn = console.is_terminal and not console.is_dumb_terminal
+    screen: Screen = LiveScreen(console) if drawn else LineScreen()
+    try:
+        run(_follow(url, game, tls, screen))
+    except (ChannelClosed, ValueError) as error:
+        raise CommandFailed(plain(str(error)), status=1) from None
+
+
+# --- where it is shown --------------------------------------------------------------------------
+
+
+class Screen(AbstractContextManager[None], Protocol):
+    """Somewhere to show a game."""
+
+    def update(self, known: Followed) -> None:
+        """Show what is known now."""
+        ...
+
+
+class LineScreen(AbstractContextManager[None]):
+    """A line for each move, on standard output."""
+
+    def __init__(self) -> None:
+        self._told = -1  # moves; -1: nothing, not even who plays
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the lines where they are."""
+
+    def update(self, known: Followed) -> None:
+        """Print what is new."""
+        if self._told < 0:
+            print(plain(f"{known.offer.game}: {known.heading}"), flush=True)
+            self._told = 0
+        width = max(cell_len(plain(name)) for name in known.offer.players)
+        for move in known.moves[self._told :]:
+            name = plain(move.name)
+            name += " " * (width - cell_len(name))
+            first, second = move.totals
+            print(
+                f"{move.number:>3}  {name}  {plain(move.move):<20}  {move.score:>+4}"
+                f"  {first:>4} : {second:<4}  {clock_text(move.clock_ms):>7}",
+                flush=True,
+            )
+        self._told = len(known.moves)
+        if known.over is not None:
+            print(plain(known.result), flush=True)
+
+
+class LiveScreen(AbstractContextManager[None]):
+    """The game drawn in place on a terminal, its clocks running.
+
+    Args:
+        console: the terminal.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._known: Followed | None = None
+        self._live = Live(
+            console=console,
+            get_renderable=self._view,
+            refresh_per_second=4,
+        )
+
+    def __enter__(self) -> None:
+        """Begin to draw."""
+        self._live.start()
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the last view where it is."""
+        self._live.stop()
+
+    def update(self, known: Followed) -> None:
+        """Draw what is known now."""
+        self._known = known
+        self._live.refresh()
+
+    def _view(self) -> RenderableType:
+        return "" if self._known is None else _view(self._known, now_ms())
+
+
+def _view(known: Followed, at_ms: int) -> RenderableType:
+    racks = known.over.racks if known.over else ("", "")
+    clocks = known.clocks_at(at_ms)
+    sides = [
+        SideView(
+            name=known.offer.players[seat],
+            score=known.scores[seat],
+            rack=racks[seat],
+            clock_ms=clocks[seat],
+            on_turn=known.on_turn == seat,
+        )
+        for seat in (0, 1)
+    ]
+    return game_view(
+        known.board,
+        known.rules.distribution.alphabet,
+        sides,
+        heading=known.heading,
+        bag=known.bag,
+        moves=known.moves[-LAST_MOVES:],
+        fresh=known.fresh,
+        closing=known.result,
+    )
+
+
+# --- the conversation ---------------------------------------------------------------------------
+
+
+async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen: Screen) -> None:
+    """Follow a game to its end, over as many connections as it takes.
+
+    Raises:
+        CommandFailed: there is no such game.
+        ChannelClosed: the server can't be reached, or no more.
+    """
+    channel = await _join(url, tls)
+    with ExitStack() as shown:
+        try:
+            game = game or await _only_game(channel)
+            shown.enter_context(screen)
+            waits, moves = iter(WAITS_S), -1
+            while True:
+                try:
+                    async for known in _events(channel, game, joined_before=moves >= 0):
+                        screen.update(known)
+                        if len(known.moves) > moves:
+                            waits, moves = iter(WAITS_S), len(known.moves)
+                    return
+                except ChannelClosed as lost:
+                    channel = await _join_again(url, tls, waits, lost)
+        finally:
+            await channel.close()
+
+
+async def _join(url: str, tls: ssl.SSLContext | None) -> Channel:
+    channel = await dial(url, tls=tls)
+    await channel.send(Hello(role="spectator", name="spectator", software=SOFTWARE))
+    await welcomed(channel)
+    return channel
+
+
+async def _join_again(
+    url: str, tls: ssl.SSLContext | None, waits: Iterator[float], lost: ChannelClosed
+) -> Channel:
+    for wait in waits:
+        await asyncio.sleep(wait)
+        try:
+            return await _join(url, tls)
+        except ChannelClosed as closed:
+            lost = closed
+    raise lost
+
+
+async def _only_game(channel: Channel) -> str:
+    """Ask which games are on.
+
+    Raises:
+        CommandFailed: none is, or more than one.
+    """
+    await channel.send(Games())
+    listed: GameList | None = None
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            while listed is None:
+                match (await channel.receive()).content:
+                    case GameList() as listed:
+                        pass
+                    case Ping(id=number):
+                        await channel.send(Pong(id=number))
+                    case Error(message=message):
+                        raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)
+    except TimeoutError:
+        raise ChannelClosed(f"{channel.peer} does not say which games are on") from None
+    if not listed.games:
+        raise CommandFailed(f"no game is on at {channel.peer}", status=1)
+    if len(listed.games) == 1:
+        return listed.games[0].game
+    lines = [f"{len(listed.games)} games are on at {channel.peer}; name the one to follow:"]
+    for game in listed.games:
+        names = " – ".join(game.players)
+        score = " to ".join(map(str, game.scores))
+        lines.append(plain(f"  {game.game}  {names}, {score} after {game.turns} turns"))
+    raise CommandFailed("\n".join(lines))
+
+
+async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncIterator[Followed]:
+    """Ask for a game and give what is known of it after each event, to its end.
+
+    Raises:
+        CommandFailed: there is no such game.
+        ValueError: it can't be shown.
+        ChannelClosed: the connection is lost.
+    """
+    await channel.send(Watch(game=game))
+    known: Followed | None = None
+    while known is None or known.over is None:
+        content, at_ms = await channel.receive()
+        match content:
+            case NewGame() if content.game == game:
+                known = Followed.offered(content, at_ms)
+                yield known
+            case Started() if known is not None and content.game == game:
+                known = known.started(content, at_ms)
+                yield known
+            case Played() if known is not None and content.game == game:
+                if content.seq > known.seq:  # something was missed: all of it again
+                    await channel.send(Watch(game=game))
+                elif content.seq == known.seq:
+                    known = known.played(content, at_ms)
+                    yield known
+            case GameOver() if known is not None and content.game == game:
+                known = known.ended(content, at_ms)
+                yield known
+            case Ping(id=number):
+                await channel.send(Pong(id=number))
+            case Error(code=code, message=message):
+                if code == "unknown_game" and joined_before:
+                    message = f"game {game} came to its end while the connection was lost"
+                raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)

@@ -1,0 +1,73 @@
+"""How numbers, times and names are written where people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+__all__ = ["DASH", "duration", "minutes", "number", "plain", "rate", "share", "table", "tally"]
+
+DASH = "–"
+"""Stands for what is not known."""
+
+
+def plain(name: str) -> str:
+    """Make a name safe to print."""
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name
+    )
+
+
+def number(value: float | None, decimals: int = 1, sign: bool = False, unit: str = "") -> str:
+    """Write a number with a true minus; an unknown one is a dash."""
+    if value is None:
+        return DASH
+    rounded = round(value, decimals) + 0.0  # no "-0.0"
+    text = f"{rounded:+,.{decimals}f}" if sign and rounded else f"{rounded:,.{decimals}f}"
+    return text.replace("-", "−") + unit
+
+
+def share(value: float | None) -> str:
+    """Write a share as a percentage."""
+    return number(None if value is None else 100 * value, unit=" %")
+
+
+def duration(ms: float | None) -> str:
+    """Write a time in the unit in which it is read at a glance."""
+    if ms is None:
+        return DASH
+    if ms < 1_000:
+        return f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms"
+    return f"{ms / 1000:.2f} s" if ms < 60_000 else minutes(ms / 1000)
+
+
+def minutes(seconds: float) -> str:
+    """Write a time as m:ss or h:mm:ss."""
+    whole, rest = divmod(round(seconds), 60)
+    hours, whole = divmod(whole, 60)
+    return f"{hours}:{whole:02}:{rest:02}" if hours else f"{whole}:{rest:02}"
+
+
+def tally(counts: Mapping[str, int]) -> str:
+    """Write counts by code in one line."""
+    return ", ".join(f"{plain(code)} {count}" for code, count in counts.items()) or DASH
+
+
+def rate(games: int, seconds: float) -> str:
+    """Write how many games a second, minute or hour, whichever gives a number to read."""
+    if not games or seconds <= 0:
+        return DASH
+    for unit, length in (("s", 1), ("min", 60)):
+        if games * length >= seconds:
+            return f"{games * length / seconds:.1f}/{unit}"
+    return f"{games * 3600 / seconds:.1f}/h"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write rows under a head, each column as wide as it needs, in plain text."""
+    lines = [head, *rows]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
+    texts = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return "\n".join([texts[0], "  ".join("─" * width for width in widths), *texts[1:]])

@@ -1,0 +1,189 @@
+"""The shell around one table: real time, real seats, a real journal.
+
+``GameHost`` owns a ``Table`` and does what it says: makes records durable, then sends messages,
+then starts the next clock. Everything that happens goes through one inbox, so a game is one task
+and takes one thing at a time. A fault of the host itself (the journal's disk is full, a bug)
+voids the game and is nobody's loss.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
+
+import structlog
+
+from protocol.channel import now_ms
+from protocol.errors import PeerError
+from protocol.messages import Message
+
+from .journal import Journal, JournalError
+from .lag import LagMeter
+from .records import Began, ClockNote, Ended, Turn
+from .scorebook import Scorebook
+from .seats import Came, Gone, Happening, Said, Seat
+from .table import Effects, Table
+
+__all__ = ["GameHost"]
+
+log = structlog.get_logger(__name__)
+
+NOTE_EVERY_MS = 250
+"""How often the journal is told what a running clock shows."""
+
+Spectator: TypeAlias = Callable[[Message], None]
+
+
+class GameHost:
+    """One game from its first offer, or from where the journal has it, to its end.
+
+    Args:
+        book: the game.
+        seats: who plays it, by seat number.
+        journal: where it is kept; it has the game's first record already.
+        lag: how late this host's own loop runs.
+    """
+
+    def __init__(
+        self, book: Scorebook, seats: tuple[Seat, Seat], journal: Journal, lag: LagMeter
+    ) -> None:
+        self.book = book
+        self.game = book.opened.game
+        self.flagged_after_ms: int | None = None
+        """How long after a deadline the game was called, if it was lost on time."""
+        self._seats = seats
+        self._journal = journal
+        self._lag = lag
+        self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
+        self._spectators: set[Spectator] = set()
+        self._table = Table(book, now_ms())
+        self._next_note_ms = 0
+
+    async def run(self) -> Ended:
+        """Play the game; the seats are stopped when this returns."""
+        log.info("game opened", game=self.game, players=self.book.opened.players)
+        try:
+            for number, seat in enumerate(self._seats):
+                seat.start(self._reporter(number))
+            while not self._table.over:
+                await self._carry_out(await self._next_effects())
+        except JournalError as error:
+            self._abandon(str(error))
+        except Exception as error:
+            log.exception("host error", game=self.game)
+            self._abandon(f"{type(error).__name__}: {error}")
+            await self._keep_verdict()
+        finally:
+            for seat in self._seats:
+                await seat.stop()
+        assert self.book.ended is not None
+        log.info("game over", game=self.game, outcome=self.book.ended.outcome)
+        return self.book.ended
+
+    # --- spectators -----------------------------------------------------------------------------
+
+    def watch(self, spectator: Spectator) -> None:
+        """Tell a spectator the game so far, and from now on each event."""
+        spectator(self._table.watched(now_ms()))
+        self._spectators.add(spectator)
+
+    def unwatch(self, spectator: Spectator) -> None:
+        """Tell a spectator no more."""
+        self._spectators.discard(spectator)
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def _reporter(self, seat: int) -> Callable[[Happening], None]:
+        return lambda happening: self._inbox.put_nowait((seat, happening))
+
+    async def _next_effects(self) -> Effects:
+        wake_ms = self._wake_at()
+        try:
+            async with asyncio.timeout(max(0, wake_ms - now_ms()) / 1_000):
+                seat, happening = await self._inbox.get()
+        except TimeoutError:
+            return await self._time_passed()
+        return self._take(seat, happening)
+
+    def _wake_at(self) -> int:
+        deadline = self._table.deadline()
+        assert deadline is not None, "a game that is on has a deadline"
+        return min(deadline, self._next_note_ms) if self.book.clock_runs else deadline
+
+    async def _time_passed(self) -> Effects:
+        """Note the clocks; call the game if a deadline has passed and nothing came in before it.
+
+        Bytes that are in already may still be on their way through the tasks that carry them:
+        those get their turn first, so that a busy loop never turns a timely move into a loss.
+        """
+        now = now_ms()
+        if self.book.clock_runs and now >= self._next_note_ms:
+            self._note(now)
+        deadline = self._table.deadline()
+        if deadline is None or now < deadline:
+            return Effects()
+        for _ in range(4):
+            await asyncio.sleep(0)
+        if not self._inbox.empty():
+            return self._take(*self._inbox.get_nowait())
+        now = now_ms()
+        effects = self._table.tick(now)
+        if self._table.over:
+            self.flagged_after_ms = now - deadline
+        return effects
+
+    def _take(self, seat: int, happening: Happening) -> Effects:
+        match happening:
+            case Came(seen=seen):
+                return self._table.attach(seat, now_ms(), seen=seen)
+            case Gone(why=why, failure=failure):
+                if failure is None:
+                    return self._table.detach(seat, why)
+                return self._table.fail(seat, failure, why, now_ms())
+            case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
+                try:
+                    return self._table.receive(
+                        seat, message, at_ms, lag_ms, self._lag.worst_since_ms()
+                    )
+                except PeerError as error:
+                    self._seats[seat].refuse(error)
+                    return Effects()
+
+    async def _carry_out(self, effects: Effects) -> None:
+        if effects.records:
+            await self._journal.append(self.game, effects.records, last=self._table.over)
+        for recipient, message in effects.sends:
+            if recipient is not None:
+                self._seats[recipient].send(message)
+            else:
+                for spectator in tuple(self._spectators):
+                    spectator(message)
+        for seat in effects.restart:
+            log.warning("seat restarted", game=self.game, seat=seat)
+            self._seats[seat].restart()
+        if any(isinstance(record, Turn | Began) for record in effects.records):
+            now = now_ms()
+            self._lag.reset()
+            self._next_note_ms = now + NOTE_EVERY_MS
+            await self._carry_out(self._table.begin_turn(now))
+
+    def _note(self, now: int) -> None:
+        self._next_note_ms = now + NOTE_EVERY_MS
+        note = ClockNote(game=self.game, clocks=self.book.clocks(now), seq=self.book.next_seq)
+        self._journal.note(note)
+
+    # --- the host's own faults ------------------------------------------------------------------
+
+    def _abandon(self, message: str) -> None:
+        log.error("game void", game=self.game, reason=message)
+        for recipient, verdict in self._table.void(message, now_ms()).sends:
+            if recipient is not None:
+                self._seats[recipient].send(verdict)
+
+    async def _keep_verdict(self) -> None:
+        try:
+            assert self.book.ended is not None
+            await self._journal.append(self.game, [self.book.ended], last=True)
+        except JournalError as error:
+            log.error("verdict not kept", game=self.game, reason=str(error))

@@ -1,0 +1,121 @@
+"""One connection of a peer to this host: a queue before its channel and a reader behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import structlog
+
+from protocol.channel import Channel, ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import Goodbye, Message
+
+__all__ = ["Link"]
+
+log = structlog.get_logger(__name__)
+
+OUTBOX_LIMIT = 256
+"""Messages waiting for one peer; one that reads so slowly is cut off."""
+
+ERRORS_LIMIT = 20
+"""Messages of one connection that could not be taken before it is closed."""
+
+KEPT_MESSAGES = 8
+
+
+class Link:
+    """A channel with a queue before it and a reader behind it.
+
+    Args:
+        channel: to the peer.
+        on_message: called with each message and the millisecond at which it arrived. What it
+            raises as ``PeerError`` is answered; the peer may go on unless it does so too often.
+    """
+
+    def __init__(self, channel: Channel, on_message: Callable[[Message, int], None]) -> None:
+        self.channel = channel
+        self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES)
+        self._on_message = on_message
+        self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
+        self._errors = 0
+
+    def send(self, message: Message) -> None:
+        """Queue a message; a peer that lets too many pile up is cut off."""
+        try:
+            self._outbox.put_nowait(message)
+        except asyncio.QueueFull:
+            log.warning("peer does not read", peer=self.channel.peer)
+            self._close_later(1008, "you do not read what is sent to you")
+
+    async def run(self) -> str:
+        """Carry messages until the channel closes, and say why it did."""
+        writer = asyncio.create_task(self._write())
+        try:
+            while True:
+                content, at_ms = await self.channel.receive()
+                self._take(content, at_ms)
+        except ChannelClosed as closed:
+            await self.channel.close()
+            return str(closed)
+        finally:
+            writer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await writer
+
+    def _take(self, content: Message | PeerError, at_ms: int) -> None:
+        try:
+            if isinstance(content, PeerError):
+                raise content
+            self.recent.append(repr(content)[:300])
+            self._on_message(content, at_ms)
+        except PeerError as error:
+            self.refuse(error)
+
+    async def flush(self) -> None:
+        """Wait until all that is queued has gone out, for a second at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await self._outbox.join()
+
+    def refuse(self, error: PeerError) -> None:
+        """Answer what could not be taken."""
+        self._errors += 1
+        log.info("refused", peer=self.channel.peer, code=error.code, reason=error.reply.message)
+        self.send(error.reply)
+        if error.close is not None:
+            self._close_later(error.close, error.code)
+        elif self._errors >= ERRORS_LIMIT:
+            self._close_later(1008, f"{self._errors} messages that could not be taken")
+
+    def dismiss(self, close: int, code: str, message: str) -> None:
+        """Say goodbye and close the connection."""
+        self.send(Goodbye(code=code, message=message))
+        self._close_later(close, code)
+
+    def _close_later(self, code: int, reason: str) -> None:
+        _in_background(self._close_after_writing(code, reason))
+
+    async def _close_after_writing(self, code: int, reason: str) -> None:
+        await self.flush()
+        await self.channel.close(code, reason)
+
+    async def _write(self) -> None:
+        with contextlib.suppress(ChannelClosed):
+            while True:
+                await self.channel.send(await self._outbox.get())
+                self._outbox.task_done()
+
+
+_background: set[asyncio.Task[None]] = set()
+
+
+def _in_background(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Run something that nobody waits for, without losing it to the garbage collector."""
+    task = asyncio.create_task(work)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+    return task

@@ -1,0 +1,292 @@
+"""Who is here, who seeks whom, and which games are on.
+
+A player is known by his name; his connections come and go and the newest counts. Games that he
+sits in stay when he is away, and are there for him when he is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from bot.offers import rules_in_play
+from lexicons.store import Lexicon
+from protocol.errors import PeerError
+from protocol.messages import (
+    Error,
+    GameList,
+    GameMessage,
+    ListedGame,
+    Message,
+    Resume,
+    Seek,
+    Seeking,
+    TimeControl,
+)
+
+from .host import GameHost
+from .journal import Journal, JournalError, KeptGame
+from .lag import LagMeter
+from .link import Link
+from .records import Opened
+from .scorebook import Scorebook
+from .seats import GuestSeat, Seat
+from .setup import Draws, new_game
+
+__all__ = ["Lobby", "Player"]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Player:
+    """Somebody who has been here since the server started, or whose games are still on."""
+
+    name: str
+    link: Link | None = None
+    seats: dict[str, GuestSeat] = field(default_factory=dict)
+    """His seats in games that are on, by game."""
+    wish: Seek | None = None
+    """What he seeks, with the number of games still to play."""
+
+    def tell(self, message: Message) -> None:
+        """Send him a message, if he is here."""
+        if self.link is not None:
+            self.link.send(message)
+
+
+class Lobby:
+    """The players, their wishes and the games of one server.
+
+    Args:
+        lexicon: what is played with.
+        time: the clock of every game.
+        journal: where games are kept.
+        lag: how late the server's loop runs.
+        bots: makes a seat for a bot of the house, by name.
+        max_games: games at once; more wait.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        time: TimeControl,
+        journal: Journal,
+        lag: LagMeter,
+        bots: dict[str, Callable[[], Seat]],
+        max_games: int,
+    ) -> None:
+        self.games: dict[str, GameHost] = {}
+        self.closing = False
+        self._lexicon = lexicon
+        self._time = time
+        self._journal = journal
+        self._lag = lag
+        self._bots = bots
+        self._max_games = max_games
+        self._players: dict[str, Player] = {}
+        self._seekers: list[Player] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # --- players --------------------------------------------------------------------------------
+
+    def player(self, name: str) -> Player:
+        """Find a player, or make his acquaintance."""
+        return self._players.setdefault(name, Player(name))
+
+    def arrive(self, player: Player, link: Link) -> Link | None:
+        """A player has logged in; give back the older connection that this one replaces."""
+        older, player.link = player.link, link
+        return older
+
+    def depart(self, player: Player, link: Link, why: str) -> None:
+        """A connection of a player ended."""
+        for seat in player.seats.values():
+            seat.leave(link, why)
+        if player.link is not link:
+            return
+        player.link = None
+        player.wish = None
+        if player in self._seekers:
+            self._seekers.remove(player)
+        if not player.seats:
+            self._players.pop(player.name, None)
+
+    def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
+        """A player says something about a game of his.
+
+        Raises:
+            PeerError: it is no game of his.
+        """
+        seat = player.seats.get(message.game)
+        if seat is None:
+            raise PeerError(
+                "unknown_game",
+                f"{player.name} has no seat in a game {message.game!r} that is on",
+                retry="no",
+                game=message.game,
+            )
+        if isinstance(message, Resume):
+            seat.sit(link, seen=message.seen)
+        elif seat.is_on(link):
+            seat.take(message, at_ms)
+        else:
+            raise PeerError(
+                "out_of_turn",
+                "this connection has not taken up the game; send 'resume' first",
+                game=message.game,
+            )
+
+    # --- seeking --------------------------------------------------------------------------------
+
+    def seek(self, player: Player, wish: Seek) -> None:
+        """Note what a player seeks, and see whether it can be had.
+
+        Raises:
+            PeerError: the server is closing, or there is no such opponent.
+        """
+        if self.closing:
+            raise PeerError("closing", "the server is closing; no new games", retry="later")
+        if wish.opponent == player.name:
+            raise PeerError("bad_opponent", "nobody plays against himself")
+        player.wish = wish
+        if player not in self._seekers:
+            self._seekers.append(player)
+        player.tell(Seeking(opponent=wish.opponent, games=wish.games))
+        self._pair()
+
+    def _pair(self) -> None:
+        """Seat whoever can be seated, first come first served."""
+        for player in list(self._seekers):
+            if self.closing or len(self.games) >= self._max_games:
+                return
+            if player not in self._seekers:
+                continue
+            assert player.wish is not None
+            bot = self._bots.get(player.wish.opponent or "")
+            if bot is not None:
+                self._seat(player, None, player.wish.opponent or "")
+                continue
+            other = next((o for o in self._seekers if _suit(player, o)), None)
+            if other is not None:
+                self._seat(player, other, other.name)
+
+    def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
+        for seeker in (player, other):
+            if seeker is not None:
+                self._seekers.remove(seeker)
+        sides: list[dict[str, Any]] = [
+            {"kind": "guest", "name": player.name},
+            {"kind": "bot" if other is None else "guest", "name": opponent},
+        ]
+        if secrets.randbelow(2):
+            sides.reverse()
+        opened = new_game(
+            (sides[0]["name"], sides[1]["name"]), self._lexicon, self._time, Draws.fresh()
+        )
+        book = Scorebook(opened, rules_in_play(opened.rules), self._lexicon)
+        self._run(book, {"sides": sides}, fresh=True)
+
+    # --- games ----------------------------------------------------------------------------------
+
+    def restore(self, kept: KeptGame) -> None:
+        """Take up a game where the journal has it; its players will be back."""
+        opened = kept.records[0]
+        assert isinstance(opened, Opened), "a game's first record is its setup"
+        lacking = [
+            side["name"]
+            for side in kept.label["sides"]
+            if side["kind"] == "bot" and side["name"] not in self._bots
+        ]
+        if lacking or opened.lexicon_checksum != self._lexicon.checksum:
+            # It stays in the journal, for a server that has what it needs.
+            log.error("game not restored", game=kept.game, lexicon=opened.lexicon, bots=lacking)
+            return
+        rules = rules_in_play(opened.rules)
+        book = Scorebook.restored(kept.records, kept.note, rules, self._lexicon)
+        log.info("game restored", game=kept.game, turns=len(book.turns))
+        self._run(book, kept.label, fresh=False)
+
+    def _run(self, book: Scorebook, label: dict[str, Any], *, fresh: bool) -> None:
+        game = book.opened.game
+        guests: list[Player] = []
+        seats: list[Seat] = []
+        for side in label["sides"]:
+            if side["kind"] == "bot":
+                seats.append(self._bots[side["name"]]())
+                continue
+            guest = self.player(side["name"])
+            seat = guest.seats[game] = GuestSeat(guest.name)
+            if fresh and guest.link is not None:
+                seat.sit(guest.link)
+            guests.append(guest)
+            seats.append(seat)
+        host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag)
+        self.games[game] = host
+        task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _play(
+        self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
+    ) -> None:
+        try:
+            if fresh:
+                await self._journal.create(host.book.opened, label)
+            await host.run()
+        except JournalError as error:
+            log.error("game not begun", game=host.game, reason=str(error))
+            for guest in guests:
+                guest.wish = None
+                guest.tell(Error(code="host_error", message=str(error), retry="later"))
+        finally:
+            del self.games[host.game]
+            for guest in guests:
+                guest.seats.pop(host.game, None)
+        for guest in guests:
+            self._seek_on(guest)
+        self._pair()
+
+    def _seek_on(self, guest: Player) -> None:
+        if guest.wish is None or guest.link is None:
+            return
+        left = guest.wish.games - 1
+        guest.wish = Seek(opponent=guest.wish.opponent, games=left) if left else None
+        if guest.wish is not None and not self.closing:
+            self._seekers.append(guest)
+
+    def listed(self) -> GameList:
+        """List the games that are on."""
+        games = tuple(
+            ListedGame(
+                game=host.game,
+                players=host.book.opened.players,
+                scores=host.book.scores,
+                turns=len(host.book.turns),
+            )
+            for host in self.games.values()
+        )
+        return GameList(games=games[:500])
+
+    async def drain(self, patience_s: float) -> int:
+        """Begin no game; wait for those that are on, and say how many are left unfinished."""
+        self.closing = True
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=patience_s)
+        left = len(self._tasks)
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        return left
+
+
+def _suit(one: Player, other: Player) -> bool:
+    """Tell whether two seekers want each other."""
+    if one is other or one.wish is None or other.wish is None:
+        return False
+    return one.wish.opponent in (None, other.name) and other.wish.opponent in (None, one.name)

@@ -1,0 +1,223 @@
+"""A match: games in pairs between two seats, at one table or several, until they are all played.
+
+The two games of a pair have the same draws with the seats swapped, where both players are local
+and start afresh for each game; so luck evens out and fewer games say as much. Every game is in
+the journal of the match's folder from its first offer; a match that was killed goes on with
+``resume`` where it was, in the middle of a game if need be, and counts every game once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+import structlog
+
+from bot.offers import rules_in_play
+from engine.rules import Rules
+from lexicons.store import Lexicon
+from protocol.messages import TimeControl
+
+from .host import GameHost
+from .journal import Journal, JournalError, KeptGame
+from .lag import LagMeter
+from .records import Opened
+from .results import GameResult
+from .schedule import PlannedGame, pairs
+from .scorebook import Scorebook
+from .seats import Seat
+from .setup import Draws, new_game
+from .summary import game_record, game_result
+
+__all__ = ["Match", "MatchConfig", "MatchError", "read_config", "write_config"]
+
+log = structlog.get_logger(__name__)
+
+HOST_ERRORS = 3
+"""Times that one game may fail by the host's own fault before the match is given up."""
+
+NO_SHOWS = 2
+"""Games in a row to which a seat does not come before the match is given up."""
+
+
+class MatchError(Exception):
+    """The match can't go on; the sentence says why. What was played is on disk."""
+
+
+class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What a match is; kept as ``match.json`` in its folder, so that it can be resumed."""
+
+    seats: tuple[str, str]
+    names: tuple[str, str]
+    games: int
+    time: TimeControl
+    lexicon: str
+    lexicon_checksum: str
+    seed: int | None
+    paired: bool
+    """Whether the two games of a pair have the same draws."""
+    concurrency: int = 1
+    transport: str = "websocket"
+
+
+def write_config(config: MatchConfig, folder: Path) -> None:
+    """Keep a match's configuration in its folder."""
+    text = msgspec.json.format(msgspec.json.encode(config), indent=2)
+    (folder / "match.json").write_bytes(text + b"\n")
+
+
+def read_config(folder: Path) -> MatchConfig:
+    """Read a match's configuration from its folder.
+
+    Raises:
+        MatchError: there is none, or it can't be read.
+    """
+    path = folder / "match.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=MatchConfig)
+    except FileNotFoundError:
+        raise MatchError(f"{folder} holds no match: there is no {path.name} in it") from None
+    except msgspec.DecodeError as error:
+        raise MatchError(f"{path} can't be read: {error}") from None
+
+
+class Match:
+    """One match in its folder.
+
+    Args:
+        config: what is played.
+        lexicon: the words.
+        folder: where journal, results and games go.
+        open_seat: makes the seat of a side (0 or 1) for one game.
+        finished: told of each result as it comes, void games not among them.
+        known: results that were told of before, when the match is taken up again.
+    """
+
+    def __init__(
+        self,
+        config: MatchConfig,
+        lexicon: Lexicon,
+        folder: Path,
+        open_seat: Callable[[int], Seat],
+        finished: Callable[[GameResult], None] = lambda _result: None,
+        known: Iterable[GameResult] = (),
+    ) -> None:
+        self._known = {result.number for result in known if not result.void}
+        self._config = config
+        self._lexicon = lexicon
+        self._folder = folder
+        self._open_seat = open_seat
+        self._finished = finished
+        self._absent = [0, 0]
+        (folder / "games").mkdir(parents=True, exist_ok=True)
+
+    async def play(self) -> None:
+        """Play every game that the journal does not have yet.
+
+        Raises:
+            MatchError: it can't go on.
+            JournalError: the folder's journal can't be used.
+        """
+        journal = Journal(self._folder / "match.db")
+        try:
+            played = self._recall(journal.finished())
+            halves = {kept.label["number"]: kept for kept in journal.unfinished()}
+            schedule = pairs(self._config.games, shared=self._config.paired)
+            todo = [game for game in schedule if game.number not in played]
+            async with LagMeter() as lag:
+                await self._play_all(todo, halves, journal, lag)
+        finally:
+            journal.close()
+
+    def _recall(self, finished: Iterable[KeptGame]) -> set[int]:
+        """Take over the results that the journal has; void games are to be played again."""
+        numbers: set[int] = set()
+        for kept in finished:
+            book = Scorebook.restored(kept.records, None, self._rules(kept), self._lexicon)
+            assert book.ended is not None
+            if book.ended.outcome != "host_error" and kept.label["number"] not in numbers:
+                numbers.add(kept.label["number"])
+                if kept.label["number"] not in self._known:
+                    self._count(book, PlannedGame.from_label(kept.label))
+        return numbers
+
+    @staticmethod
+    def _rules(kept: KeptGame) -> Rules:
+        opened = kept.records[0]
+        assert isinstance(opened, Opened)
+        return rules_in_play(opened.rules)
+
+    async def _play_all(
+        self,
+        todo: Sequence[PlannedGame],
+        halves: dict[int, KeptGame],
+        journal: Journal,
+        lag: LagMeter,
+    ) -> None:
+        waiting = iter(todo)
+
+        async def table() -> None:
+            for planned in waiting:
+                await self._play_one(planned, halves.get(planned.number), journal, lag)
+
+        try:
+            async with asyncio.TaskGroup() as tables:
+                for _ in range(self._config.concurrency):
+                    tables.create_task(table())
+        except* (MatchError, JournalError) as errors:
+            raise errors.exceptions[0] from None
+
+    async def _play_one(
+        self, planned: PlannedGame, half: KeptGame | None, journal: Journal, lag: LagMeter
+    ) -> None:
+        for _ in range(HOST_ERRORS):
+            if half is None:
+                book = await self._open(planned, journal)
+            else:
+                rules = self._rules(half)
+                book = Scorebook.restored(half.records, half.note, rules, self._lexicon)
+                half = None
+            seats = (self._open_seat(planned.side_of(0)), self._open_seat(planned.side_of(1)))
+            ended = await GameHost(book, seats, journal, lag).run()
+            if ended.outcome != "host_error":
+                self._count(book, planned)
+                return
+            log.warning("game void, played again", number=planned.number, reason=ended.message)
+        raise MatchError(
+            f"game {planned.number} failed {HOST_ERRORS} times by the host's own fault: "
+            f"{ended.message}"
+        )
+
+    async def _open(self, planned: PlannedGame, journal: Journal) -> Scorebook:
+        config = self._config
+        names = config.names if planned.first == 0 else config.names[::-1]
+        opened = new_game((names[0], names[1]), self._lexicon, config.time, self._draws(planned))
+        await journal.create(opened, planned.label())
+        return Scorebook(opened, rules_in_play(opened.rules), self._lexicon)
+
+    def _draws(self, planned: PlannedGame) -> Draws:
+        if not self._config.paired or self._config.seed is None:
+            return Draws.fresh()
+        return Draws.seeded(self._config.seed, planned.pair)
+
+    def _count(self, book: Scorebook, planned: PlannedGame) -> None:
+        result = game_result(book, planned)
+        gcg = game_record(book, planned)
+        path = self._folder / "games" / f"{planned.number:05d}.gcg"
+        path.write_text(gcg, encoding="utf-8")
+        self._finished(result)
+        self._watch_absences(book, planned)
+
+    def _watch_absences(self, book: Scorebook, planned: PlannedGame) -> None:
+        assert book.ended is not None
+        absent = {f.seat for f in book.ended.faults if f.code == "no_show"}
+        for seat in (0, 1):
+            side = planned.side_of(seat)
+            self._absent[side] = self._absent[side] + 1 if seat in absent else 0
+            if self._absent[side] >= NO_SHOWS:
+                name = self._config.names[side]
+                raise MatchError(
+                    f"{name} did not come to {NO_SHOWS} games in a row: {book.ended.message}"
+                )

@@ -1,0 +1,167 @@
+"""What one game of a match came to, as a value and as a line of JSON.
+
+Everything is told by **match side**: 0 is side a, 1 is side b, whoever had the first move. A file
+of results has one game a line, in the order in which the games finished; a line counts once its
+line break is there, so a process that is killed while it writes loses no more than that game.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from protocol.messages import Outcome
+
+__all__ = ["GameResult", "ResultLog", "SeatResult", "read_results", "result_line"]
+
+FORFEITS: frozenset[Outcome] = frozenset({"resign", "time", "illegal", "crash", "stall", "no_show"})
+"""Endings that decide a game against one side, whatever the score."""
+
+Side = Annotated[int, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class SeatResult(Struct, frozen=True):
+    """One side's part of a game."""
+
+    name: str
+    score: int
+    """The final score, racks and overtime settled; where the game broke off, as it stood."""
+    moves: Count
+    """Turns taken: plays, exchanges and passes."""
+    think_ms: Count
+    """Clock used, all turns together."""
+    longest_ms: Count
+    """Clock used for the longest turn."""
+    overtime_ms: Count = 0
+    """How far the clock fell below zero."""
+    time_penalty: Count = 0
+    """Points taken off for overtime; ``score`` has them off already."""
+    bingos: Count = 0
+    faults: tuple[str, ...] = ()
+    """The code of each thing that went wrong, such as ``illegal`` or ``disconnect``."""
+
+
+class GameResult(Struct, frozen=True):
+    """How a game between side a and side b ended."""
+
+    game: str
+    """The game's id."""
+    number: int
+    """The game's place in the match; a game that was void is played again under its number."""
+    pair: int
+    """Games with the same pair number belong together: the same opening, seats swapped."""
+    first: Side
+    """Which side had the first move."""
+    sides: tuple[SeatResult, SeatResult]
+    outcome: Outcome
+    winner: Side | None
+    """The side that won; none for a tie, and for a game that is void."""
+    turns: Count
+    seconds: float
+    """How long the game took by the wall clock."""
+    note: str = ""
+    """What there is to say beyond the outcome, such as ``disconnect``."""
+
+    @property
+    def void(self) -> bool:
+        """Whether the game does not count: the host failed, or neither side came to play."""
+        return self.outcome == "host_error" or (self.outcome == "no_show" and self.winner is None)
+
+    @property
+    def forfeit(self) -> bool:
+        """Whether the game was lost by something else than the score."""
+        return self.outcome in FORFEITS and not self.void
+
+    @property
+    def spread(self) -> int:
+        """Side a's score less side b's, as they stood at the end."""
+        return self.sides[0].score - self.sides[1].score
+
+    @property
+    def points(self) -> float:
+        """What the game is worth to side a: 1, ½ or 0; a forfeited game too is 1 or 0."""
+        return 0.5 if self.winner is None else 1.0 - self.winner
+
+
+def result_line(result: GameResult) -> bytes:
+    """Write a result as a line of JSON, the line break included."""
+    return msgspec.json.encode(result) + b"\n"
+
+
+def read_results(path: str | Path) -> list[GameResult]:
+    """Read a file of results; what follows its last line break was never finished and is left out.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line is not a result; the message names file, line and reason.
+    """
+    *lines, _ = Path(path).read_bytes().split(b"\n")
+    results = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            results.append(msgspec.json.decode(line, type=GameResult))
+        except (ValueError, RecursionError) as error:  # msgspec's own errors are ValueErrors
+            raise ValueError(
+                f"{path}, line {number} is not the result of a game: {error}; "
+                "mend or remove the line, or use another folder"
+            ) from error
+    return results
+
+
+class ResultLog:
+    """A file of results that grows as games finish, and that a match can be taken up from.
+
+    Opening it reads what is there into ``earlier`` and cuts off an unfinished last line. Each
+    line is handed to the operating system before ``append`` returns: it outlives the death of
+    the process, though not a loss of power.
+
+    Raises:
+        OSError: the file cannot be opened for writing.
+        ValueError: the file is there and is not a file of results.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.earlier: Sequence[GameResult] = ()
+        if self.path.exists():
+            self.earlier = tuple(read_results(self.path))
+            os.truncate(self.path, self.path.read_bytes().rfind(b"\n") + 1)
+        self._counted = {result.number for result in self.earlier if not result.void}
+        self._file = self.path.open("ab", buffering=0)
+
+    def append(self, result: GameResult) -> None:
+        """Add the result of a game.
+
+        Raises:
+            ValueError: the game of this number has a result that counts.
+        """
+        if not result.void:
+            if result.number in self._counted:
+                raise ValueError(
+                    f"game {result.number} of the match has a result already in {self.path}; "
+                    "a game counts once"
+                )
+            self._counted.add(result.number)
+        self._file.write(result_line(result))
+
+    def close(self) -> None:
+        """Close the file; nothing more can be added."""
+        self._file.close()
+
+    def __enter__(self) -> ResultLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,46 @@
+"""Which games a match has, and who moves first in each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["PlannedGame", "pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """One game of the schedule."""
+
+    number: int
+    """From 1."""
+    pair: int
+    """From 1; games 1 and 2 are pair 1. Where games share nothing, each is a pair of its own."""
+    first: int
+    """The side of the match (0 or 1) that moves first."""
+
+    def side_of(self, seat: int) -> int:
+        """Tell which side of the match sits on a seat; the other way round it is the same."""
+        return seat if self.first == 0 else 1 - seat
+
+    def label(self) -> dict[str, Any]:
+        """Write it down for the journal."""
+        return asdict(self)
+
+    @classmethod
+    def from_label(cls, label: dict[str, Any]) -> PlannedGame:
+        """Read it from the journal."""
+        return cls(label["number"], label["pair"], label["first"])
+
+
+def pairs(games: int, *, shared: bool) -> list[PlannedGame]:
+    """List the games of a match: the sides take turns to move first.
+
+    Args:
+        games: how many.
+        shared: whether games 1 and 2, 3 and 4, … have the same draws.
+    """
+    return [
+        PlannedGame(number=at + 1, pair=at // 2 + 1 if shared else at + 1, first=at % 2)
+        for at in range(games)
+    ]

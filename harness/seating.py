@@ -1,0 +1,204 @@
+"""From the text of a seat to somebody who sits there, for the games of one match.
+
+Players of the house are made afresh for each game inside a process that goes on; a player of the
+user's gets a process of its own for each game, so that nothing of the last game is left in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
+
+from bot.process import SeatProcess
+
+from bot.registry import SeatSpec, parse_seat
+from protocol.channel import Channel, ChannelClosed
+from protocol.messages import Hello, Welcome
+from protocol.websocket import WebSocketChannel, dial
+
+from .match import MatchConfig
+from .reception import Reception
+from .seats import ProcessSeat, RemoteSeat, Seat, Worker, welcomed
+from .software import SOFTWARE
+
+__all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
+
+START_S = 60.0
+"""How long a process may take to say hello; compiling comes after that."""
+
+
+@dataclass(eq=False)
+class _SeatWorker:
+    """A worker process and its channel; released, it waits for the next game in the pool."""
+
+    process: SeatProcess
+    channel: Channel
+    pool: list[Worker] | None = None
+
+    @property
+    def stderr_tail(self) -> str:
+        return self.process.stderr_tail
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.returncode
+
+    async def release(self) -> None:
+        if self.pool is not None and self.returncode is None:
+            self.pool.append(self)
+        else:
+            await self.kill()
+
+    async def kill(self) -> None:
+        await self.channel.close()
+        await self.process.kill()
+
+
+@dataclass(eq=False)
+class WorkerMaker:
+    """Starts worker processes for one seat.
+
+    Args:
+        spec: the seat.
+        name: what it is called in the game.
+        lexicon: the words, by name or path.
+        seed: for the players' own chance; None: fresh.
+        reception: where they report by WebSocket; None: they talk over a pipe.
+        reuse: whether a process serves one game after another.
+    """
+
+    spec: SeatSpec
+    name: str
+    lexicon: str
+    seed: int | None = None
+    reception: Reception | None = None
+    reuse: bool = False
+    _idle: list[Worker] = field(default_factory=list)
+
+    async def make(self) -> Worker:
+        """Start a process, or take one that waits; it has said hello and was welcomed.
+
+        Raises:
+            ChannelClosed: it did not come up; the sentence has its last words.
+        """
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.returncode is None:
+                return worker
+        if self.reception is None:
+            process = await SeatProcess.start(
+                self.spec, self.lexicon, name=self.name, seed=self.seed
+            )
+            return await self._welcome(process, process.channel)
+        token, coming = self.reception.expect()
+        process = await SeatProcess.start(
+            self.spec,
+            self.lexicon,
+            name=self.name,
+            seed=self.seed,
+            connect=self.reception.url,
+            token=token,
+        )
+        return await self._welcome(process, coming)
+
+    async def _welcome(
+        self, process: SeatProcess, coming: Channel | asyncio.Future[WebSocketChannel]
+    ) -> Worker:
+        ended = asyncio.ensure_future(process.wait())
+        hello = asyncio.ensure_future(_hello(coming))
+        try:
+            async with asyncio.timeout(START_S):
+                await asyncio.wait((ended, hello), return_when=asyncio.FIRST_COMPLETED)
+            if not hello.done():
+                raise ChannelClosed("the process ended before it said hello")
+            channel = hello.result()
+            await channel.send(Welcome(name="tilewire", software=SOFTWARE))
+        except (ChannelClosed, TimeoutError) as error:
+            await process.kill()
+            raise ChannelClosed(
+                f"{self.name} did not come up: {error or f'nothing in {START_S:.0f} s'}; "
+                f"exit status {process.returncode}, stderr: {process.stderr_tail.strip()}"
+            ) from None
+        finally:
+            for task in (ended, hello):
+                task.cancel()
+        return _SeatWorker(process, channel, self._idle if self.reuse else None)
+
+    async def close(self) -> None:
+        """End the processes that wait."""
+        while self._idle:
+            await self._idle.pop().kill()
+
+
+async def _hello(coming: Channel | asyncio.Future[WebSocketChannel]) -> Channel:
+    if isinstance(coming, asyncio.Future):
+        return await coming  # the reception has heard the hello
+    hello = (await coming.receive()).content
+    if not isinstance(hello, Hello):
+        raise ChannelClosed(f"it said {hello!r} instead of hello")
+    return coming
+
+
+class Seating:
+    """Seats for the games of one match; enter it before the first game.
+
+    Raises:
+        SeatError: a seat's text means nothing.
+    """
+
+    def __init__(self, config: MatchConfig) -> None:
+        self._config = config
+        self._specs = parse_seat(config.seats[0]), parse_seat(config.seats[1])
+        self._reception = Reception() if config.transport == "websocket" else None
+        self._makers = [
+            WorkerMaker(
+                spec,
+                name,
+                config.lexicon,
+                seed=config.seed,
+                reception=self._reception,
+                reuse=spec.built_in,
+            )
+            for spec, name in zip(self._specs, config.names, strict=True)
+        ]
+
+    async def __aenter__(self) -> Seating:
+        if self._reception is not None:
+            await self._reception.open()
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        for maker in self._makers:
+            await maker.close()
+        if self._reception is not None:
+            await self._reception.close()
+
+    def open(self, side: int) -> Seat:
+        """Make the seat of a side for one game."""
+        return seat_for(self._specs[side], self._config.names[side], self._makers[side])
+
+
+def seat_for(spec: SeatSpec, name: str, maker: WorkerMaker | None) -> Seat:
+    """Make a seat for one game."""
+    if spec.kind == "remote" or maker is None:
+        return RemoteSeat(name, partial(open_remote, spec))
+    return ProcessSeat(name, maker.make)
+
+
+async def open_remote(spec: SeatSpec) -> Channel:
+    """Dial a bot elsewhere, as the arbiter of the games to come.
+
+    Raises:
+        ChannelClosed: it can't be reached, or does not welcome us.
+    """
+    channel = await dial(spec.target)
+    await channel.send(Hello(role="arbiter", name="tilewire", software=SOFTWARE))
+    await welcomed(channel)
+    return channel

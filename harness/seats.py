@@ -1,0 +1,356 @@
+"""Seats: whatever answers for one side of a table, seen from the host that runs the game.
+
+A seat is told to ``start`` with a function that takes what happens to it, and from then on
+reports there: it came, it said something, it is gone. Messages to it are queued, so that a peer
+that does not read delays nobody. The kinds: a worker process of ours (over a pipe, or over a
+WebSocket that it opens to us), a bot elsewhere that we dial, a guest who dialled us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import structlog
+
+from protocol.channel import Channel, ChannelClosed, now_ms
+from protocol.errors import PeerError
+from protocol.messages import Error, Message, Outcome, Ping, Pong, Welcome
+
+from .link import Link
+
+__all__ = [
+    "Came",
+    "Gone",
+    "GuestSeat",
+    "Happening",
+    "ProcessSeat",
+    "RemoteSeat",
+    "Report",
+    "Said",
+    "Seat",
+    "Worker",
+    "welcomed",
+]
+
+log = structlog.get_logger(__name__)
+
+PING_EVERY_MS = 500
+STALL_MS = 5_000
+"""How long a process of ours may leave a ping unanswered before it counts as hung."""
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """The seat is connected, and knows the game up to event ``seen``."""
+
+    seen: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The seat sent a message, whose last byte came in at ``at_ms``."""
+
+    message: Message
+    at_ms: int
+    lag_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The seat's connection ended; with a ``failure``, its process died or hangs."""
+
+    why: str
+    failure: Outcome | None = None
+
+
+Happening: TypeAlias = Came | Said | Gone
+Report: TypeAlias = Callable[[Happening], None]
+
+
+class Seat(Protocol):
+    """One side of a table."""
+
+    name: str
+
+    def start(self, report: Report) -> None:
+        """Begin; what happens to the seat is reported from now on."""
+        ...
+
+    def restart(self) -> None:
+        """Begin again after a failure."""
+        ...
+
+    def send(self, message: Message) -> None:
+        """Send a message, if the seat is there; it is not waited for."""
+        ...
+
+    def refuse(self, error: PeerError) -> None:
+        """Answer a message that could not be taken; too many end the connection."""
+        ...
+
+    async def stop(self) -> None:
+        """Let go of everything the seat holds; processes are gone when this returns."""
+        ...
+
+
+class _TaskSeat:
+    """A seat whose life is one task, which makes the connection and keeps it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._report: Report = lambda _happening: None
+        self._task: asyncio.Task[None] | None = None
+        self._link: Link | None = None
+
+    def start(self, report: Report) -> None:
+        """Begin; what happens to the seat is reported from now on."""
+        self._report = report
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again after a failure."""
+        self._task = asyncio.create_task(self._live())
+
+    def send(self, message: Message) -> None:
+        """Send a message, if the seat is there."""
+        if self._link is not None:
+            self._link.send(message)
+
+    def refuse(self, error: PeerError) -> None:
+        """Answer a message that could not be taken."""
+        if self._link is not None:
+            self._link.refuse(error)
+
+    async def stop(self) -> None:
+        """End the task and what it holds, once the last messages are out."""
+        if self._link is not None:
+            await self._link.flush()
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+        self._link = None
+
+    async def _live(self) -> None:
+        raise AssertionError("each kind of seat has a life of its own")
+
+    def _take(self, message: Message, at_ms: int) -> None:
+        lag_ms = self._link.channel.lag_ms if self._link else 0
+        match message:
+            case Ping(id=number):
+                self.send(Pong(id=number))
+            case Error(code=code, message=text):
+                log.warning("seat reports an error", seat=self.name, code=code, reason=text)
+            case _:
+                self._report(Said(message, at_ms, lag_ms))
+
+
+class Worker(Protocol):
+    """A process that a seat lives in; it has said hello and was welcomed."""
+
+    channel: Channel
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last that it wrote to its standard error."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, once it has ended."""
+        ...
+
+    async def release(self) -> None:
+        """Give it back after a game that went well: to be used again, or ended."""
+        ...
+
+    async def kill(self) -> None:
+        """End it and all that it started."""
+        ...
+
+
+class ProcessSeat(_TaskSeat):
+    """A player in a process of ours.
+
+    Args:
+        name: what it is called.
+        start_worker: starts the process and opens the channel to it.
+    """
+
+    def __init__(self, name: str, start_worker: Callable[[], Awaitable[Worker]]) -> None:
+        super().__init__(name)
+        self._start_worker = start_worker
+        self._worker: Worker | None = None
+        self._pong_ms = 0
+        self._hangs = False
+
+    def evidence(self) -> str:
+        """What is left to find out why a process failed: its last words, in and out."""
+        parts = []
+        if self._worker is not None:
+            if self._worker.returncode is not None:
+                parts.append(f"exit status {self._worker.returncode}")
+            parts.append(f"stderr: {self._worker.stderr_tail.strip() or '(nothing)'}")
+        if self._link is not None and self._link.recent:
+            parts.append("last messages: " + " | ".join(self._link.recent))
+        return "; ".join(parts)
+
+    async def stop(self) -> None:
+        """Let go of the process."""
+        await super().stop()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.release()
+
+    async def _kill(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.kill()
+
+    async def _live(self) -> None:
+        await self._kill()
+        try:
+            self._worker = await self._start_worker()
+        except (ChannelClosed, OSError) as error:
+            self._report(Gone(str(error), "crash"))
+            return
+        self._link = Link(self._worker.channel, self._take)
+        self._pong_ms, self._hangs = now_ms(), False
+        self._report(Came())
+        watch = asyncio.create_task(self._watch())
+        try:
+            why = await self._link.run()
+        finally:
+            watch.cancel()
+        await self._lost(why, "stall" if self._hangs else "crash")
+
+    async def _lost(self, why: str, failure: Outcome) -> None:
+        await asyncio.sleep(0.05)  # lets the last of stderr and the exit status come in
+        evidence = self.evidence()
+        await self._kill()
+        self._link = None
+        self._report(Gone(f"{why}; {evidence}" if evidence else why, failure))
+
+    async def _watch(self) -> None:
+        """Ping the process; kill it when it hangs."""
+        number = 0
+        while (left_ms := self._pong_ms + STALL_MS - now_ms()) > 0:
+            number += 1
+            self.send(Ping(id=number))
+            await asyncio.sleep(min(left_ms, PING_EVERY_MS) / 1_000)
+        self._hangs = True
+        if self._worker is not None:
+            await self._worker.kill()
+
+    def _take(self, message: Message, at_ms: int) -> None:
+        self._pong_ms = at_ms
+        if not isinstance(message, Pong):
+            super()._take(message, at_ms)
+
+
+class RemoteSeat(_TaskSeat):
+    """A bot elsewhere, which we dial, and dial again when the connection is lost.
+
+    Args:
+        name: what it is called.
+        dial: opens a channel to it, up to its welcome.
+    """
+
+    def __init__(self, name: str, dial: Callable[[], Awaitable[Channel]]) -> None:
+        super().__init__(name)
+        self._dial = dial
+
+    async def _live(self) -> None:
+        wait = 0.1
+        while True:
+            try:
+                channel = await self._dial()
+            except ChannelClosed as closed:
+                log.warning("bot can't be reached", seat=self.name, reason=str(closed))
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, 5)
+                continue
+            wait = 0.1
+            self._link = Link(channel, self._take)
+            self._report(Came())
+            try:
+                why = await self._link.run()
+            finally:
+                await channel.close()
+            self._link = None
+            self._report(Gone(why))
+
+
+async def welcomed(channel: Channel) -> None:
+    """Wait for the other side's ``welcome`` to our ``hello``.
+
+    Raises:
+        ChannelClosed: it does not come; the channel is closed.
+    """
+    try:
+        async with asyncio.timeout(10):
+            answer = (await channel.receive()).content
+    except TimeoutError:
+        await channel.close()
+        raise ChannelClosed(f"{channel.peer} does not answer") from None
+    if not isinstance(answer, Welcome):
+        reason = answer.message if isinstance(answer, Error) else repr(answer)
+        await channel.close()
+        raise ChannelClosed(f"{channel.peer} does not welcome us: {reason}")
+
+
+class GuestSeat:
+    """A player who dialled us; his connections come and go, the newest counts."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._report: Report = lambda _happening: None
+        self._link: Link | None = None
+
+    def start(self, report: Report) -> None:
+        """Begin; what happens to the seat is reported from now on."""
+        self._report = report
+        if self._link is not None:
+            report(Came())
+
+    def restart(self) -> None:
+        """A guest restarts himself."""
+
+    def sit(self, link: Link, *, seen: int = -1) -> None:
+        """The player is here on this connection, and knows the game up to event ``seen``."""
+        self._link = link
+        self._report(Came(seen))
+
+    def is_on(self, link: Link) -> bool:
+        """Tell whether the player sits here on this connection."""
+        return self._link is link
+
+    def leave(self, link: Link, why: str) -> None:
+        """A connection ended; if it was the newest, the player is gone."""
+        if self._link is link:
+            self._link = None
+            self._report(Gone(why))
+
+    def take(self, message: Message, at_ms: int) -> None:
+        """The player said something about this game."""
+        lag_ms = self._link.channel.lag_ms if self._link else 0
+        self._report(Said(message, at_ms, lag_ms))
+
+    def send(self, message: Message) -> None:
+        """Send a message, if the player is there."""
+        if self._link is not None:
+            self._link.send(message)
+
+    def refuse(self, error: PeerError) -> None:
+        """Answer a message that could not be taken."""
+        if self._link is not None:
+            self._link.refuse(error)
+
+    async def stop(self) -> None:
+        """The game is over; the connection stays the guest's."""
+        self._link = None

@@ -1,0 +1,292 @@
+"""What the games of a match add up to, and how far that can be trusted.
+
+**What is independent.** The two games of a pair share an opening or the luck of the bag, so a
+pair, not a game, is the unit of every error, interval and test here. Games with the same ``pair``
+number are one unit; a match that is not paired gives each game a number of its own, and a pair
+of which one game is missing is a unit of one game. With units i of nᵢ games, N = Σ nᵢ in all, a
+mean over all games has the standard error of a mean of clusters,
+
+    se² = U / (U − 1) · Σᵢ (Σ over unit i of (x − mean))² / N²,
+
+which for pairs of equal size is the ordinary error of the mean of pair means, and for game points
+is the pentanomial error (pairs score 0, ½, 1, 1½ or 2). Intervals take Student's t with U − 1
+degrees of freedom, 95 % two-sided.
+
+**What counts.** Void games (the host's fault, or nobody came) count for nothing but ``void``. A
+game lost on time, by illegal moves, by a crash, by a hang, by resigning or by not turning up is
+lost whatever the score: for wins, win rate and Elo it is a whole loss. In mean scores and spread
+it stands with the scores at which it broke off, so that the mean spread is the difference of the
+mean scores; ``SideStatistics.forfeits`` says how many such games there are. Games lost 2× and
+score ratios are taken from games played to their end.
+
+**Unknown is None.** Nothing here is nan or infinite: an interval from one unit, or an Elo
+difference after winning every game, is None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .results import GameResult
+from .significance import (
+    Interval,
+    Ints,
+    around,
+    elo_difference,
+    mean_and_error,
+    sign_flip_p_value,
+)
+
+__all__ = ["MatchStatistics", "SideStatistics", "as_json_object", "match_statistics"]
+
+
+@dataclass(frozen=True)
+class SideStatistics:
+    """One side's play over a match; means are None where there is nothing to divide by."""
+
+    name: str
+    mean_score: float | None
+    moves: int
+    move_ms_mean: float | None
+    """Clock used a move."""
+    move_ms_longest: int | None
+    clock_used_ms_mean: float | None
+    """Clock used a game."""
+    overtime_games: int
+    time_penalty: int
+    """Points lost to overtime, all games together."""
+    bingos_mean: float | None
+    """Bingos a game."""
+    lost_double: float | None
+    """Share of the games played to the end in which the opponent scored at least twice as much."""
+    largest_ratio: float | None
+    """The opponent's score over this side's own, where it is largest; needs positive scores."""
+    forfeits: Mapping[str, int]
+    """Games lost otherwise than by the score, by outcome."""
+    faults: Mapping[str, int]
+    """Things that went wrong, by code; those of games that neither side came to are among them."""
+
+
+@dataclass(frozen=True)
+class MatchStatistics:
+    """A match from side a's view. ``sides`` has what each side did, a first."""
+
+    games: int
+    """Games that count."""
+    units: int
+    """Independent units among them: pairs, and games that stand alone."""
+    paired: bool
+    """Whether any unit has more than one game."""
+    void: int
+    wins: int
+    losses: int
+    ties: int
+    win_rate: float | None
+    """Points a game: a win is 1, a tie ½."""
+    mean_score: float | None
+    opponent_mean_score: float | None
+    mean_spread: float | None
+    spread_ci95: Interval
+    p_value: float | None
+    """Two-sided, of the sign-flip test on spread: see ``sign_flip_p_value``."""
+    elo: float | None
+    """Logistic Elo difference; None where every game was won, or every game lost."""
+    elo_error: float | None
+    """Half the width of the 95 % interval."""
+    elo_ci95: Interval
+    """``elo ± elo_error``; with every game won or lost, the bound on the side that has one."""
+    lost_double: float | None
+    won_double: float | None
+    largest_ratio: float | None
+    """Opponent's score over a's, where it is largest."""
+    largest_ratio_won: float | None
+    """A's score over the opponent's, where it is largest."""
+    seconds: float
+    """Wall-clock time of the games, one after the other."""
+    sides: tuple[SideStatistics, SideStatistics]
+
+
+def match_statistics(
+    results: Sequence[GameResult], seed: int = 0, names: tuple[str, str] | None = None
+) -> MatchStatistics:
+    """Work out the statistics of a match, from side a's view.
+
+    Args:
+        results: the games in any order, void ones among them; each number counts once.
+        seed: of the resampling in the test, which very long matches need.
+        names: what to call the sides, if not by their names in the last game.
+
+    Raises:
+        ValueError: two games that count have one number.
+    """
+    counted = [result for result in results if not result.void]
+    _refuse_repeats(counted)
+    unit_of, sizes = _units(counted)
+    spreads = np.array([result.spread for result in counted], dtype=np.int64)
+    points = np.array([result.points for result in counted], dtype=np.float64)
+    mean_spread, spread_error = mean_and_error(spreads.astype(np.float64), unit_of, len(sizes))
+    win_rate, rate_error = mean_and_error(points, unit_of, len(sizes))
+    elo, elo_error, elo_ci95 = elo_difference(win_rate, rate_error, len(sizes))
+    if names is None:
+        names = (results[-1].sides[0].name, results[-1].sides[1].name) if results else ("a", "b")
+    sides = _side(names[0], results, counted, 0), _side(names[1], results, counted, 1)
+    return MatchStatistics(
+        games=len(counted),
+        units=len(sizes),
+        paired=bool(len(sizes) < len(counted)),
+        void=len(results) - len(counted),
+        wins=int(np.count_nonzero(points == 1.0)),
+        losses=int(np.count_nonzero(points == 0.0)),
+        ties=int(np.count_nonzero(points == 0.5)),
+        win_rate=win_rate,
+        mean_score=sides[0].mean_score,
+        opponent_mean_score=sides[1].mean_score,
+        mean_spread=mean_spread,
+        spread_ci95=around(mean_spread, spread_error),
+        p_value=sign_flip_p_value(_unit_sums(spreads, unit_of, len(sizes)), seed),
+        elo=elo,
+        elo_error=elo_error,
+        elo_ci95=elo_ci95,
+        lost_double=sides[0].lost_double,
+        won_double=sides[1].lost_double,
+        largest_ratio=sides[0].largest_ratio,
+        largest_ratio_won=sides[1].largest_ratio,
+        seconds=math.fsum(result.seconds for result in counted),
+        sides=sides,
+    )
+
+
+# --- units --------------------------------------------------------------------------------------
+
+
+def _refuse_repeats(counted: Sequence[GameResult]) -> None:
+    times = Counter(result.number for result in counted)
+    repeated = sorted(number for number, count in times.items() if count > 1)
+    if repeated:
+        raise ValueError(
+            f"game {repeated[0]} of the match is there {times[repeated[0]]} times; "
+            "a game counts once, so leave out the others"
+        )
+
+
+def _units(counted: Sequence[GameResult]) -> tuple[Ints, Ints]:
+    """Give each game the index of its unit, and each unit its number of games."""
+    pairs = np.array([result.pair for result in counted], dtype=np.int64)
+    _, unit_of, sizes = np.unique(pairs, return_inverse=True, return_counts=True)
+    return unit_of.astype(np.int64), sizes.astype(np.int64)
+
+
+def _unit_sums(values: Ints, unit_of: Ints, units: int) -> Ints:
+    sums = np.zeros(units, dtype=np.int64)
+    np.add.at(sums, unit_of, values)
+    return sums
+
+
+# --- one side -----------------------------------------------------------------------------------
+
+
+def _side(
+    name: str, results: Sequence[GameResult], counted: Sequence[GameResult], side: int
+) -> SideStatistics:
+    own = [result.sides[side] for result in counted]
+    games, moves = len(own), sum(seat.moves for seat in own)
+    think_ms = sum(seat.think_ms for seat in own)
+    scores = [
+        (result.sides[side].score, result.sides[1 - side].score)
+        for result in counted
+        if not result.forfeit
+    ]
+    return SideStatistics(
+        name=name,
+        mean_score=_ratio(sum(seat.score for seat in own), games),
+        moves=moves,
+        move_ms_mean=_ratio(think_ms, moves),
+        move_ms_longest=max((seat.longest_ms for seat in own), default=None),
+        clock_used_ms_mean=_ratio(think_ms, games),
+        overtime_games=sum(seat.overtime_ms > 0 for seat in own),
+        time_penalty=sum(seat.time_penalty for seat in own),
+        bingos_mean=_ratio(sum(seat.bingos for seat in own), games),
+        lost_double=_ratio(sum(_doubled(*pair) for pair in scores), len(scores)),
+        largest_ratio=max((b / a for a, b in scores if a > 0 and b > 0), default=None),
+        forfeits=_tally(r.outcome for r in counted if r.forfeit and r.winner == 1 - side),
+        faults=_tally(
+            code
+            for result in results
+            if result.outcome != "host_error"
+            for code in result.sides[side].faults
+        ),
+    )
+
+
+def _ratio(total: int, count: int) -> float | None:
+    return total / count if count else None
+
+
+def _doubled(own: int, other: int) -> bool:
+    """Whether the other side won with at least twice the points."""
+    return other > own and other >= 2 * own
+
+
+def _tally(codes: Iterable[str]) -> dict[str, int]:
+    """Count codes, the most frequent first."""
+    return dict(Counter(codes).most_common())
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+
+def as_json_object(stats: MatchStatistics, a: str, b: str) -> dict[str, Any]:
+    """Give the statistics as an object for JSON.
+
+    Unknown numbers are null; an interval is always a list of two. What each side has of its own
+    is an object with the keys ``a`` and ``b``.
+
+    Args:
+        stats: the statistics.
+        a: what to call side a.
+        b: what to call side b.
+    """
+
+    def each(field: str) -> dict[str, Any]:
+        return {key: getattr(side, field) for key, side in zip("ab", stats.sides, strict=True)}
+
+    return {
+        "a": a,
+        "b": b,
+        "games": stats.games,
+        "wins": stats.wins,
+        "losses": stats.losses,
+        "ties": stats.ties,
+        "mean_score": stats.mean_score,
+        "opponent_mean_score": stats.opponent_mean_score,
+        "mean_spread": stats.mean_spread,
+        "spread_ci95": list(stats.spread_ci95),
+        "p_value": stats.p_value,
+        "elo": stats.elo,
+        "elo_error": stats.elo_error,
+        "faults": {key: dict(tally) for key, tally in each("faults").items()},
+        "units": stats.units,
+        "paired": stats.paired,
+        "void": stats.void,
+        "win_rate": stats.win_rate,
+        "elo_ci95": list(stats.elo_ci95),
+        "lost_double": stats.lost_double,
+        "won_double": stats.won_double,
+        "largest_ratio": stats.largest_ratio,
+        "largest_ratio_won": stats.largest_ratio_won,
+        "seconds": stats.seconds,
+        "forfeits": {key: dict(tally) for key, tally in each("forfeits").items()},
+        "moves": each("moves"),
+        "move_ms_mean": each("move_ms_mean"),
+        "move_ms_longest": each("move_ms_longest"),
+        "clock_used_ms_mean": each("clock_used_ms_mean"),
+        "overtime_games": each("overtime_games"),
+        "time_penalty": each("time_penalty"),
+        "bingos_mean": each("bingos_mean"),
+    }

@@ -1,0 +1,396 @@
+"""The arbiter of one game, without I/O: it is told what happens and when, and says what to do.
+
+A ``Table`` seats two players at a ``Scorebook``. Its inputs are messages with the millisecond at
+which their bytes arrived, seats that come and go, and the passing of time; its output is
+``Effects``: records to be made durable, then messages to be sent. It reads no clock and touches
+no socket, so whole games with every kind of misconduct are played in tests in no time.
+
+Between a move and the next player's turn nobody's clock runs: the caller makes the records
+durable, sends the messages, and then calls ``begin_turn``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.bag import commitment
+from engine.notation.cgp import write_cgp
+from engine.rules import IllegalMove
+from protocol.errors import PeerError
+from protocol.messages import (
+    Decline,
+    Info,
+    Message,
+    Move,
+    NewGame,
+    Outcome,
+    Ready,
+    Refused,
+    Resign,
+    Resume,
+    YourTurn,
+)
+from protocol.session import ArbiterSession, FromArbiter, Repeated
+
+from . import views
+from .records import Failed, Record, RefusedMove, Thought
+from .scorebook import Scorebook
+from .views import Recipient
+
+__all__ = ["ATTEMPTS", "Effects", "Table"]
+
+ATTEMPTS = 3
+"""Moves against the rules in one turn that lose the game."""
+
+MAX_THOUGHTS = 64
+"""``info`` messages kept of one turn; a seat may send more, the journal does not grow with them."""
+
+
+@dataclass(slots=True)
+class Effects:
+    """What is to be done, in this order: keep, send, restart."""
+
+    records: list[Record] = field(default_factory=list)
+    """To be durable before anything is sent."""
+    sends: list[tuple[Recipient, Message]] = field(default_factory=list)
+    """To a seat, or (``None``) to every spectator."""
+    restart: list[int] = field(default_factory=list)
+    """Seats whose process is to be started again."""
+
+
+@dataclass(slots=True)
+class _Seat:
+    """One side of the table, as far as its connection goes."""
+
+    number: int
+    session: ArbiterSession | None = None
+    live: bool = False
+    """Whether it has said that it is ready since it last came."""
+    nonce: str = ""
+    failures: int = 0
+    disconnects: int = 0
+
+
+class Table:
+    """One game and its two seats.
+
+    Args:
+        book: the game, new or restored from a journal.
+        now_ms: the time, in milliseconds of a monotonic clock that all later calls use too. The
+            seats have until ``ready_ms`` after it to be ready; in a restored game the clock of
+            the seat to move stands still as long, or until that seat is back.
+    """
+
+    def __init__(self, book: Scorebook, now_ms: int) -> None:
+        self.book = book
+        self.game = book.opened.game
+        self._seats = (_Seat(0), _Seat(1))
+        self._hold_until = now_ms + book.opened.time.ready_ms
+        self._thoughts = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.book.ended is not None
+
+    def deadline(self) -> int | None:
+        """The first millisecond at which ``tick`` has something to do."""
+        if self.over:
+            return None
+        flag = self.book.flag_falls()
+        return self._hold_until if flag is None else flag
+
+    def watched(self, now_ms: int) -> Message:
+        """What a spectator who comes now has to know: the game so far."""
+        return self._offer_for(None, now_ms, seen=-1)
+
+    # --- what happens to a table ----------------------------------------------------------------
+
+    def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:
+        """A seat has come, or come back; it is offered the game from event ``seen`` + 1 on."""
+        effects = Effects()
+        side = self._seats[seat]
+        side.session = ArbiterSession()
+        self._offer(side, now_ms, seen, effects)
+        return effects
+
+    def detach(self, seat: int, why: str) -> Effects:
+        """A seat's connection is lost. Its clock, if it runs, runs on."""
+        side = self._seats[seat]
+        if side.session is None or self.over:
+            return Effects()
+        side.session, side.live = None, False
+        side.disconnects += 1
+        return Effects([Failed(seat=seat, code="disconnect", message=why)])
+
+    def fail(self, seat: int, code: Outcome, message: str, now_ms: int) -> Effects:
+        """A local seat's process died (``crash``) or hangs (``stall``); once it is restarted."""
+        effects = Effects()
+        if self.over:
+            return effects
+        failed = Failed(seat=seat, code=code, message=message)
+        effects.records.append(failed)
+        self.book.take(failed)
+        side = self._seats[seat]
+        side.session, side.live = None, False
+        side.failures += 1
+        if side.failures == 1:
+            effects.restart.append(seat)
+        elif self.book.game is None:
+            self._end_without_game([seat], message, now_ms, effects)
+        else:
+            self._end(code, 1 - seat, message, now_ms, effects)
+        return effects
+
+    def void(self, message: str, now_ms: int) -> Effects:
+        """The host itself has failed: nobody loses."""
+        effects = Effects()
+        if not self.over:
+            self._end("host_error", None, message, now_ms, effects)
+        return effects
+
+    def tick(self, now_ms: int) -> Effects:
+        """Time has passed."""
+        effects = Effects()
+        deadline = self.deadline()
+        if deadline is None or now_ms < deadline:
+            return effects
+        if self.book.game is None:
+            late = [side.number for side in self._seats if not side.live]
+            self._end_without_game(late, "not ready in time", now_ms, effects)
+        elif not self.book.clock_runs:
+            return self.begin_turn(now_ms)
+        else:
+            self._flag(now_ms, effects)
+        return effects
+
+    def begin_turn(self, now_ms: int) -> Effects:
+        """Start the clock of the seat to move, and tell it so."""
+        effects = Effects()
+        if self.book.on_turn is not None and not self.book.clock_runs:
+            self.book.start_clock(now_ms)
+            self._ask(self._seats[self.book.on_turn], now_ms, effects)
+        return effects
+
+    def receive(
+        self, seat: int, message: Message, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0
+    ) -> Effects:
+        """A seat's message arrived at ``now_ms``, having spent ``lag_ms`` on the way.
+
+        Raises:
+            PeerError: the seat may not say this now; it gets the reply, the game goes on.
+        """
+        effects = Effects()
+        side = self._seats[seat]
+        if side.session is None:
+            raise PeerError("out_of_turn", "nobody sits here on this connection", retry="no")
+        match side.session.receive(message):
+            case Ready(nonce=nonce):
+                self._seat_is_ready(side, nonce, now_ms, effects)
+            case Decline(code=code, message=reason):
+                self._end_without_game([seat], f"declined, {code}: {reason}", now_ms, effects)
+            case Move() as move:
+                self._seat_moves(side, move, now_ms, (lag_ms, host_lag_ms), effects)
+            case Resign():
+                self._end("resign", 1 - seat, "", now_ms, effects)
+            case Info() as info:
+                self._seat_thinks(seat, info, effects)
+            case Resume(seen=seen):
+                self._offer(side, now_ms, seen, effects)
+            case Repeated(message=repeated):
+                effects.sends.append((seat, self._answer_again(side, repeated, now_ms)))
+        return effects
+
+    # --- getting ready --------------------------------------------------------------------------
+
+    def _offer(self, side: _Seat, now_ms: int, seen: int, effects: Effects) -> None:
+        side.live = False
+        if self.book.ended is not None:
+            self._say(side, self._verdict(), effects)
+        else:
+            self._say(side, self._offer_for(side.number, now_ms, seen), effects)
+
+    def _offer_for(self, recipient: Recipient, now_ms: int, seen: int) -> NewGame:
+        book = self.book
+        commit = commitment(bytes.fromhex(book.opened.secret)).hex()
+        if book.game is None:
+            return views.offer_for(book.opened, commit, recipient)
+        return views.offer_for(
+            book.opened,
+            commit,
+            recipient,
+            seq=book.next_seq,
+            turns=[turn for turn in book.turns if turn.seq > seen],
+            clocks=book.clocks(now_ms),
+            rack=None if recipient is None else book.rack_text(recipient),
+        )
+
+    def _seat_is_ready(self, side: _Seat, nonce: str, now_ms: int, effects: Effects) -> None:
+        side.live = True
+        if self.book.game is None:
+            side.nonce = nonce
+            if all(other.live for other in self._seats):
+                self._begin(now_ms, effects)
+            return
+        assert side.session is not None
+        known = side.session.games[self.game].next_seq
+        for turn in self.book.turns:
+            if turn.seq >= known:
+                self._say(side, views.played_for(self.game, turn, side.number), effects)
+        if side.number == self.book.on_turn:
+            self.book.start_clock(now_ms)
+            self._ask(side, now_ms, effects)
+
+    def _begin(self, now_ms: int, effects: Effects) -> None:
+        book = self.book
+        effects.records.append(book.begin((self._seats[0].nonce, self._seats[1].nonce)))
+        racks = book.rack_text(0), book.rack_text(1)
+        for recipient in (0, 1, None):
+            started = views.started_for(
+                self.game, racks, book.bag_count, book.clocks(now_ms), recipient
+            )
+            self._say(recipient, started, effects)
+
+    # --- a turn ---------------------------------------------------------------------------------
+
+    def _ask(self, side: _Seat, now_ms: int, effects: Effects) -> None:
+        book = self.book
+        assert book.game is not None
+        position = book.game.position
+        own = position.racks[side.number]
+        hidden = replace(position, racks=(own, ()) if side.number == 0 else ((), own))
+        turn = YourTurn(
+            game=self.game,
+            seq=book.next_seq,
+            position=write_cgp(hidden, book.rules),
+            rack=book.rack_text(side.number),
+            bag=book.bag_count,
+            clocks=book.clocks(now_ms),
+            deadline_ms=book.time_left(now_ms),
+            attempt=book.attempt,
+        )
+        self._say(side, turn, effects)
+
+    def _seat_moves(
+        self, side: _Seat, move: Move, now_ms: int, lags: tuple[int, int], effects: Effects
+    ) -> None:
+        book = self.book
+        let_off = min(lags[0], book.opened.time.lag_ms)
+        if book.elapsed(now_ms) - let_off > book.limit().ms:
+            self._flag(now_ms, effects)
+            return
+        try:
+            turn = book.play(move.move, now_ms, *lags)
+        except IllegalMove as error:
+            self._refuse(side, move, error, now_ms, effects)
+            return
+        self._thoughts = 0
+        effects.records.append(turn)
+        for recipient in (0, 1, None):
+            self._say(recipient, views.played_for(self.game, turn, recipient), effects)
+        assert book.game is not None
+        if book.game.over is not None:
+            self._end(book.game.over.reason, None, "", now_ms, effects)
+
+    def _refuse(
+        self, side: _Seat, move: Move, error: IllegalMove, now_ms: int, effects: Effects
+    ) -> None:
+        refused = self.book.refuse(move.move, error)
+        effects.records.append(refused)
+        if refused.attempt < ATTEMPTS:
+            self._say(side, self._refusal(refused, now_ms), effects)
+            return
+        message = f"{move.move}: {error}"
+        self.book.accuse(side.number, "illegal", message)
+        self._end("illegal", 1 - side.number, message, now_ms, effects)
+
+    def _refusal(self, refused: RefusedMove, now_ms: int) -> Refused:
+        return Refused(
+            game=self.game,
+            seq=refused.seq,
+            attempt=refused.attempt,
+            code=refused.code,
+            message=refused.message,
+            attempts_left=ATTEMPTS - refused.attempt,
+            deadline_ms=self.book.time_left(now_ms),
+        )
+
+    def _seat_thinks(self, seat: int, info: Info, effects: Effects) -> None:
+        self._thoughts += 1
+        if self._thoughts <= MAX_THOUGHTS:
+            thought = Thought(seq=info.seq, seat=seat, text=info.text, candidates=info.candidates)
+            effects.records.append(thought)
+
+    def _answer_again(self, side: _Seat, message: Move | Resign, now_ms: int) -> Message:
+        """Answer a repeated move as it was answered before."""
+        ended = self.book.ended
+        if ended is not None and message.seq >= ended.seq:
+            return self._verdict()
+        if message.seq == self.book.next_seq:  # then a refused move it was, perhaps long ago
+            for refused in self.book.refusals:
+                if (refused.seq, refused.attempt) == (message.seq, _attempt(message)):
+                    return self._refusal(refused, now_ms)
+        for turn in self.book.turns:
+            if turn.seq == message.seq and turn.seat == side.number:
+                return views.played_for(self.game, turn, side.number)
+        raise PeerError(
+            "out_of_turn",
+            f"event {message.seq} was not this seat's to move",
+            retry="no",
+            game=self.game,
+            seq=message.seq,
+        )
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _flag(self, now_ms: int, effects: Effects) -> None:
+        book = self.book
+        seat, limit = book.on_turn, book.limit()
+        assert seat is not None
+        message = f"{book.elapsed(now_ms)} ms used where {limit.ms} ms were left"
+        if self._seats[seat].session is None:
+            times = self._seats[seat].disconnects
+            book.accuse(seat, "disconnect", f"away when time ran out, connection lost {times}×")
+        if limit.outcome == "no_show":
+            self._end_without_game([seat], f"no first move, {message}", now_ms, effects)
+        else:
+            book.accuse(seat, "time", message)
+            self._end("time", 1 - seat, message, now_ms, effects)
+
+    def _end_without_game(
+        self, absent: Sequence[int], message: str, now_ms: int, effects: Effects
+    ) -> None:
+        for seat in absent:
+            self.book.accuse(seat, "no_show", message)
+        winner = 1 - absent[0] if len(absent) == 1 else None
+        self._end("no_show", winner, message, now_ms, effects)
+
+    def _end(
+        self, outcome: Outcome, winner: int | None, message: str, now_ms: int, effects: Effects
+    ) -> None:
+        effects.records.append(self.book.end(outcome, winner, message, now_ms))
+        for recipient in (0, 1, None):
+            self._say(recipient, self._verdict(), effects)
+
+    def _verdict(self) -> FromArbiter:
+        assert self.book.ended is not None
+        book = self.book
+        return views.ended_for(book.opened, self.book.ended, book.nonces, book.turns)
+
+    def _say(self, recipient: _Seat | Recipient, message: FromArbiter, effects: Effects) -> None:
+        """Send to a seat that can take it, or to the spectators.
+
+        A seat that is away, or that has not said that it is ready since it came back, gets what
+        it misses with the offer, or once it is ready.
+        """
+        if recipient is None:
+            effects.sends.append((None, message))
+            return
+        side = recipient if isinstance(recipient, _Seat) else self._seats[recipient]
+        if side.session is not None and (side.live or self.over or isinstance(message, NewGame)):
+            effects.sends.append((side.number, side.session.send(message)))
+
+
+def _attempt(message: Move | Resign) -> int | None:
+    return message.attempt if isinstance(message, Move) else None

@@ -1,0 +1,88 @@
+"""Who may use a name: tokens of 256 bits, of which only hashes are kept.
+
+With a token file only its names may play. Without one, a name belongs to whoever first came with
+a token for it, so that nobody takes over another's game; a name that nobody has claimed is free.
+Tokens are random and long, so a plain SHA-256 is enough: there is nothing to guess.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from protocol.errors import PeerError
+
+from .journal import Journal
+
+__all__ = ["Gatekeeper", "hash_token", "new_token", "read_token_file"]
+
+
+def new_token() -> str:
+    """Make a token of 256 bits."""
+    return secrets.token_urlsafe(32)
+
+
+def hash_token(token: str) -> str:
+    """Hash a token for keeping, in hexadecimal.
+
+    Bytes of an HTTP header that are no ASCII come as lone surrogates; they hash like any other
+    wrong token.
+    """
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+
+
+def read_token_file(path: Path) -> dict[str, str]:
+    """Read names and the hashes of their tokens: ``name sha256-in-hex``, one a line.
+
+    Raises:
+        ValueError: names the line that is no such pair.
+    """
+    known: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        fields = line.split()
+        if not fields or fields[0].startswith("#"):
+            continue
+        if len(fields) != 2 or len(fields[1]) != 64 or set(fields[1]) - set("0123456789abcdef"):
+            raise ValueError(
+                f"{path}, line {number}: not 'name hash'; 'tilewire token NAME' makes such a line"
+            )
+        known[fields[0]] = fields[1]
+    return known
+
+
+class Gatekeeper:
+    """Checks names against tokens.
+
+    Args:
+        journal: keeps the names that were claimed.
+        known: names and hashes of a token file; then no other name may play.
+    """
+
+    def __init__(self, journal: Journal, known: Mapping[str, str] | None = None) -> None:
+        self._journal = journal
+        self._known = known
+
+    async def admit(self, name: str, token: str | None) -> None:
+        """Let a player in, or not.
+
+        Raises:
+            PeerError: ``forbidden``; the connection is to be closed.
+        """
+        kept = self._journal.token_hash(name) if self._known is None else self._known.get(name)
+        if kept is None and self._known is not None:
+            raise _forbidden(f"nobody called {name!r} is known here")
+        if kept is None:
+            if token is None:
+                return
+            await self._journal.claim_name(name, hash_token(token))
+            kept = self._journal.token_hash(name)  # another's, if two came at the same time
+            assert kept is not None, "a name that was claimed is kept"
+        if token is None or not hmac.compare_digest(kept, hash_token(token)):
+            raise _forbidden(f"the name {name!r} needs its token, and this is not it")
+
+
+def _forbidden(message: str) -> PeerError:
+    return PeerError("forbidden", message, retry="corrected", close=1008)
