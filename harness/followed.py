@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bot.offers import Declined, rules_in_play
 from engine.moves import Place
 from engine.notation import NotationError, parse_exchange_count, parse_move
 from engine.position import Board
@@ -11,7 +12,6 @@ from engine.rules import Rules
 from protocol.messages import GameOver, NewGame, Played, Started
 
 from .board_view import MoveView, clock_text, fresh_squares, move_text
-from .setup import playing_rules
 
 __all__ = ["Followed"]
 
@@ -43,8 +43,8 @@ class Followed:
             ValueError: it is played with what isn't known here, or its moves don't fit.
         """
         try:
-            rules = playing_rules(offer.rules)
-        except (ValueError, OSError) as error:
+            rules = rules_in_play(offer.rules)
+        except Declined as error:
             raise ValueError(f"this game can't be shown: {error}") from None
         time = offer.time.initial_ms
         begun = rules.rack_size * 2 if offer.seq else 0

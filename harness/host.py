@@ -85,7 +85,8 @@ class GameHost:
 
     def watch(self, spectator: Spectator) -> None:
         """Tell a spectator the game so far, and from now on each event."""
-        spectator(self._table.watched(now_ms()))
+        for message in self._table.watched(now_ms()):
+            spectator(message)
         self._spectators.add(spectator)
 
     def unwatch(self, spectator: Spectator) -> None:

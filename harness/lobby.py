@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,9 @@ from .setup import Draws, new_game
 __all__ = ["Lobby", "Player"]
 
 log = structlog.get_logger(__name__)
+
+KEPT_GAMES = 64
+"""Games that can still be watched when they are over."""
 
 
 @dataclass(eq=False)
@@ -82,6 +86,8 @@ class Lobby:
         max_games: int,
     ) -> None:
         self.games: dict[str, GameHost] = {}
+        """The games that are on."""
+        self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
         self.closing = False
         self._lexicon = lexicon
         self._time = time
@@ -245,7 +251,7 @@ class Lobby:
                 guest.wish = None
                 guest.tell(Error(code="host_error", message=str(error), retry="later"))
         finally:
-            del self.games[host.game]
+            self._past.append(self.games.pop(host.game))
             for guest in guests:
                 guest.seats.pop(host.game, None)
         for guest in guests:
@@ -259,6 +265,11 @@ class Lobby:
         guest.wish = Seek(opponent=guest.wish.opponent, games=left) if left else None
         if guest.wish is not None and not self.closing:
             self._seekers.append(guest)
+
+    def find(self, game: str) -> GameHost | None:
+        """Find a game that is on, or was on not long ago."""
+        past = {host.game: host for host in self._past if host.book.ended}
+        return self.games.get(game) or past.get(game)
 
     def listed(self) -> GameList:
         """List the games that are on."""

@@ -241,7 +241,7 @@ class MatchServer:
             case Games():
                 link.send(self._lobby.listed())
             case Watch(game=game):
-                host = self._lobby.games.get(game)
+                host = self._lobby.find(game)
                 if host is None:
                     raise PeerError(
                         "unknown_game", f"no game {game!r} is on", retry="no", game=game

@@ -101,9 +101,10 @@ class Table:
         flag = self.book.flag_falls()
         return self._hold_until if flag is None else flag
 
-    def watched(self, now_ms: int) -> Message:
-        """What a spectator who comes now has to know: the game so far."""
-        return self._offer_for(None, now_ms, seen=-1)
+    def watched(self, now_ms: int) -> list[Message]:
+        """What a spectator who comes now has to know: the game so far, and how it ended."""
+        offer = self._offer_for(None, now_ms, seen=-1)
+        return [offer, self._verdict()] if self.over else [offer]
 
     # --- what happens to a table ----------------------------------------------------------------
 

@@ -1,0 +1,122 @@
+"""``tilewire lexicon``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from lexicons import load_lexicon
+
+SPANISH = "?,?,2,0,0\nA,a,12,1,1\nC,c,4,3,0\nCH,ch,1,5,0\nO,o,9,1,1\nR,r,5,1,0\n"
+
+
+@pytest.fixture
+def tilewire(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> CommandLine:
+    monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
+    return CommandLine(monkeypatch, capsys)
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    path = tmp_path / "few.txt"
+    path.write_text("care\ncar\ncars\nquack\n")
+    return path
+
+
+@pytest.fixture
+def digraphs(tmp_path: Path) -> Path:
+    path = tmp_path / "digraphs.csv"
+    path.write_text(SPANISH)
+    return path
+
+
+def test_a_word_list_becomes_a_graph_of_the_same_words(
+    tilewire: CommandLine, words: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "few.kwg"
+    assert tilewire("lexicon", "build", words, out) == 0
+    checksum = load_lexicon(words).checksum
+    assert tilewire.out == (f"{out}: 4 words, {out.stat().st_size // 4} nodes, {checksum}\n")
+    assert load_lexicon(out).checksum == checksum
+
+
+def test_what_can_not_be_built(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
+    assert tilewire("lexicon", "build", words, tmp_path / "few.dawg") == 2
+    assert "ends in .kwg" in tilewire.err
+    assert tilewire("lexicon", "build", words, tmp_path / "no" / "few.kwg") == 2
+    assert "can't be written" in tilewire.err
+    assert tilewire("lexicon", "build", tmp_path / "none.txt", tmp_path / "few.kwg") == 2
+    words.write_text("care\nca're\n")
+    assert tilewire("lexicon", "build", words, tmp_path / "few.kwg") == 2
+    assert f"{words}, line 2" in tilewire.err
+    assert tilewire("lexicon", "build", words, tmp_path / "few.kwg", "--distribution", "x") == 2
+    assert not (tmp_path / "few.kwg").exists()
+
+
+def test_a_lexicon_described(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
+    out = tmp_path / "few.kwg"
+    tilewire("lexicon", "build", words, out)
+    for path in (words, out):
+        assert tilewire("lexicon", "info", path) == 0
+        rows = dict(line.split(maxsplit=1) for line in tilewire.out.splitlines())
+        assert rows == {
+            "name": "few",
+            "words": "4",
+            "3": "1",
+            "4": "2",
+            "5": "1",
+            "nodes": str(out.stat().st_size // 4),
+            "checksum": load_lexicon(words).checksum,
+            "alphabet": "english, 26 letters: ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        }
+
+
+def test_the_embedded_lexicon_names_its_source_and_licence(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TILEWIRE_CACHE")  # building it takes seconds: the user's cache will do
+    assert tilewire("lexicon", "list") == 0
+    assert tilewire.out.startswith("scowl  SCOWL")
+    assert tilewire("lexicon", "info") == 0
+    rows = dict(line.split(maxsplit=1) for line in tilewire.out.splitlines())
+    assert rows["name"] == "scowl"
+    assert rows["source"].startswith("SCOWL")
+    notice = Path(rows["licence"].partition(": ")[2])
+    assert "Kevin Atkinson" in notice.read_text(encoding="iso8859-1")
+
+
+def test_words_checked(tilewire: CommandLine, words: Path) -> None:
+    assert tilewire("lexicon", "check", "care", "QUACK", "--lexicon", words) == 0
+    assert tilewire.out == "CARE   valid\nQUACK  valid\n"
+    assert tilewire("lexicon", "check", "Car", "ca", "x-y", "--lexicon", words) == 1
+    assert tilewire.out.splitlines()[:2] == ["CAR  valid", "CA   not valid"]
+    assert tilewire.out.splitlines()[2].startswith("X-Y  not valid: '-' at character 2")
+    assert tilewire.err == ""
+
+
+def test_words_checked_quietly(tilewire: CommandLine, words: Path) -> None:
+    assert tilewire("lexicon", "check", "-q", "care", "--lexicon", words) == 0
+    tilewire("lexicon", "check", "-q", "scar", "--lexicon", words)
+    assert tilewire("lexicon", "check", "-q", "scar", "--lexicon", words) == 1
+    assert tilewire.out + tilewire.err == ""
+
+
+def test_nothing_to_check(tilewire: CommandLine, words: Path) -> None:
+    assert tilewire("lexicon", "check", "--lexicon", words) == 2
+    assert tilewire("lexicon", "check", "care", "--lexicon", "nosuch") == 2
+    assert "embedded: scowl" in tilewire.err
+
+
+def test_tiles_of_several_characters(tilewire: CommandLine, tmp_path: Path, digraphs: Path) -> None:
+    words = tmp_path / "digraphs.txt"
+    words.write_text("charro\nchoca\n".replace("rr", "r"))
+    options = ("--lexicon", words, "--distribution", digraphs)
+    assert tilewire("lexicon", "check", "charo", "[CH]ARO", "[ch]oca", *options) == 0
+    assert tilewire("lexicon", "check", "c[h]aro", "?ARO", "[CH]AR?", "[CH", *options) == 1
+    assert tilewire.out.count("not valid: ") == 4
+    assert tilewire("lexicon", "info", words, "--distribution", digraphs) == 0
+    assert "digraphs, 5 letters: AC[CH]OR" in tilewire.out

@@ -1,0 +1,47 @@
+"""Results of games for tests, with everything that a test does not name filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.results import GameResult, SeatResult
+
+
+def seat(name: str = "static", score: int = 400, **others: Any) -> SeatResult:
+    """Make one side's part of a game: 12 moves in 6 s, the longest 900 ms."""
+    values: dict[str, Any] = {"moves": 12, "think_ms": 6_000, "longest_ms": 900} | others
+    return SeatResult(name=name, score=score, **values)
+
+
+def game(number: int, scores: tuple[int, int], **others: Any) -> GameResult:
+    """Make a game that the higher score wins; games 0 and 1, 2 and 3, … are pairs."""
+    winner = None if scores[0] == scores[1] else int(scores[1] > scores[0])
+    values: dict[str, Any] = {
+        "game": f"g{number}",
+        "number": number,
+        "pair": number // 2,
+        "first": number % 2,
+        "sides": (seat("static", scores[0]), seat("monte carlo", scores[1])),
+        "outcome": "out",
+        "winner": winner,
+        "turns": 24,
+        "seconds": 12.5,
+    }
+    return GameResult(**(values | others))
+
+
+def swapped(result: GameResult) -> GameResult:
+    """Tell the same game with side a as side b."""
+    winner = None if result.winner is None else 1 - result.winner
+    return GameResult(
+        game=result.game,
+        number=result.number,
+        pair=result.pair,
+        first=1 - result.first,
+        sides=(result.sides[1], result.sides[0]),
+        outcome=result.outcome,
+        winner=winner,
+        turns=result.turns,
+        seconds=result.seconds,
+        note=result.note,
+    )
