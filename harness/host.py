@@ -138,10 +138,10 @@ class GameHost:
         match happening:
             case Came(seen=seen):
                 return self._table.attach(seat, now_ms(), seen=seen)
-            case Gone(why=why, failure=failure):
+            case Gone(why=why, failure=failure, evidence=evidence):
                 if failure is None:
                     return self._table.detach(seat, why)
-                return self._table.fail(seat, failure, why, now_ms())
+                return self._table.fail(seat, failure, why, now_ms(), evidence)
             case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
                 try:
                     return self._table.receive(

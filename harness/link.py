@@ -42,6 +42,7 @@ class Link:
         self._on_message = on_message
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
         self._errors = 0
+        self._dismissed = False
 
     def send(self, message: Message) -> None:
         """Queue a message; a peer that lets too many pile up is cut off."""
@@ -67,6 +68,8 @@ class Link:
                 await writer
 
     def _take(self, content: Message | PeerError, at_ms: int) -> None:
+        if self._dismissed:
+            return
         try:
             if isinstance(content, PeerError):
                 raise content
@@ -97,6 +100,7 @@ class Link:
         self._close_later(close, code)
 
     def _close_later(self, code: int, reason: str) -> None:
+        self._dismissed = True
         _in_background(self._close_after_writing(code, reason))
 
     async def _close_after_writing(self, code: int, reason: str) -> None:

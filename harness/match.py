@@ -207,6 +207,8 @@ class Match:
         gcg = game_record(book, planned)
         path = self._folder / "games" / f"{planned.number:05d}.gcg"
         path.write_text(gcg, encoding="utf-8")
+        if book.evidence:
+            path.with_suffix(".faults.txt").write_text("\n".join(book.evidence), encoding="utf-8")
         self._finished(result)
         self._watch_absences(book, planned)
 

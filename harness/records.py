@@ -101,6 +101,8 @@ class Failed(_Record, frozen=True, tag="failed"):
     seat: int
     code: str
     message: str
+    evidence: str = ""
+    """What a failed process left: exit status, the end of its stderr, its last messages."""
 
 
 class Ended(_Record, frozen=True, tag="ended"):

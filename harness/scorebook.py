@@ -52,6 +52,8 @@ class Scorebook:
         self.turns: list[Turn] = []
         self.refusals: list[RefusedMove] = []
         self.faults: list[Accusation] = []
+        self.evidence: list[str] = []
+        """What failed processes left, for whoever looks into it."""
         self.ended: Ended | None = None
         self.attempt = 1
         """Which try of the turn in hand comes next."""
@@ -265,6 +267,8 @@ class Scorebook:
                 self.attempt += 1
             case Failed(seat=seat, code=code, message=message) if code != "disconnect":
                 self.accuse(seat, code, message)
+                name = self.opened.players[seat]
+                self.evidence.append(f"{name}, {code}: {message}\n{record.evidence}\n")
             case Ended():
                 self.ended, self._started_ms = record, None
                 self.faults = list(record.faults)

@@ -65,6 +65,8 @@ class Gone:
 
     why: str
     failure: Outcome | None = None
+    evidence: str = ""
+    """Of a failed process: its exit status, the end of its stderr, its last messages."""
 
 
 Happening: TypeAlias = Came | Said | Gone
@@ -193,12 +195,11 @@ class ProcessSeat(_TaskSeat):
         """What is left to find out why a process failed: its last words, in and out."""
         parts = []
         if self._worker is not None:
-            if self._worker.returncode is not None:
-                parts.append(f"exit status {self._worker.returncode}")
-            parts.append(f"stderr: {self._worker.stderr_tail.strip() or '(nothing)'}")
+            status, words = self._worker.returncode, self._worker.stderr_tail.strip()
+            parts += [f"exit status: {status}", f"stderr:\n{words or '(nothing)'}"]
         if self._link is not None and self._link.recent:
-            parts.append("last messages: " + " | ".join(self._link.recent))
-        return "; ".join(parts)
+            parts += ["last messages:", *self._link.recent]
+        return "\n".join(parts)
 
     async def stop(self) -> None:
         """Let go of the process."""
@@ -234,7 +235,7 @@ class ProcessSeat(_TaskSeat):
         evidence = self.evidence()
         await self._kill()
         self._link = None
-        self._report(Gone(f"{why}; {evidence}" if evidence else why, failure))
+        self._report(Gone(why, failure, evidence))
 
     async def _watch(self) -> None:
         """Ping the process; kill it when it hangs."""

@@ -13,7 +13,7 @@ import contextlib
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import TypeAlias, cast, get_args
 
 import structlog
 from websockets.asyncio.server import Server
@@ -219,7 +219,7 @@ class MatchServer:
                 pass
             case Seek():
                 self._lobby.seek(player, message)
-            case _ if hasattr(message, "game"):
+            case _ if isinstance(message, get_args(GameMessage)):
                 self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
             case _:
                 raise _not_for("player", message)

@@ -125,12 +125,17 @@ class Table:
         side.disconnects += 1
         return Effects([Failed(seat=seat, code="disconnect", message=why)])
 
-    def fail(self, seat: int, code: Outcome, message: str, now_ms: int) -> Effects:
-        """A local seat's process died (``crash``) or hangs (``stall``); once it is restarted."""
+    def fail(
+        self, seat: int, code: Outcome, message: str, now_ms: int, evidence: str = ""
+    ) -> Effects:
+        """A local seat's process died (``crash``) or hangs (``stall``); once it is restarted.
+
+        The evidence goes into the record and to nobody at the table.
+        """
         effects = Effects()
         if self.over:
             return effects
-        failed = Failed(seat=seat, code=code, message=message)
+        failed = Failed(seat=seat, code=code, message=message, evidence=evidence)
         effects.records.append(failed)
         self.book.take(failed)
         side = self._seats[seat]
