@@ -40,7 +40,7 @@ class Side(Enum):
 class State(Enum):
     """Where a game stands between its arbiter and one of its bots."""
 
-    UNKNOWN = "not offered yet"
+    UNKNOWN = "not offered, or asked for again"
     OFFERED = "offered: the bot gets ready"
     READY = "the bot is ready and waits for the start"
     WAITING = "the bot waits for its turn"
@@ -52,14 +52,18 @@ class State(Enum):
 _OFFER: dict[type, State] = {NewGame: State.OFFERED, GameOver: State.OVER}
 """What an arbiter may send at any time: a (new) offer, which is how a game is resumed; the end."""
 
+_AGAIN: dict[type, State] = {Resume: State.UNKNOWN}
+"""What a bot may say at any time. It then waits for the new offer and says nothing before it, so
+that nothing is taken for an answer to an offer that it has not seen."""
+
 _TABLE: dict[State, dict[Side, dict[type, State]]] = {
     State.UNKNOWN: {
         Side.ARBITER: {**_OFFER},
-        Side.BOT: {Resume: State.UNKNOWN},
+        Side.BOT: {**_AGAIN},
     },
     State.OFFERED: {
         Side.ARBITER: {**_OFFER},
-        Side.BOT: {Ready: State.READY, Decline: State.OVER, Resume: State.OFFERED},
+        Side.BOT: {**_AGAIN, Ready: State.READY, Decline: State.OVER},
     },
     State.READY: {
         Side.ARBITER: {
@@ -68,28 +72,28 @@ _TABLE: dict[State, dict[Side, dict[type, State]]] = {
             Played: State.WAITING,  # these two only after a resume: the start lies in the past
             YourTurn: State.TO_MOVE,
         },
-        Side.BOT: {Resume: State.READY},
+        Side.BOT: {**_AGAIN},
     },
     State.WAITING: {
         Side.ARBITER: {**_OFFER, Played: State.WAITING, YourTurn: State.TO_MOVE},
-        Side.BOT: {Resume: State.WAITING},
+        Side.BOT: {**_AGAIN},
     },
     State.TO_MOVE: {
         Side.ARBITER: {**_OFFER},
         Side.BOT: {
+            **_AGAIN,
             Move: State.ANSWERED,
             Resign: State.ANSWERED,
             Info: State.TO_MOVE,
-            Resume: State.TO_MOVE,
         },
     },
     State.ANSWERED: {
         Side.ARBITER: {**_OFFER, Played: State.WAITING, Refused: State.TO_MOVE},
-        Side.BOT: {Resume: State.ANSWERED},
+        Side.BOT: {**_AGAIN},
     },
     State.OVER: {
         Side.ARBITER: {**_OFFER},
-        Side.BOT: {Resume: State.OVER},
+        Side.BOT: {**_AGAIN},
     },
 }
 

@@ -127,6 +127,8 @@ class ArbiterSession(_Session):
         game = self._known(message)
         if isinstance(message, Info) and self._is_stale(game, message.seq):
             return None  # crossed with the verdict on its move: nobody's fault
+        if isinstance(message, Move | Resign | Info) and self._crossed_with_offer(game):
+            return None  # the turn will be asked again, and then answered again
         if isinstance(message, Move | Resign):
             attempt = message.attempt if isinstance(message, Move) else game.attempt
             if self._is_stale(game, message.seq) or attempt < game.attempt:
@@ -146,6 +148,11 @@ class ArbiterSession(_Session):
     @staticmethod
     def _is_stale(game: Conversation, seq: int) -> bool:
         return seq < game.next_seq
+
+    @staticmethod
+    def _crossed_with_offer(game: Conversation) -> bool:
+        """Tell whether a game that is on has been offered anew and not been taken up yet."""
+        return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
     def _forget_ended(self, keep: int = KEPT_ENDED) -> None:
         """Let go of old games, so that a connection of a thousand games stays small."""
@@ -195,7 +202,7 @@ class BotSession(_Session):
             game = self.games[message.game] = Conversation(message.game)
         else:
             game = self._known(message)
-        if self._is_repetition(game, message):
+        if self._is_needless(game, message):
             return None, []
         game.advance(Side.ARBITER, message)
         self.seen[message.game] = game.next_seq - 1
@@ -212,9 +219,13 @@ class BotSession(_Session):
         return Resume(game=game, seen=self.seen.get(game, -1))
 
     @staticmethod
-    def _is_repetition(game: Conversation, message: FromArbiter) -> bool:
-        """Tell the second copy of an answer, which a repeated move gets."""
+    def _is_needless(game: Conversation, message: FromArbiter) -> bool:
+        """Tell the second copy of an answer, and what a new offer that was asked for repeats."""
         match message:
+            case NewGame() | GameOver():
+                return False
+            case _ if game.state is State.UNKNOWN:
+                return True
             case Started() | Played():
                 return message.seq < game.next_seq
             case Refused():

@@ -118,14 +118,11 @@ class WebSocketChannel:
             raise self._closed(error) from None
 
     async def receive(self) -> Arrival:
-        """Wait for the next message."""
+        """Wait for the next message; text that is not UTF-8 closes the connection with 1007."""
         try:
             frame = await self._connection.recv()
         except ConnectionClosed as error:
             raise self._closed(error) from None
-        except UnicodeDecodeError:
-            at_ms = self._connection.next_stamp()
-            return Arrival(PeerError("bad_frame", "a text frame that is not UTF-8"), at_ms)
         at_ms = self._connection.next_stamp()
         try:
             return Arrival(self._codec.decode(frame), at_ms)
@@ -168,6 +165,7 @@ async def dial(
         ChannelClosed: nobody answers there, or not with this protocol; the sentence says what.
     """
     headers = {"Authorization": f"Bearer {token}"} if token else None
+    trust: dict[str, Any] = {} if tls is None else {"ssl": tls}
     try:
         connection = await connect(
             url,
@@ -179,9 +177,9 @@ async def dial(
             ping_interval=10,
             ping_timeout=20,
             max_size=MAX_FRAME,
-            ssl=tls,
             create_connection=_ClientEnd,
             proxy=None,
+            **trust,
         )
     except (OSError, InvalidHandshake, InvalidURI, TimeoutError, ValueError) as error:
         raise ChannelClosed(f"can't reach {url}: {error or type(error).__name__}") from None

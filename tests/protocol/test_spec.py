@@ -1,0 +1,320 @@
+"""``protocol/SPEC.md`` says what the code does.
+
+Section 11 is written by this file: ``python tests/protocol/test_spec.py --write``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+import own_draws
+from msgspec import inspect
+
+import protocol.messages
+from engine.bag import Bag, DrawStream, commitment
+from engine.rules import standard_rules
+from protocol.codec import CODECS, MAX_FRAME, MAX_ITEMS, MAX_STRING
+from protocol.conversation import _TABLE, Side, State
+from protocol.messages import MAX_SENTENCE, MESSAGES
+
+REPOSITORY = Path(__file__).parents[2]
+SPEC = REPOSITORY / "protocol" / "SPEC.md"
+START, END = "<!-- messages -->\n", "<!-- /messages -->\n"
+
+
+# --- section 11, from protocol/messages.py --------------------------------------------------------
+
+FROM = {
+    "hello": "The opening side → the other.",
+    "welcome": "The side that was opened → the other.",
+    **dict.fromkeys(("error", "goodbye", "ping", "pong"), "Either side → the other."),
+    **dict.fromkeys(("seek",), "Player → server."),
+    **dict.fromkeys(("seeking",), "Server → player."),
+    **dict.fromkeys(("games", "watch"), "Spectator → server."),
+    **dict.fromkeys(("game_list",), "Server → spectator."),
+    **dict.fromkeys(("new_game", "started", "played", "game_over"), "Arbiter → bot, spectator."),
+    **dict.fromkeys(("your_turn", "refused"), "Arbiter → bot."),
+    **dict.fromkeys(("ready", "decline", "move", "resign", "info", "resume"), "Bot → arbiter."),
+}
+PARTS = ("rules", "time control", "candidate", "listed game", "accusation")
+NAMES = {
+    "RulesInPlay": "rules",
+    "TimeControl": "time control",
+    "Candidate": "candidate",
+    "ListedGame": "listed game",
+    "Accusation": "accusation",
+}
+COMMON = {"game": "The game.", "seq": "The number of the event.", "seat": "Whose turn it was."}
+
+
+def rendered() -> str:
+    """Write section 11."""
+    sources = {
+        node.name: node
+        for node in ast.parse(Path(protocol.messages.__file__).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
+    parts = [
+        _section(f"`{tag}`", kind, sources, FROM[tag]) for tag, kind in sorted(MESSAGES.items())
+    ]
+    kinds = {NAMES[name]: getattr(protocol.messages, name) for name in NAMES}
+    parts += [_section(f"Part: {name}", kinds[name], sources) for name in PARTS]
+    return "\n".join(parts)
+
+
+def _section(
+    title: str, kind: type[msgspec.Struct], sources: dict[str, ast.ClassDef], direction: str = ""
+) -> str:
+    source = sources[kind.__name__]
+    text = " ".join((ast.get_docstring(source) or "").split())
+    lines = [f"### {title}", "", *([direction, ""] if direction else []), _plain(text), ""]
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    if info.fields:
+        meanings = _meanings(source)
+        lines += ["| field | type | default | meaning |", "| --- | --- | --- | --- |"]
+        for field in info.fields:
+            meaning = meanings.get(field.name) or COMMON[field.name]
+            name = f"`{field.encode_name}`"
+            lines.append(f"| {name} | {_type(field.type)} | {_default(field)} | {meaning} |")
+    else:
+        lines.append("No fields beyond `type`.")
+    return "\n".join(lines) + "\n"
+
+
+def _meanings(source: ast.ClassDef) -> dict[str, str]:
+    """The docstring under each field."""
+    found = {}
+    for field, after in zip(source.body, source.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+        ):
+            found[field.target.id] = _plain(" ".join(str(after.value.value).split()))
+    return found
+
+
+def _plain(text: str) -> str:
+    return text.replace("``", "`").replace("|", "\\|")
+
+
+def _type(info: inspect.Type) -> str:
+    match info:
+        case inspect.StrType(pattern=str()):
+            return f"hex of up to {(info.max_length or 0) // 2} bytes"
+        case inspect.StrType(min_length=low, max_length=high):
+            return f"text of {low}–{high}" if low else f"text, up to {high}"
+        case inspect.IntType(ge=low, le=high):
+            return f"number, {_number(low)} to {_number(high)}"
+        case inspect.FloatType(ge=low, le=high):
+            return "number" if low is None else f"number, {low} to {high}, with a fraction"
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.LiteralType(values=values):
+            return " or ".join(f"`{value}`" for value in values)
+        case inspect.StructType(cls=cls):
+            own = getattr(cls.__struct_config__, "tag", None)
+            return f"`{own}`" if own else f"[{NAMES[cls.__name__]}]({_anchor(cls)})"
+        case inspect.TupleType(item_types=(first, *_)):
+            return f"pair: {_type(first)}"
+        case inspect.VarTupleType(item_type=item, max_length=most):
+            return f"list{f' of up to {most}' if most else ''}: {_type(item)}"
+        case inspect.UnionType(types=types):
+            some = [_type(one) for one in types if not isinstance(one, inspect.NoneType)]
+            return f"{' or '.join(some)}, or null"
+        case _:
+            raise TypeError(f"no words are known for {info}")
+
+
+def _number(value: int | None) -> str:
+    return {2**53: "2⁵³", -(2**53): "−2⁵³", 2**40: "2⁴⁰"}.get(value or 0, f"{value:,}")
+
+
+def _anchor(cls: type[msgspec.Struct]) -> str:
+    return "#part-" + NAMES[cls.__name__].replace(" ", "-")
+
+
+def _default(field: inspect.Field) -> str:
+    if field.required:
+        return "—"
+    value = field.default
+    if isinstance(value, msgspec.Struct):
+        return "its defaults"
+    return f"`{msgspec.json.encode(value).decode()}`"
+
+
+def test_section_11_is_what_the_messages_say() -> None:
+    text = SPEC.read_text(encoding="utf-8")
+    section = text[text.index(START) + len(START) : text.index(END)]
+    assert section == rendered(), "run: python tests/protocol/test_spec.py --write"
+
+
+def write() -> None:
+    text = SPEC.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    SPEC.write_text(f"{before}{START}{rendered()}{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
+# --- the other sections ---------------------------------------------------------------------------
+
+
+def spec() -> str:
+    return SPEC.read_text(encoding="utf-8")
+
+
+def table_under(heading: str) -> list[list[str]]:
+    """The rows of the first table after some words, without its head."""
+    rows = []
+    for line in spec().partition(heading)[2].splitlines():
+        if line.startswith("|"):
+            rows.append([cell.strip() for cell in line.strip("|").split("|")])
+        elif rows:
+            break
+    assert rows, f"no table after {heading!r}"
+    return rows[2:]
+
+
+def codes_under(heading: str) -> set[str]:
+    return {code for row in table_under(heading) for code in re.findall(r"`(\w+)`", row[0])}
+
+
+def test_the_state_table_is_that_of_the_code() -> None:
+    names = {
+        "not offered": State.UNKNOWN,
+        "offered": State.OFFERED,
+        "ready": State.READY,
+        "waiting": State.WAITING,
+        "to move": State.TO_MOVE,
+        "answered": State.ANSWERED,
+        "over": State.OVER,
+    }
+    written: dict[State, dict[Side, dict[type, State]]] = {}
+    for row in table_under("What may be sent when"):
+        state = names[row[0]]
+        written[state] = {}
+        for side, cell in zip((Side.ARBITER, Side.BOT), row[1:], strict=True):
+            entries = re.findall(r"`(\w+)`(?: → ([a-z ]+))?", cell)
+            assert len(entries) == cell.count("`") // 2
+            written[state][side] = {
+                MESSAGES[name]: names[target] if target else state for name, target in entries
+            }
+    assert written == _TABLE
+
+
+def illegal_codes(path: str) -> set[str]:
+    """The codes with which ``IllegalMove`` is raised in a file."""
+    tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+    return {
+        str(call.args[0].value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "IllegalMove"
+        and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def test_every_reason_to_refuse_a_move_is_listed() -> None:
+    listed = codes_under("Why a move is `refused`")
+    assert listed == illegal_codes("engine/rules.py") | illegal_codes("harness/scorebook.py")
+
+
+def test_every_outcome_is_listed() -> None:
+    listed = codes_under("`game_over.outcome` is one of these")
+    (outcome,) = (
+        field.type
+        for field in msgspec.structs.fields(MESSAGES["game_over"])
+        if field.name == "outcome"
+    )
+    assert listed == set(outcome.__args__)
+
+
+def test_every_error_is_listed() -> None:
+    raised = {
+        code
+        for folder in ("protocol", "harness", "bot")
+        for path in (REPOSITORY / folder).glob("*.py")
+        for code in re.findall(r'PeerError\(\s*"(\w+)"', path.read_text(encoding="utf-8"))
+    }
+    assert len(raised) > 10
+    assert raised <= codes_under("An `error` has a `code`")
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    limits = dict(table_under("## 10. Limits"))
+    assert limits["a frame"] == (
+        f"{MAX_FRAME // 1024} KiB; strings of {MAX_STRING // 1024} KiB, "
+        f"{MAX_ITEMS:,} items a list or map"
+    )
+    assert limits["a sentence, the text of an `info`"].startswith(f"{MAX_SENTENCE:,} characters")
+    for name in CODECS:
+        assert f"`{name}`" in spec()
+
+
+def test_nothing_is_left_to_be_filled_in() -> None:
+    assert "@@" not in spec()
+
+
+# --- section 8: the test vectors ------------------------------------------------------------------
+
+
+def vectors() -> dict[str, str]:
+    section = spec().partition("## 8. Draws")[2].partition("## 9.")[0]
+    block = section.partition("```text\n")[2].partition("```")[0]
+    return dict(re.split(r" {2,}", line, maxsplit=1) for line in block.splitlines())
+
+
+def test_the_test_vectors_follow_from_the_text() -> None:
+    given = vectors()
+    secret = bytes.fromhex(given["secret"])
+    nonces = bytes.fromhex(given["nonce of seat 0"]), bytes.fromhex(given["nonce of seat 1"])
+    assert sha256(secret).hexdigest() == given["commitment"]
+    assert own_draws.key_of(secret, nonces).hex() == given["key"]
+    source = own_draws.numbers(secret, nonces)
+    first = " ".join(str(next(source)) for _ in range(3))
+    assert first == given["first numbers"]
+    source = own_draws.numbers(secret, nonces)
+    distribution = standard_rules().distribution
+    bag = own_draws.order_of(distribution.alphabet.text(distribution.all_tiles()), source)
+    assert "".join(bag[:7]) == given["seat 0 draws"]
+    assert "".join(bag[7:14]) == given["seat 1 draws"]
+    bag = bag[14:]
+    back, drawn = given["seat 0 exchanges"], given["and draws"]
+    assert "".join(bag[: len(back)]) == drawn
+    bag = bag[len(back) :]
+    own_draws.put_back(back, bag, source)
+    assert [bag[int(at)] for at in given["they then lie at"].split()] == sorted(back)
+    assert "".join(bag[:14]) == given["the next 14 tiles"]
+
+
+def test_the_test_vectors_are_those_of_our_own_bag() -> None:
+    given = vectors()
+    secret = bytes.fromhex(given["secret"])
+    nonces = bytes.fromhex(given["nonce of seat 0"]), bytes.fromhex(given["nonce of seat 1"])
+    assert commitment(secret).hex() == given["commitment"]
+    distribution = standard_rules().distribution
+    alphabet = distribution.alphabet
+    bag = Bag.shuffled(distribution, DrawStream(secret, nonces))
+    for seat in (0, 1):
+        tiles, bag = bag.draw(7, seat)
+        assert "".join(map(alphabet.tile_text, tiles)) == given[f"seat {seat} draws"]
+    back = alphabet.tiles(given["seat 0 exchanges"])
+    tiles, bag = bag.draw(len(back), 0)
+    assert "".join(map(alphabet.tile_text, tiles)) == given["and draws"]
+    bag = bag.put_back(back)
+    places = [int(at) for at in given["they then lie at"].split()]
+    assert [bag.order[at] for at in places] == sorted(back)
+    assert "".join(map(alphabet.tile_text, bag.order[:14])) == given["the next 14 tiles"]
+
+
+if __name__ == "__main__":
+    if "--write" not in sys.argv:
+        sys.exit("usage: python tests/protocol/test_spec.py --write")
+    write()

@@ -1,0 +1,272 @@
+"""Both ends over real sockets of loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.server import Server
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request
+from websockets.typing import Subprotocol
+from wire import made_message
+
+from protocol.channel import ChannelClosed, now_ms
+from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK
+from protocol.errors import PeerError
+from protocol.messages import MESSAGES, Ping, Pong
+from protocol.websocket import BytesBudget, WebSocketChannel, dial, listen
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "tls"
+OnChannel = Callable[[WebSocketChannel, Request], Awaitable[None]]
+
+
+async def echo(channel: WebSocketChannel, _request: Request) -> None:
+    """Send back what comes; answer what can't be read."""
+    try:
+        while True:
+            content = (await channel.receive()).content
+            if isinstance(content, PeerError):
+                await channel.send(content.reply)
+                if content.close is not None:
+                    await channel.close(content.close, content.code)
+                continue
+            await channel.send(content)
+    except ChannelClosed:
+        return
+
+
+@asynccontextmanager
+async def server(on_channel: OnChannel = echo, **options: Any) -> Any:
+    """A server on a free port; gives its URL."""
+    running: Server = await listen("127.0.0.1", 0, on_channel, **options)
+    scheme = "wss" if options.get("tls") else "ws"
+    port = next(iter(running.sockets)).getsockname()[1]
+    try:
+        yield f"{scheme}://127.0.0.1:{port}"
+    finally:
+        running.close()
+        await running.wait_closed()
+
+
+def bare(url: str, codec: str | None = MSGPACK.subprotocol, **options: Any) -> connect:
+    """A client of the library's own, that may send anything."""
+    offered = None if codec is None else [Subprotocol(codec)]
+    return connect(url, subprotocols=offered, compression=None, proxy=None, **options)
+
+
+async def closed_with(client: ClientConnection) -> int:
+    """Read to the end of a connection; give the code that it was closed with."""
+    with suppress(ConnectionClosed):
+        async for _ in client:
+            pass
+    await client.wait_closed()
+    assert client.close_code is not None
+    return client.close_code
+
+
+async def test_every_message_goes_there_and_back_with_its_time() -> None:
+    rng = random.Random(4)
+    async with server() as url:
+        channel = await dial(url)
+        assert channel.peer == url
+        for kind in MESSAGES:
+            message = made_message(kind, rng)
+            before = now_ms()
+            await channel.send(message)
+            arrival = await channel.receive()
+            assert arrival.content == message
+            assert before <= arrival.at_ms <= now_ms()
+        await channel.close()
+        await channel.ended()
+
+
+@pytest.mark.parametrize("codec", CODECS.values(), ids=["msgpack", "json"])
+async def test_the_codec_is_what_the_opening_side_offers(codec: Any) -> None:
+    async with server() as url, bare(url, codec.subprotocol) as client:
+        assert client.subprotocol == codec.subprotocol
+        await client.send(codec.encode(Ping(id=3)))
+        assert codec.decode(await client.recv()) == Ping(id=3)
+
+
+async def test_with_no_subprotocol_messagepack_is_spoken() -> None:
+    async with server() as url, bare(url, None) as client:
+        assert client.subprotocol is None
+        await client.send(MSGPACK.encode(Ping(id=3)))
+        assert MSGPACK.decode(await client.recv()) == Ping(id=3)
+
+
+async def test_arrivals_are_stamped_when_they_come_in_and_not_when_they_are_read() -> None:
+    stamps: list[tuple[int, int]] = []
+    may_read = asyncio.Event()
+
+    async def late(channel: WebSocketChannel, _request: Request) -> None:
+        await may_read.wait()
+        began = now_ms()
+        for _ in range(3):
+            stamps.append(((await channel.receive()).at_ms, began))
+
+    async with server(late) as url, bare(url) as client:
+        for number in range(3):
+            await client.send([MSGPACK.encode(Ping(id=number))])
+        pong = await client.ping()
+        await pong  # the frames before it are in
+        sent_by = now_ms()
+        may_read.set()
+        await client.wait_closed()
+    assert len(stamps) == 3
+    assert all(at <= sent_by <= began for at, began in stamps)
+    assert [at for at, _ in stamps] == sorted(at for at, _ in stamps)
+
+
+async def test_what_can_not_be_read_is_answered_and_the_conversation_goes_on() -> None:
+    async with server() as url, bare(url) as client:
+        for frame in (b"\xc1", b"", b"\x81\xa4type\xa5dance", b"\x90"):
+            await client.send(frame)
+            answer = MSGPACK.decode(await client.recv())
+            assert getattr(answer, "code", None) in ("bad_frame", "bad_message", "unknown_type")
+        await client.send(MSGPACK.encode(Pong(id=1)))
+        assert MSGPACK.decode(await client.recv()) == Pong(id=1)
+
+
+async def test_a_frame_over_the_limit_closes_the_connection() -> None:
+    async with server() as url, bare(url) as client:
+        await client.send(bytes(MAX_FRAME + 1))
+        assert await closed_with(client) == 1009
+
+
+@pytest.mark.parametrize(("codec", "frame"), [(MSGPACK, "{}"), (JSON, b"\x80")])
+async def test_a_frame_of_the_other_kind_closes_the_connection(
+    codec: Any, frame: bytes | str
+) -> None:
+    async with server() as url, bare(url, codec.subprotocol) as client:
+        await client.send(frame)
+        answer = codec.decode(await client.recv())
+        assert answer.code == "bad_frame"
+        assert await closed_with(client) == 1003
+
+
+async def test_text_that_is_not_utf8_closes_the_connection() -> None:
+    heard: list[object] = []
+
+    async def listener(channel: WebSocketChannel, _request: Request) -> None:
+        try:
+            while True:
+                heard.append((await channel.receive()).content)
+        except ChannelClosed as closed:
+            heard.append(closed)
+
+    async with server(listener) as url, bare(url, JSON.subprotocol) as client:
+        await client.send(b'{"type":"\xff\xfe"}', text=True)
+        assert await closed_with(client) == 1007
+    (closed,) = heard
+    assert isinstance(closed, ChannelClosed)
+    assert closed.code == 1007
+
+
+async def test_a_peer_that_floods_is_cut_off_and_another_goes_on() -> None:
+    async with server() as url, bare(url) as honest, bare(url) as flooder:
+        frame = bytes(64 * 1024)
+
+        async def flood() -> None:
+            while True:
+                await flooder.send(frame)
+
+        async def drain() -> None:
+            async for _ in flooder:
+                pass
+
+        with pytest.raises(ConnectionClosed):
+            await asyncio.gather(flood(), drain())
+        assert flooder.close_code in (1006, 1008)
+        for number in range(20):
+            await honest.send(MSGPACK.encode(Ping(id=number)))
+            assert MSGPACK.decode(await honest.recv()) == Ping(id=number)
+
+
+async def test_a_flood_of_websocket_pings_is_cut_off_too() -> None:
+    async with server() as url, bare(url) as flooder:
+
+        async def flood() -> None:
+            for number in range(10**9):
+                await flooder.ping(number.to_bytes(125, "big"))
+
+        with pytest.raises(ConnectionClosed):
+            await flood()
+        assert flooder.close_code in (1006, 1008)
+
+
+def test_a_budget_fills_up_again_and_never_beyond_its_burst() -> None:
+    budget = BytesBudget(burst=100, per_second=10)
+    assert budget.spend(100, now=1_000.0)
+    assert not budget.spend(1, now=1_000.0)
+    assert budget.spend(9, now=1_001.0)
+    assert budget.spend(100, now=2_000.0)
+    assert not budget.spend(1, now=2_000.0)
+
+
+async def test_a_token_goes_in_the_header_and_never_in_the_url() -> None:
+    requests: list[Request] = []
+
+    async def note(channel: WebSocketChannel, request: Request) -> None:
+        requests.append(request)
+
+    async with server(note) as url:
+        channel = await dial(f"{url}/static", token="secret")
+        with pytest.raises(ChannelClosed):
+            await channel.receive()
+    assert requests[0].headers["Authorization"] == "Bearer secret"
+    assert requests[0].path == "/static"
+
+
+async def test_who_is_closed_learns_the_code_and_the_reason() -> None:
+    async def turn_away(channel: WebSocketChannel, _request: Request) -> None:
+        await channel.close(1013, "no room, try later " + "ä" * 200)
+
+    async with server(turn_away) as url:
+        channel = await dial(url)
+        with pytest.raises(ChannelClosed, match="1013 no room, try later") as caught:
+            await channel.receive()
+        assert caught.value.code == 1013
+        with pytest.raises(ChannelClosed):
+            await channel.send(Ping(id=1))
+        await channel.close()
+
+
+async def test_a_plain_request_can_be_answered() -> None:
+    async with server(on_http=lambda request: (200, f"hello {request.path}\n")) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.endswith(b"hello /health\n")
+
+
+async def test_nobody_there_is_said_with_the_address() -> None:
+    async with server() as url:
+        gone = url
+    for wrong in (gone, "http://127.0.0.1/", "not a url"):
+        with pytest.raises(ChannelClosed, match=r"^can't reach "):
+            await dial(wrong)
+
+
+async def test_over_tls_with_a_certificate_that_is_known() -> None:
+    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    served.load_cert_chain(FIXTURES / "localhost.pem", FIXTURES / "localhost.key")
+    async with server(tls=served) as url:
+        known = ssl.create_default_context(cafile=FIXTURES / "localhost.pem")
+        channel = await dial(url, tls=known)
+        await channel.send(Ping(id=8))
+        assert (await channel.receive()).content == Ping(id=8)
+        await channel.close()
+        with pytest.raises(ChannelClosed, match=r"can't reach wss://.*certificate verify failed"):
+            await dial(url)
