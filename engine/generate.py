@@ -35,7 +35,7 @@ from engine.position import Board, Position, Rack, bag_count
 from engine.rules import Rules, standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, MAX_LETTERS
 from lexicons.jit import on_warm_up
-from lexicons.kwg import WordGraph
+from lexicons.kwg import NARROW, WordGraph
 from lexicons.layout import BoardLayout
 from lexicons.store import Lexicon
 
@@ -118,7 +118,7 @@ def _search(board: Board, rack: Rack, graph: WordGraph, rules: Rules) -> Search:
     points[: len(rules.distribution.points)] = rules.distribution.points
     side = max(board.layout.rows, board.layout.columns) + _BORDER
     return Search(
-        nodes=_read_only(np.ascontiguousarray(graph.nodes, np.uint32)),
+        nodes=_read_only(np.ascontiguousarray(graph.in_layout(NARROW).nodes, np.uint32)),
         squares=_squares(board, points),
         frames=np.recarray(side + FRAMES_BEYOND_SIDE, FRAME),
         points=points,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.jit import helper, kernel
-from lexicons.kwg import ACCEPTS, CHILD, LAST, MAX_NODES, TILE_SHIFT, Nodes
+from lexicons.kwg import NARROW, WIDE, NodeLayout, Nodes, WordGraph
 
 __all__ = ["LABEL_ACCEPTS", "LABEL_TILE", "CellIndexes", "Cells", "intern", "lay_out", "make_room"]
 
@@ -58,26 +58,31 @@ def make_room(capacity: int, old: Cells | None = None) -> Cells:
     return cells
 
 
-def lay_out(cells: Cells, dawg_root: int, gaddag_root: int) -> Nodes:
-    """Write all cells as the nodes of a word graph; the roots are the cells of its two lists.
+def lay_out(
+    cells: Cells, dawg_root: int, gaddag_root: int, layout: NodeLayout | None = None
+) -> WordGraph:
+    """Write all cells as a word graph; the roots are the cells of its two lists.
+
+    Without ``layout`` it is the narrow one, or the wide one if there are too many nodes for that.
 
     Raises:
-        ValueError: there are more nodes than the KWG layout can number.
+        ValueError: there are more nodes than the layout can number.
     """
     used = int(cells.used[0])
     place = np.zeros(used, np.uint32)
     lengths, order = _longest_first(cells, dawg_root, gaddag_root)
     total = _assign_places(cells, lengths, order, place)
-    if total > MAX_NODES + 1:
+    layout = layout or (NARROW if total <= NARROW.max_nodes else WIDE)
+    if total > layout.max_nodes:
         raise ValueError(
-            f"the word graph needs {total} nodes; the KWG layout holds {MAX_NODES + 1}, "
-            "so the list must be shorter"
+            f"the word graph needs {total} nodes; the {layout.suffix} layout holds "
+            f"{layout.max_nodes}, so the list must be shorter"
         )
     nodes = np.zeros(total, np.uint32)
-    nodes[0] = LAST | int(place[dawg_root])
-    nodes[1] = LAST | int(place[gaddag_root])
-    _write_nodes(cells, order, place, nodes)
-    return nodes
+    nodes[0] = layout.last | int(place[dawg_root]) << layout.child_shift
+    nodes[1] = layout.last | int(place[gaddag_root]) << layout.child_shift
+    _write_nodes(cells, order, place, layout, nodes)
+    return WordGraph(nodes, layout)
 
 
 def _longest_first(
@@ -175,7 +180,11 @@ def _assign_places(
 
 @kernel
 def _write_nodes(
-    cells: Cells, heads: npt.NDArray[np.int64], place: CellIndexes, nodes: Nodes
+    cells: Cells,
+    heads: npt.NDArray[np.int64],
+    place: CellIndexes,
+    layout: NodeLayout,
+    nodes: Nodes,
 ) -> None:
     """Write the lists that were given places. ``nodes`` is modified in place."""
     at = 2
@@ -184,13 +193,13 @@ def _write_nodes(
             continue
         cell = head
         while cell != 0:
-            label = np.uint32(cells.label[cell])
-            node = (label & np.uint32(LABEL_TILE)) << np.uint32(TILE_SHIFT)
-            node |= place[cells.child[cell]] & np.uint32(CHILD)
-            if label & np.uint32(LABEL_ACCEPTS):
-                node |= np.uint32(ACCEPTS)
+            label = np.int64(cells.label[cell])
+            node = (label & LABEL_TILE) << layout.tile_shift
+            node |= np.int64(place[cells.child[cell]]) << layout.child_shift
+            if label & LABEL_ACCEPTS:
+                node |= layout.accepts
             if cells.next[cell] == 0:
-                node |= np.uint32(LAST)
+                node |= layout.last
             nodes[at] = node
             at += 1
             cell = np.int64(cells.next[cell])

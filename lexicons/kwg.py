@@ -1,19 +1,26 @@
-"""Word graphs: the words of a lexicon as a DAWG and a GADDAG in one array (KWG files).
+"""Word graphs: the words of a lexicon as a DAWG and a GADDAG in one array (KWG and KBWG files).
 
-A KWG file, the layout that wolges and MAGPIE use, is an array of little-endian 32-bit nodes
-without a header:
+A file, as wolges and MAGPIE have them, is an array of little-endian 32-bit nodes without a header,
+in one of two layouts. ``NARROW`` (``.kwg``) numbers 4,194,304 nodes; richer languages outgrow it
+and take ``WIDE`` (``.kbwg``), which numbers 16,777,216:
 
-========  =====================================================================
-bits
-31–24     tile
-23        a word ends with this tile
-22        last of its siblings
-21–0      index of the first child, 0 where there is none
-========  =====================================================================
+==============================================  =============  ============
+what                                            narrow, bits   wide, bits
+==============================================  =============  ============
+tile                                            31–24          5–0
+a word ends with this tile                      23             7
+last of its siblings                            22             6
+index of the first child, 0 where there is none  21–0          31–8
+==============================================  =============  ============
 
 Siblings lie next to each other, tiles ascending. The child of node 0 is the first node of the
 DAWG, the child of node 1 the first node of the GADDAG. In the GADDAG tile 0 separates: CARE is
 there as ``ERAC``, ``RAC@E``, ``AC@RE`` and ``C@ARE``; behind a separator comes the DAWG.
+
+No mark in a file tells its layout. A file is taken for what its name ends in, or for the other if
+it is unsound as that; under any other name narrow comes first. No lexicon is sound as both: read
+as wide, the first node of a narrow one has a child beyond node 16,384; read as narrow, a wide node
+without a child has tile 0 and a sibling after it, and two of these in a row are out of order.
 
 Nothing here needs numba, so that a host which only checks words need not compile.
 """
@@ -23,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,23 +40,24 @@ from lexicons.cache import replacing
 __all__ = [
     "ACCEPTS",
     "CHILD",
+    "GRAPH_SUFFIXES",
     "LAST",
-    "MAX_NODES",
     "MAX_TILE",
     "MAX_WORD",
+    "NARROW",
     "TILE_SHIFT",
+    "WIDE",
+    "Arcs",
+    "NodeLayout",
     "Nodes",
     "WordGraph",
+    "check_ends",
     "check_nodes",
+    "list_ends",
     "read_kwg",
     "write_kwg",
 ]
 
-TILE_SHIFT = 24
-ACCEPTS = 1 << 23
-LAST = 1 << 22
-CHILD = LAST - 1
-MAX_NODES = CHILD
 MAX_WORD = 63
 _MAX_DEPTH = MAX_WORD + 1  # with the separator
 MAX_TILE = 63
@@ -58,51 +66,122 @@ _FIRST_LIST = 2  # nodes 0 and 1 only point at the two roots
 Nodes: TypeAlias = npt.NDArray[np.uint32]
 
 
-class WordGraph:
-    """The words of a lexicon: ``nodes`` is a read-only ``uint32`` array in KWG layout.
+class NodeLayout(NamedTuple):
+    """Where the fields of a 32-bit node lie; kernels take it as it is."""
 
-    The constructor trusts its argument; ``check_nodes`` does not.
+    tile_shift: int
+    tile_mask: int  # of the shifted node
+    accepts: int
+    last: int
+    child_shift: int
+    child_mask: int  # of the shifted node: the highest index
+
+    @property
+    def suffix(self) -> str:
+        """Say how the names of files in this layout end."""
+        return ".kbwg" if self.child_shift else ".kwg"
+
+    @property
+    def max_nodes(self) -> int:
+        """Say how many nodes this layout can number."""
+        return self.child_mask + 1
+
+
+NARROW: Final = NodeLayout(24, 0xFF, 1 << 23, 1 << 22, 0, (1 << 22) - 1)
+WIDE: Final = NodeLayout(0, 0x3F, 1 << 7, 1 << 6, 8, (1 << 24) - 1)
+GRAPH_SUFFIXES: Final = (NARROW.suffix, WIDE.suffix)
+
+# The narrow layout's fields by name.
+TILE_SHIFT: Final = NARROW.tile_shift
+ACCEPTS: Final = NARROW.accepts
+LAST: Final = NARROW.last
+CHILD: Final = NARROW.child_mask
+
+
+class Arcs(NamedTuple):
+    """The fields of all nodes, one array each, whatever the layout was."""
+
+    tile: npt.NDArray[np.uint8]  # [nodes]
+    accepts: npt.NDArray[np.bool_]  # [nodes] a word ends here
+    last: npt.NDArray[np.bool_]  # [nodes] of its siblings
+    child: npt.NDArray[np.uint32]  # [nodes] the first of them; 0: none
+
+    def pack(self, layout: NodeLayout) -> Nodes:
+        """Write nodes in a layout that can number them."""
+        nodes = self.tile.astype(np.uint32) << np.uint32(layout.tile_shift)
+        nodes |= self.child << np.uint32(layout.child_shift)
+        nodes |= self.accepts * np.uint32(layout.accepts)
+        nodes |= self.last * np.uint32(layout.last)
+        return nodes
+
+
+class WordGraph:
+    """The words of a lexicon: ``nodes`` is a read-only ``uint32`` array in ``layout``.
+
+    The constructor trusts its arguments; ``check_nodes`` does not. Who reads nodes by himself asks
+    for the layout first, or takes ``arcs()``, which are the same in both.
     """
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: Nodes, layout: NodeLayout = NARROW) -> None:
         """Wrap nodes; they are not copied, and this view of them is read-only."""
         self.nodes: Nodes = np.asarray(nodes, dtype=np.uint32).view()
         self.nodes.flags.writeable = False
+        self.layout = layout
 
-    def __reduce__(self) -> tuple[type[WordGraph], tuple[Nodes]]:
-        """Pickle the nodes alone."""
-        return WordGraph, (self.nodes,)
+    def __reduce__(self) -> tuple[type[WordGraph], tuple[Nodes, NodeLayout]]:
+        """Pickle the nodes and their layout alone."""
+        return WordGraph, (self.nodes, self.layout)
 
     @cached_property
     def dawg_root(self) -> int:
         """Index of the first node of the DAWG; 0 without words."""
-        return int(self.nodes[0]) & CHILD
+        return int(self.nodes[0]) >> self.layout.child_shift & self.layout.child_mask
 
     @cached_property
     def gaddag_root(self) -> int:
         """Index of the first node of the GADDAG; 0 without words."""
-        return int(self.nodes[1]) & CHILD
+        return int(self.nodes[1]) >> self.layout.child_shift & self.layout.child_mask
 
     @cached_property
     def _view(self) -> memoryview:
         return self.nodes.data  # indexed four times as fast as the array
 
+    def arcs(self) -> Arcs:
+        """Take the nodes apart, into new arrays."""
+        return _arcs(self.nodes, self.layout)
+
+    def in_layout(self, layout: NodeLayout) -> WordGraph:
+        """Give this graph in a layout: itself where it is in it already.
+
+        Raises:
+            ValueError: it has more nodes than the layout can number.
+        """
+        if layout == self.layout:
+            return self
+        if len(self.nodes) > layout.max_nodes:
+            raise ValueError(
+                f"the word graph has {len(self.nodes)} nodes; the {layout.suffix} layout holds "
+                f"{layout.max_nodes}, the {WIDE.suffix} layout {WIDE.max_nodes}"
+            )
+        return WordGraph(self.arcs().pack(layout), layout)
+
     def contains(self, tiles: Sequence[int]) -> bool:
         """Tell whether these letters (blanks without ``BLANK_FLAG``) are a word. Microseconds."""
         nodes = self._view
+        shift, mask, accepting, last, child_shift, child_mask = self.layout
         at = self.dawg_root
         accepts = 0
         for tile in tiles:
             if not at:
                 return False
             node = nodes[at]
-            while node >> TILE_SHIFT < tile and not node & LAST:
+            while node >> shift & mask < tile and not node & last:
                 at += 1
                 node = nodes[at]
-            if node >> TILE_SHIFT != tile:
+            if node >> shift & mask != tile:
                 return False
-            at = node & CHILD
-            accepts = node & ACCEPTS
+            at = node >> child_shift & child_mask
+            accepts = node & accepting
         return accepts != 0
 
     def words(self) -> Iterator[tuple[int, ...]]:
@@ -115,6 +194,7 @@ class WordGraph:
 
     def _spell(self, root: int) -> Iterator[tuple[int, ...]]:
         nodes = self._view
+        shift, mask, accepting, last, child_shift, child_mask = self.layout
         prefix: list[int] = []
         stack = [root] if root else []  # the node to read next at each depth, 0 when done
         while stack:
@@ -125,17 +205,18 @@ class WordGraph:
                     prefix.pop()
                 continue
             node = nodes[at]
-            stack[-1] = 0 if node & LAST else at + 1
-            prefix.append(node >> TILE_SHIFT)
-            if node & ACCEPTS:
+            stack[-1] = 0 if node & last else at + 1
+            prefix.append(node >> shift & mask)
+            if node & accepting:
                 yield tuple(prefix)
-            stack.append(node & CHILD)
+            stack.append(node >> child_shift & child_mask)
 
 
 def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
-    """Map a KWG file into memory, after checking that no reader can be led astray by it.
+    """Map a word graph file into memory, after checking that no reader can be led astray by it.
 
-    ``letters`` is the size of the alphabet, where it is known.
+    Its layout is the one that its name ends in, or else the other; ``letters`` is the size of the
+    alphabet, where it is known.
 
     Raises:
         ValueError: names the file and what is wrong with it.
@@ -149,81 +230,132 @@ def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
         )
     mapped = np.memmap(path, dtype="<u4", mode="r")
     nodes = np.asarray(mapped).astype(np.uint32, copy=False)  # a copy on big-endian hosts only
-    check_nodes(nodes, str(path), letters)
-    return WordGraph(nodes)
+    likely, other = (WIDE, NARROW) if _named(path) == WIDE else (NARROW, WIDE)
+    try:
+        check_nodes(nodes, str(path), letters, likely)
+    except ValueError as unsound:
+        try:
+            check_nodes(nodes, str(path), letters, other)
+        except ValueError:
+            raise unsound from None
+        return WordGraph(nodes, other)
+    return WordGraph(nodes, likely)
 
 
 def write_kwg(path: str | Path, graph: WordGraph) -> None:
-    """Write a KWG file; one that is there already is replaced whole or not at all."""
-    with replacing(Path(path)) as temporary:
-        temporary.write_bytes(graph.nodes.astype("<u4", copy=False).tobytes())
+    """Write a word graph file; one that is there already is replaced whole or not at all.
+
+    The layout is the one that the name ends in; under another name it is the graph's own.
+
+    Raises:
+        ValueError: the name ends in ``.kwg`` and the graph has too many nodes for it.
+        OSError: the file cannot be written.
+    """
+    path = Path(path)
+    nodes = graph.in_layout(_named(path) or graph.layout).nodes
+    with replacing(path) as temporary:
+        temporary.write_bytes(nodes.astype("<u4", copy=False).data)
 
 
-def check_nodes(nodes: Nodes, source: str, letters: int | None = None) -> None:
+def _named(path: Path) -> NodeLayout | None:
+    """Give the layout that a file's name ends in, if it does."""
+    named = {NARROW.suffix: NARROW, WIDE.suffix: WIDE}
+    return named.get(path.suffix.lower())
+
+
+def _arcs(nodes: Nodes, layout: NodeLayout) -> Arcs:
+    child = nodes >> np.uint32(layout.child_shift)
+    child &= np.uint32(layout.child_mask)
+    tile = nodes >> np.uint32(layout.tile_shift)
+    return Arcs(
+        tile=(tile & np.uint32(layout.tile_mask)).astype(np.uint8),
+        accepts=nodes & np.uint32(layout.accepts) != 0,
+        last=nodes & np.uint32(layout.last) != 0,
+        child=child,
+    )
+
+
+def check_nodes(
+    nodes: Nodes, source: str, letters: int | None = None, layout: NodeLayout = NARROW
+) -> None:
     """Make sure that walking from the roots stays inside ``nodes`` and comes to an end.
 
     Raises:
         ValueError: names ``source``, the node and what is wrong with it.
     """
     count = len(nodes)
-    if not _FIRST_LIST <= count <= MAX_NODES + 1:
-        raise ValueError(f"{source}: {count} nodes; a word graph has 2 to {MAX_NODES + 1}")
-    child = (nodes & CHILD).astype(np.int64)
-    outside = (child >= count) | (child == 1)
+    if not _FIRST_LIST <= count <= layout.max_nodes:
+        raise ValueError(f"{source}: {count} nodes; a word graph has 2 to {layout.max_nodes}")
+    arcs = _arcs(nodes, layout)
+    outside = (arcs.child >= count) | (arcs.child == 1)
     if outside.any():
         at = int(outside.argmax())
-        raise ValueError(f"{source}: node {at} of {count} has its child at {int(child[at])}")
-    if count > _FIRST_LIST and not nodes[-1] & LAST:
+        raise ValueError(f"{source}: node {at} of {count} has its child at {int(arcs.child[at])}")
+    if count > _FIRST_LIST and not arcs.last[-1]:
         raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
-    if not child[1] and child[0]:
+    if not arcs.child[1] and arcs.child[0]:
         raise ValueError(f"{source}: a DAWG only; the GADDAG that moves are found with is missing")
-    _check_tiles(nodes, source, MAX_TILE if letters is None else letters)
-    _check_ends(nodes, child, source)
+    _check_tiles(arcs, source, MAX_TILE if letters is None else letters)
+    if not check_ends(arcs.child, arcs.last, _FIRST_LIST, _MAX_DEPTH, source):
+        raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")
 
 
-def _check_tiles(nodes: Nodes, source: str, highest: int) -> None:
-    tiles = nodes[_FIRST_LIST:] >> TILE_SHIFT
+def _check_tiles(arcs: Arcs, source: str, highest: int) -> None:
+    tiles = arcs.tile[_FIRST_LIST:]
     if tiles.size and int(tiles.max()) > highest:
         at = int((tiles > highest).argmax())
         raise ValueError(
             f"{source}: node {at + _FIRST_LIST} has tile {int(tiles[at])}, but the highest is "
             f"{highest} (is it for another alphabet?)"
         )
-    joined = nodes[_FIRST_LIST:-1] & LAST == 0
-    unordered = joined & (tiles[1:] <= tiles[:-1])
+    unordered = ~arcs.last[_FIRST_LIST:-1] & (tiles[1:] <= tiles[:-1])
     if unordered.any():
         at = int(unordered.argmax()) + _FIRST_LIST
         raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
 
 
-def _check_ends(nodes: Nodes, child: npt.NDArray[np.int64], source: str) -> None:
-    """Refuse cycles: settle, again and again, the nodes behind which everything is settled.
+def check_ends(
+    child: npt.NDArray[np.uint32],
+    last: npt.NDArray[np.bool_],
+    first_list: int,
+    max_depth: int,
+    source: str,
+) -> bool:
+    """Tell whether no path from any node is longer than ``max_depth`` nodes, and refuse cycles.
 
-    A round is a few passes over the array and settles one more level, so that a graph takes as
-    many as its longest word has letters, and one for the separator.
+    Settles, again and again, the nodes behind which everything is settled. A round is a few passes
+    over the nodes not yet settled and settles one more level, so that a graph takes as many as its
+    longest word has letters, and one for the separator. Nodes before ``first_list`` are no siblings
+    of any.
+
+    Raises:
+        ValueError: names ``source`` and a node from which a path leads back into itself.
     """
-    count = len(nodes)
-    last = np.flatnonzero(nodes & LAST)
-    # For each node the end (exclusive) of its list; the roots are lists of one.
-    after = np.empty(count, np.int64)
-    after[:_FIRST_LIST] = np.arange(1, _FIRST_LIST + 1)
-    last = last[last >= _FIRST_LIST]
-    lengths = np.diff(np.concatenate(([_FIRST_LIST - 1], last)))
-    after[_FIRST_LIST:] = np.repeat(last + 1, lengths)
-    open_before = np.empty(count + 1, np.int64)
-    open_before[0] = 0
-    unsettled = child != 0
-    left = int(np.count_nonzero(unsettled))
-    for _ in range(_MAX_DEPTH):
-        if not left:
-            return
-        np.cumsum(unsettled, out=open_before[1:])
-        list_open = open_before[after] != open_before[:-1]  # from each node to its list's end
-        unsettled = (child != 0) & list_open[child]
-        remaining = int(np.count_nonzero(unsettled))
-        if remaining == left:
-            at = int(unsettled.argmax())
+    count = len(child)
+    after = list_ends(last, first_list)
+    open_before = np.zeros(count + 1, np.uint32)
+    unsettled = np.flatnonzero(child)
+    is_open = child != 0
+    for _ in range(max_depth):
+        if not unsettled.size:
+            return True
+        np.cumsum(is_open, dtype=np.uint32, out=open_before[1:])
+        begin = child[unsettled]
+        remaining = unsettled[open_before[after[begin]] != open_before[begin]]
+        if remaining.size == unsettled.size:
+            at = int(unsettled[0])
             raise ValueError(f"{source}: following children from node {at} leads back into itself")
-        left = remaining
-    if left:
-        raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")
+        unsettled = remaining
+        is_open[:] = False
+        is_open[unsettled] = True
+    return not unsettled.size
+
+
+def list_ends(last: npt.NDArray[np.bool_], first_list: int) -> npt.NDArray[np.uint32]:
+    """Give for each node the end (exclusive) of its list; the last node must be a list's last."""
+    found = np.flatnonzero(last)
+    ends = found[found >= first_list].astype(np.uint32) + np.uint32(1)
+    lengths = np.diff(ends, prepend=np.uint32(first_list))
+    after = np.arange(1, len(last) + 1, dtype=np.uint32)
+    after[first_list:] = np.repeat(ends, lengths)
+    return after

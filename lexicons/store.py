@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.cache import replacing, user_cache
-from lexicons.kwg import WordGraph, read_kwg, write_kwg
+from lexicons.kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
 from lexicons.wordlist import WordList, pack_words, parse_word_list
 
 __all__ = ["Lexicon", "lexicon_names", "load_lexicon"]
@@ -61,7 +61,7 @@ def load_lexicon(
     distribution: TileDistribution | None = None,
     progress: _Progress | None = None,
 ) -> Lexicon:
-    """Load an embedded lexicon by name, or a word list or KWG file (``.kwg``) by path.
+    """Load an embedded lexicon by name, or a word list or word graph (``.kwg``, ``.kbwg``) by path.
 
     Args:
         name_or_path: one of ``lexicon_names()``, or a file.
@@ -84,7 +84,7 @@ def load_lexicon(
         raise FileNotFoundError(
             f"no lexicon is called {str(name_or_path)!r} (embedded: {known}) and no file is there"
         )
-    if path.suffix.lower() == ".kwg":
+    if path.suffix.lower() in GRAPH_SUFFIXES:
         return _from_kwg(path, distribution, progress)
     name = path.name.partition(".")[0] or path.name
     return _from_list(name, path.read_bytes(), str(path), distribution, progress)
@@ -138,7 +138,9 @@ class _Kept:
         self.directory = user_cache() / "lexicons"
         self._letters = len(distribution.alphabet)
         self._checksum_path = self.directory / f"{digest.hexdigest()}.checksum"
-        self._graph_path = self.directory / f"{digest.hexdigest()}.kwg"
+        self._graph_paths = {
+            suffix: self.directory / f"{digest.hexdigest()}{suffix}" for suffix in GRAPH_SUFFIXES
+        }
 
     def checksum(self) -> str | None:
         """Give the checksum of the words, if it is known."""
@@ -151,10 +153,12 @@ class _Kept:
     def graph(self) -> tuple[WordGraph, str] | None:
         """Give the graph and the checksum, if both are there and sound."""
         checksum = self.checksum()
-        # A damaged file, after a crash for instance, is as good as none.
-        with suppress(OSError, ValueError):
-            graph = read_kwg(self._graph_path, self._letters)
-            return None if checksum is None else (graph, checksum)
+        if checksum is None:
+            return None
+        for path in self._graph_paths.values():
+            # A damaged file, after a crash for instance, is as good as none.
+            with suppress(OSError, ValueError):
+                return read_kwg(path, self._letters), checksum
         return None
 
     def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
@@ -164,7 +168,7 @@ class _Kept:
             with replacing(self._checksum_path) as temporary:
                 temporary.write_text(checksum + "\n", encoding="ascii")
             if graph is not None:
-                write_kwg(self._graph_path, graph)
+                write_kwg(self._graph_paths[graph.layout.suffix], graph)
         except OSError:
             return False
         return True

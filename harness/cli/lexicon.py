@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 from cyclopts import App, Parameter
 
 from lexicons.alphabet import BLANK, Alphabet, TileDistribution, load_distribution
-from lexicons.kwg import write_kwg
+from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 
 from .failing import CommandFailed
@@ -46,16 +46,17 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
 
     Args:
         source: A word list: UTF-8 text, or that compressed by xz (.xz); one word a line.
-        out: The file to write; its name ends in .kwg.
+        out: The file to write: .kwg, or .kbwg for more than 4,194,303 nodes.
         distribution: Whose letters the words are in: an embedded distribution or a CSV file.
     """
-    if out.suffix.lower() != ".kwg":
-        raise CommandFailed(f"{out}: the name of a word graph ends in .kwg, or nobody reads it")
+    if out.suffix.lower() not in GRAPH_SUFFIXES:
+        endings = " or ".join(GRAPH_SUFFIXES)
+        raise CommandFailed(f"{out}: the name of a word graph ends in {endings}")
     lexicon = _load(source, distribution)
     try:
         write_kwg(out, lexicon.graph)
-    except OSError as error:
-        raise CommandFailed(f"{out} can't be written: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise CommandFailed(f"{out} can't be written: {error}") from None
     words = sum(1 for _ in lexicon.graph.words())
     print(f"{out}: {words:,} words, {len(lexicon.graph.nodes):,} nodes, {lexicon.checksum}")
 

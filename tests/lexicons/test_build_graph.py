@@ -4,16 +4,29 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexicons import cells
 from lexicons.build import build_word_graph
-from lexicons.kwg import CHILD, LAST, WordGraph, check_nodes
-from lexicons.wordlist import pack_words
+from lexicons.kwg import (
+    CHILD,
+    LAST,
+    NARROW,
+    WIDE,
+    Arcs,
+    NodeLayout,
+    WordGraph,
+    check_nodes,
+    read_kwg,
+    write_kwg,
+)
+from lexicons.wordlist import pack_words, sorted_words
 
 Word = tuple[int, ...]
 
@@ -116,10 +129,55 @@ def test_many_words_outgrow_the_first_room() -> None:
     assert set(graph.gaddag_strings()) == gaddag_by_hand(map(tuple, matrix.tolist()))
 
 
-def test_a_graph_that_the_layout_cannot_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "MAX_NODES", 5)
-    with pytest.raises(ValueError, match="the KWG layout holds 6"):
-        build_word_graph([(1, 2, 3)])
+SMALL = NodeLayout(24, 0xFF, 1 << 23, 1 << 22, 0, 5)
+
+
+def test_a_graph_that_the_layout_cannot_number() -> None:
+    with pytest.raises(ValueError, match=r"needs \d+ nodes; the .kwg layout holds 6"):
+        build_word_graph([(1, 2, 3)], SMALL)
+
+
+def test_a_graph_too_large_for_the_narrow_layout_is_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "NARROW", SMALL)
+    graph = build_word_graph([(1, 2, 3)])
+    assert graph.layout == WIDE
+    check_nodes(graph.nodes, "the graph", layout=WIDE)
+    assert list(graph.words()) == [(1, 2, 3)]
+
+
+def test_more_nodes_than_the_narrow_layout_has(tmp_path: Path) -> None:
+    words = random_words()
+    graph = build_word_graph(words)
+    assert len(graph.nodes) > NARROW.max_nodes
+    path = tmp_path / "many.kbwg"
+    write_kwg(path, graph)
+    for name in (path.name, "many.kwg"):
+        path = path.rename(tmp_path / name)
+        read = read_kwg(path, 32)
+        assert read.layout == graph.layout == WIDE
+        assert np.array_equal(read.nodes, graph.nodes)
+    assert np.array_equal(pack_words(list(graph.words())), sorted_words(words))
+    arcs = graph.arcs()
+    for word in words[:50].tolist():
+        for string in gaddag_by_hand([tuple(word)]):
+            assert spelled(graph, arcs, string)
+
+
+def spelled(graph: WordGraph, arcs: Arcs, string: Word) -> bool:
+    """Follow a string from the GADDAG's root through the neutral arrays."""
+    at, found = graph.gaddag_root, False
+    for tile in string:
+        while arcs.tile[at] != tile and not arcs.last[at]:
+            at += 1
+        if arcs.tile[at] != tile:
+            return False
+        found, at = bool(arcs.accepts[at]), int(arcs.child[at])
+    return found
+
+
+def random_words() -> npt.NDArray[np.uint8]:
+    """Make up words that share little, so that few of them need many nodes."""
+    return np.random.default_rng(11).integers(1, 33, (28_000, 20), dtype=np.uint8)
 
 
 def test_the_kernels_do_the_same_uncompiled() -> None:

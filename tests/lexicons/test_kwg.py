@@ -15,7 +15,10 @@ from lexicons.kwg import (
     ACCEPTS,
     LAST,
     MAX_WORD,
+    NARROW,
     TILE_SHIFT,
+    WIDE,
+    NodeLayout,
     WordGraph,
     check_nodes,
     read_kwg,
@@ -23,6 +26,7 @@ from lexicons.kwg import (
 )
 
 WORDS = [(1, 2), (1, 2, 3), (2, 1), (3, 1, 2)]
+LAYOUTS = pytest.mark.parametrize("layout", [NARROW, WIDE], ids=["narrow", "wide"])
 
 
 def node(tile: int, child: int = 0, flags: int = LAST) -> int:
@@ -45,6 +49,77 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["small.kwg"]
 
 
+def test_a_wide_node_is_laid_out_as_wolges_does() -> None:
+    # Tile in bits 0–5, last sibling 6, accepts 7, first child 8–31.
+    graph = build_word_graph([(63,)], WIDE)
+    assert graph.nodes.tolist() == [0x240, 0x240, 0xFF]
+    assert build_word_graph([(63,)]).nodes.tolist() == [0x400002, 0x400002, 0x3FC00000]
+
+
+@LAYOUTS
+@pytest.mark.parametrize("name", ["a.kwg", "a.kbwg", "a.KBWG", "a.graph"])
+def test_either_layout_is_read_under_any_name(
+    tmp_path: Path, layout: NodeLayout, name: str
+) -> None:
+    for words in (WORDS, [(1, 2)], []):
+        graph = build_word_graph(words, layout)
+        path = written(tmp_path / name, graph.nodes.tolist())
+        read = read_kwg(path)
+        assert read.layout == layout
+        assert list(read.words()) == words
+
+
+@LAYOUTS
+@pytest.mark.parametrize(
+    ("name", "named"), [("a.kwg", NARROW), ("a.kbwg", WIDE), ("a.graph", None)]
+)
+def test_a_graph_is_written_as_its_name_says(
+    tmp_path: Path, layout: NodeLayout, name: str, named: NodeLayout | None
+) -> None:
+    graph = build_word_graph(WORDS, layout)
+    write_kwg(tmp_path / name, graph)
+    expected = graph.in_layout(named or layout)
+    assert (tmp_path / name).read_bytes() == expected.nodes.astype("<u4").tobytes()
+    assert read_kwg(tmp_path / name).layout == (named or layout)
+
+
+def test_a_graph_too_large_for_its_name_is_refused(tmp_path: Path) -> None:
+    graph = WordGraph(np.zeros((1 << 22) + 1, np.uint32), WIDE)
+    with pytest.raises(
+        ValueError, match=r"4194305 nodes; the .kwg layout holds 4194304, the .kbwg"
+    ):
+        write_kwg(tmp_path / "large.kwg", graph)
+    assert not list(tmp_path.iterdir())
+
+
+def test_both_layouts_are_one_graph() -> None:
+    narrow = build_word_graph(WORDS)
+    wide = narrow.in_layout(WIDE)
+    assert np.array_equal(wide.nodes, build_word_graph(WORDS, WIDE).nodes)
+    assert np.array_equal(wide.in_layout(NARROW).nodes, narrow.nodes)
+    assert wide.in_layout(WIDE) is wide
+    assert list(wide.words()) == WORDS
+    assert list(wide.gaddag_strings()) == list(narrow.gaddag_strings())
+    assert (wide.dawg_root, wide.gaddag_root) == (narrow.dawg_root, narrow.gaddag_root)
+    for word in WORDS:
+        assert wide.contains(word)
+        assert not wide.contains((*word, 63))
+
+
+@LAYOUTS
+def test_arcs_are_the_nodes_taken_apart(layout: NodeLayout) -> None:
+    graph = build_word_graph(WORDS, layout)
+    arcs = graph.arcs()
+    assert [array.dtype for array in arcs] == [np.uint8, np.bool_, np.bool_, np.uint32]
+    narrow = graph.in_layout(NARROW).nodes
+    for at, word in enumerate(narrow.tolist()):
+        assert arcs.tile[at] == word >> TILE_SHIFT
+        assert arcs.accepts[at] == bool(word & ACCEPTS)
+        assert arcs.last[at] == bool(word & LAST)
+        assert arcs.child[at] == word & (LAST - 1)
+    assert np.array_equal(arcs.pack(layout), graph.nodes)
+
+
 def test_a_graph_that_is_mapped_survives_its_replacement(tmp_path: Path) -> None:
     path = tmp_path / "small.kwg"
     write_kwg(path, build_word_graph(WORDS))
@@ -59,9 +134,11 @@ def test_nodes_cannot_be_written_and_graphs_can_be_sent() -> None:
     assert graph.contains(WORDS[0])
     with pytest.raises(ValueError, match="read-only"):
         graph.nodes[0] = 1
-    copy: WordGraph = pickle.loads(pickle.dumps(graph))
-    assert list(copy.words()) == WORDS
-    assert not copy.nodes.flags.writeable
+    for layout in (NARROW, WIDE):
+        copy: WordGraph = pickle.loads(pickle.dumps(graph.in_layout(layout)))
+        assert copy.layout == layout
+        assert list(copy.words()) == WORDS
+        assert not copy.nodes.flags.writeable
 
 
 @pytest.mark.parametrize("word", [(), (0,), (1, 0), (1, 2 | 0x80), (4,), (1, 2, 3, 1), (1, 2, 9)])
@@ -101,6 +178,10 @@ def test_a_graph_that_leads_astray_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=reason):
         read_kwg(written(tmp_path / "bad.kwg", nodes))
+    if "tile 64" not in reason:  # which six bits do not hold
+        wide = WordGraph(np.array(nodes, np.uint32)).arcs().pack(WIDE)
+        with pytest.raises(ValueError, match=reason):
+            read_kwg(written(tmp_path / "bad.kbwg", wide.tolist()))
 
 
 def test_a_graph_of_another_alphabet_is_refused(tmp_path: Path) -> None:
@@ -113,18 +194,24 @@ def test_a_graph_of_another_alphabet_is_refused(tmp_path: Path) -> None:
 def test_too_many_nodes_are_refused() -> None:
     with pytest.raises(ValueError, match="4194305 nodes"):
         check_nodes(np.zeros((1 << 22) + 1, np.uint32), "large.kwg")
+    with pytest.raises(ValueError, match="16777217 nodes"):
+        check_nodes(np.zeros((1 << 24) + 1, np.uint32), "large.kbwg", layout=WIDE)
 
 
 @settings(deadline=None)
-@given(st.integers(0, 10**6), st.integers(0, 2**32 - 1))
-def test_a_damaged_graph_is_refused_or_harmless(where: int, value: int) -> None:
-    nodes = build_word_graph(WORDS).nodes.copy()
+@given(
+    st.sampled_from([NARROW, WIDE]),
+    st.integers(0, 10**6),
+    st.integers(0, 2**32 - 1) | st.integers(0, 2**12),
+)
+def test_a_damaged_graph_is_refused_or_harmless(layout: NodeLayout, where: int, value: int) -> None:
+    nodes = build_word_graph(WORDS, layout).nodes.copy()
     nodes[where % len(nodes)] = value
     try:
-        check_nodes(nodes, "damaged.kwg")
+        check_nodes(nodes, "damaged.kwg", layout=layout)
     except ValueError:
         return
-    graph = WordGraph(nodes)
+    graph = WordGraph(nodes, layout)
     for strings in (graph.words(), graph.gaddag_strings()):
         for string in islice(strings, 1000):
             assert len(string) <= MAX_WORD + 1

@@ -3,16 +3,18 @@ from __future__ import annotations
 import hashlib
 import random
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lexicons
-from lexicons import Lexicon, lexicon_names, load_distribution, load_lexicon, store
+from lexicons import Lexicon, build, lexicon_names, load_distribution, load_lexicon, store
 from lexicons.alphabet import Alphabet, TileDistribution
+from lexicons.build import build_word_graph
 from lexicons.cache import replacing, user_cache
-from lexicons.kwg import ACCEPTS, CHILD, LAST, TILE_SHIFT, WordGraph, write_kwg
+from lexicons.kwg import ACCEPTS, CHILD, LAST, TILE_SHIFT, WIDE, WordGraph, write_kwg
 from lexicons.wordlist import read_word_list
 
 CHECKSUM = hashlib.sha256(b"AA\nAB\nCARE\n").hexdigest()
@@ -52,6 +54,22 @@ def test_a_graph_has_the_checksum_of_its_list(word_file: Path, tmp_path: Path) -
         lexicon = load_lexicon(graph_file, progress=told.append)
         assert (lexicon.name, lexicon.checksum) == ("other", CHECKSUM)
     assert told == ["reading the words of other.kwg (once for this file)"]
+
+
+def test_a_graph_past_the_narrow_layout_is_kept_and_read(
+    word_file: Path, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "build_word_graph", partial(build_word_graph, layout=WIDE))
+    told: list[str] = []
+    for _ in range(2):
+        lexicon = load_lexicon(word_file, progress=told.append)
+        assert lexicon.graph.layout == WIDE
+        assert (texts(lexicon), lexicon.checksum) == (["AA", "AB", "CARE"], CHECKSUM)
+    assert len(told) == 1
+    assert [path.suffix for path in (own_cache / "lexicons").glob("*wg")] == [".kbwg"]
+    write_kwg(tmp_path / "other.kbwg", lexicon.graph)
+    other = load_lexicon(tmp_path / "other.kbwg")
+    assert (other.name, other.checksum, other.graph.layout) == ("other", CHECKSUM, WIDE)
 
 
 @pytest.mark.parametrize("suffix", ["*.kwg", "*.checksum"])

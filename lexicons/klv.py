@@ -1,0 +1,265 @@
+"""Leave tables in files (KLV2, the format of wolges and MAGPIE).
+
+A file is, little-endian, ``u32 n``, ``n`` nodes of a word graph in the narrow layout that holds a
+DAWG only, ``u32 m`` and ``m`` ``f32``. The DAWG's words are leaves, the tiles of each sorted, the
+blank (0) first; the worth of a leave, in points, stands at its rank among them in sorted order. A
+leave that is missing, and the empty one, is worth 0.
+
+Reading trusts nothing: the graph is checked before it is walked, and it is walked level by level
+with numpy, each level no larger than the count of leaves that the file states.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import TileDistribution, load_distribution
+from lexicons.cache import replacing
+from lexicons.kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
+from lexicons.leaves import MAX_WORTH, RACK_SIZE, LeaveTable
+
+__all__ = ["read_klv", "write_klv"]
+
+_FIRST_LIST = 1  # node 0 points at the root; without a GADDAG no other does
+
+Longs = npt.NDArray[np.int64]
+
+
+class _Graph(NamedTuple):
+    """A DAWG that is known to be sound."""
+
+    arcs: Arcs
+    after: npt.NDArray[np.uint32]  # [nodes] the end (exclusive) of the node's list
+    before: Longs  # [nodes + 1] how many leaves begin at all nodes before this one
+
+
+class _Places(NamedTuple):
+    """Leaves, each with its rank in the graph and its place in the flat table."""
+
+    rank: Longs
+    place: Longs
+    possible: npt.NDArray[np.bool_]  # a full bag can give it
+
+
+def read_klv(
+    path: str | Path, distribution: TileDistribution | None = None, rack_size: int = RACK_SIZE
+) -> LeaveTable:
+    """Read a leave table for a distribution (English by default).
+
+    Leaves that the distribution's bag cannot give are left out.
+
+    Raises:
+        ValueError: names the file and what is wrong with it, or that it is for other tiles.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    table = LeaveTable.zero(distribution or load_distribution(), rack_size)
+    size, most = path.stat().st_size, 8 + 4 * (NARROW.max_nodes + len(table.values))
+    if size > most:
+        raise ValueError(f"{path}: {size} bytes; no leave table for these tiles has over {most}")
+    nodes, worths = _split(path.read_bytes(), str(path))
+    graph = _checked(nodes, len(worths), table, str(path))
+    _check_worths(worths, str(path))
+    found = _find_places(graph, table, str(path))
+    values = table.values.copy()
+    kept = worths[found.rank[found.possible]].astype(np.float64)
+    values[found.place[found.possible]] = np.rint(kept * 1000)
+    return LeaveTable(table.distribution, values, rack_size)
+
+
+def write_klv(path: str | Path, table: LeaveTable) -> None:
+    """Write a table with all leaves that a full bag can give; replaces a file whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    arcs = _all_leaves(table.distribution.counts, table.rack_size - 1)
+    graph = _linked(arcs, table)
+    found = _find_places(graph, table, "a leave table")
+    worths = np.zeros(len(found.rank), "<f4")
+    worths[found.rank] = table.values[found.place] / 1000
+    nodes = arcs.pack(NARROW).astype("<u4", copy=False)
+    parts = (np.array([len(nodes)], "<u4"), nodes, np.array([len(worths)], "<u4"), worths)
+    with replacing(Path(path)) as temporary:
+        temporary.write_bytes(b"".join(part.tobytes() for part in parts))
+
+
+def _split(content: bytes, source: str) -> tuple[Nodes, npt.NDArray[np.float32]]:
+    size = len(content)
+    count = _number(content, 0, source)
+    behind = 4 + 4 * count
+    if not 1 <= count <= NARROW.max_nodes:
+        raise ValueError(
+            f"{source}: {count} nodes; a leave table has 1 to {NARROW.max_nodes} (is it one?)"
+        )
+    values = _number(content, behind, source)
+    begin = behind + 4
+    if size == begin + 2 * values and values:
+        raise ValueError(
+            f"{source}: values of 16 bits, the older KLV; only KLV2, with 32 bits, is read"
+        )
+    if size != begin + 4 * values:
+        raise ValueError(
+            f"{source}: {size} bytes, but {count} nodes and {values} values are "
+            f"{begin + 4 * values} (cut short, or no leave table?)"
+        )
+    nodes = np.frombuffer(content, "<u4", count, 4).astype(np.uint32, copy=False)
+    return nodes, np.frombuffer(content, "<f4", values, begin).astype(np.float32, copy=False)
+
+
+def _number(content: bytes, at: int, source: str) -> int:
+    if len(content) < at + 4:
+        raise ValueError(
+            f"{source}: {len(content)} bytes, but a count stands at byte {at} (cut short, or no "
+            "leave table?)"
+        )
+    return int.from_bytes(content[at : at + 4], "little")
+
+
+def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Graph:
+    """Make sure that the graph spells as many leaves as there are values, and comes to an end."""
+    if leaves >= len(table.values):
+        raise ValueError(
+            f"{source}: {leaves} leaves; these tiles have {len(table.values) - 1} (is it for other "
+            "tiles or a larger rack?)"
+        )
+    arcs = WordGraph(nodes).arcs()
+    count, kinds = len(nodes), len(table.distribution.counts)
+    outside = arcs.child >= count
+    if outside.any():
+        at = int(outside.argmax())
+        raise ValueError(f"{source}: node {at} of {count} has its child at {int(arcs.child[at])}")
+    if count > _FIRST_LIST and not arcs.last[-1]:
+        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
+    if int(arcs.tile[_FIRST_LIST:].max(initial=0)) >= kinds:
+        at = int((arcs.tile[_FIRST_LIST:] >= kinds).argmax()) + _FIRST_LIST
+        raise ValueError(
+            f"{source}: node {at} has tile {int(arcs.tile[at])}, but the highest is {kinds - 1} "
+            "(is it for another alphabet?)"
+        )
+    # Some writers put a root of no GADDAG before the lists; nothing leads there.
+    first = int(arcs.child[arcs.child > 0].min(initial=count))
+    unordered = ~arcs.last[first:-1] & (arcs.tile[first + 1 :] <= arcs.tile[first:-1])
+    if unordered.any():
+        at = int(unordered.argmax()) + first
+        raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
+    longest = table.rack_size - 1
+    if not check_ends(arcs.child, arcs.last, _FIRST_LIST, longest, source):
+        raise ValueError(f"{source}: a leave of more than {longest} tiles")
+    graph = _linked(arcs, table)
+    empty = graph.before[first + 1 :] == graph.before[first:-1]
+    if empty.any():
+        raise ValueError(f"{source}: node {int(empty.argmax()) + first} leads to no leave")
+    spelled = _spelled_from(graph, arcs.child[:1])
+    if int(spelled[0]) != leaves:
+        raise ValueError(f"{source}: a graph of {int(spelled[0])} leaves and {leaves} values")
+    return graph
+
+
+def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:
+    """Count the leaves behind each node: once for a tile, then once more for each tile before."""
+    after = list_ends(arcs.last, _FIRST_LIST)
+    before = np.zeros(len(arcs.tile) + 1, np.int64)
+    graph = _Graph(arcs, after, before)
+    for _ in range(table.rack_size - 1):
+        # More leaves than places are wrong, however many, and a graph could spell 64 to the sixth.
+        behind = np.minimum(_spelled_from(graph, arcs.child), len(table.values))
+        np.cumsum(arcs.accepts + behind, out=before[1:])
+    return graph
+
+
+def _spelled_from(graph: _Graph, first: npt.NDArray[np.uint32]) -> Longs:
+    """Count the leaves that lists spell, each given by its first node; 0 is the empty list."""
+    counts: Longs = graph.before[graph.after[first]] - graph.before[first]
+    return np.where(first > 0, counts, 0)
+
+
+def _check_worths(worths: npt.NDArray[np.float32], source: str) -> None:
+    bad = ~(np.abs(worths) <= MAX_WORTH)  # true for what is not a number, too
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(
+            f"{source}: value {at} is {worths[at]}; a worth is at most {MAX_WORTH} points either "
+            "way"
+        )
+
+
+def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
+    """Spell the leaves, all of one size at a time."""
+    arcs, before, after = graph.arcs, graph.before, graph.after
+    _, offsets, binomials = table.arrays
+    counts = np.array(table.distribution.counts)
+    found: list[_Places] = []
+    begin = arcs.child[:1].astype(np.int64)  # of each leave so far: what can follow it
+    tile = taken = rank = place = np.zeros(1, np.int64)
+    possible = np.ones(1, np.bool_)
+    for size in range(1, table.rack_size):
+        lengths = np.where(begin > 0, after[begin].astype(np.int64) - begin, 0)
+        row = np.repeat(np.arange(len(begin)), lengths)
+        node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
+        grown = arcs.tile[node].astype(np.int64)
+        if (grown < tile[row]).any():
+            _refuse_unsorted(source, int(node[(grown < tile[row]).argmax()]))
+        taken = np.where(grown == tile[row], taken[row], 0) + 1
+        possible = possible[row] & (taken <= counts[grown])
+        rank = rank[row] + before[node] - before[begin[row]]
+        place = place[row] + binomials[size - 1][grown]
+        is_leave = arcs.accepts[node]
+        found.append(_Places(rank[is_leave], place[is_leave] + offsets[size], possible[is_leave]))
+        rank = rank + is_leave
+        tile = grown
+        begin = arcs.child[node].astype(np.int64)
+    empty = _Places(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
+    return _Places(*map(np.concatenate, zip(empty, *found, strict=True)))
+
+
+def _refuse_unsorted(source: str, node: int) -> NoReturn:
+    raise ValueError(
+        f"{source}: at node {node} a leave goes on with a tile less than the one before; the "
+        "tiles of a leave are sorted (is it a list of words?)"
+    )
+
+
+def _all_leaves(counts: tuple[int, ...], longest: int) -> Arcs:
+    """Make the DAWG of all leaves that a bag can give, without searching for equal lists.
+
+    What can follow a leave depends on three things: its last tile, how many more of that there
+    are, and for how many tiles there is room. For each room the list of all tiles is laid out
+    first. What follows is an end of that list, unless some of the last tile are left, but fewer
+    than there is room for and fewer than at first; then it is a list of its own.
+    """
+    tiles = [tile for tile, count in enumerate(counts) if count]
+    nodes: list[tuple[int, int, bool]] = [(0, 0, True)]  # tile, child, last
+    lists: dict[tuple[int, int, int], int] = {}  # by tile's position, copies left and room
+
+    def following(position: int, left: int, room: int) -> int:
+        left = min(left, room)
+        return lists.get((position, left, room), 0) if left else fresh(position + 1, room)
+
+    def fresh(position: int, room: int) -> int:
+        if position == len(tiles):
+            return 0
+        return lists.get((position, min(counts[tiles[position]], room), room), 0)
+
+    for room in range(1, longest + 1):
+        begin = len(nodes)
+        for position, tile in enumerate(tiles):
+            lists[position, min(counts[tile], room), room] = len(nodes)
+            child = following(position, counts[tile] - 1, room - 1)
+            nodes.append((tile, child, position == len(tiles) - 1))
+        whole = nodes[begin:]
+        for position, tile in enumerate(tiles):
+            for left in range(1, min(counts[tile], room)):
+                lists[position, left, room] = len(nodes)
+                child = following(position, left - 1, room - 1)
+                nodes.append((tile, child, whole[position][2]))
+                nodes.extend(whole[position + 1 :])
+    nodes[0] = (0, fresh(0, longest), True)
+    tile_of, child_of, last = zip(*nodes, strict=True)
+    accepts = np.ones(len(nodes), np.bool_)
+    accepts[0] = False
+    return Arcs(np.array(tile_of, np.uint8), accepts, np.array(last), np.array(child_of, np.uint32))

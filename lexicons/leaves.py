@@ -1,0 +1,265 @@
+"""Leaves, the tiles that a play keeps on the rack, and a table of what they are worth.
+
+A leave is a multiset of tiles, at most one fewer than a rack holds, written sorted, the blank (0)
+first. Worths are thousandths of a point, so that sums of them are exact.
+
+The table is one array with a place for each multiset of the alphabet's tiles, smaller ones first.
+Among those of one size t₀ ≤ t₁ ≤ … the place is Σ C(tᵢ + i, i + 1), i from 0: the combinatorial
+number system (Knuth, The Art of Computer Programming 4A, 7.2.1.3) of the strictly ascending
+tᵢ + i. Adding a tile that is no less than the others adds one term, whatever the others are, so
+that the places of all 2ⁿ sub-multisets of a sorted rack cost one addition each. English tiles
+have 1,107,568 places, 914,625 of which a full bag can give; the others stay 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.jit import helper
+
+__all__ = [
+    "MAX_WORTH",
+    "RACK_SIZE",
+    "LeaveArrays",
+    "LeaveMatrix",
+    "LeaveTable",
+    "leave_count",
+    "leave_places",
+    "leave_rank",
+    "possible_leaves",
+    "synthetic_leaves",
+]
+
+RACK_SIZE = 7
+MAX_WORTH = 10_000
+"""In points, either way: a table beyond it is broken. Thousandths up to here survive 32-bit floats,
+and sums of them and of scores stay far below 2³¹."""
+_MOST_PLACES = 1 << 27  # 512 MiB; the largest alphabet needs 131,115,985 for racks of seven
+
+LeaveMatrix: TypeAlias = npt.NDArray[np.uint8]  # [leaves, size] a row a leave, sorted
+
+
+class LeaveArrays(NamedTuple):
+    """What kernels read a table by; all three read-only and contiguous, always."""
+
+    values: npt.NDArray[np.int32]  # [places] thousandths of a point
+    offsets: npt.NDArray[np.int32]  # [rack size + 1] the first place of each size, and the end
+    binomials: npt.NDArray[np.int32]  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveTable:
+    """What each leave is worth in a game with these tiles and racks of this size."""
+
+    distribution: TileDistribution
+    values: npt.NDArray[np.int32]
+    """Thousandths of a point by place; read-only."""
+    rack_size: int = RACK_SIZE
+
+    def __post_init__(self) -> None:
+        """Check the length of the array; it is not copied if it is contiguous ``int32``."""
+        places = _places(self.distribution, self.rack_size)
+        if self.values.shape != (places,):
+            raise ValueError(
+                f"a leave table of {self.values.shape} values; {self.distribution.name} tiles and "
+                f"racks of {self.rack_size} have {places}"
+            )
+        object.__setattr__(self, "values", _read_only(self.values))
+
+    def __reduce__(
+        self,
+    ) -> tuple[type[LeaveTable], tuple[TileDistribution, npt.NDArray[np.int32], int]]:
+        """Pickle no more than was given; unpickled arrays are made read-only anew."""
+        return LeaveTable, (self.distribution, self.values, self.rack_size)
+
+    @classmethod
+    def zero(cls, distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
+        """Give a table in which every leave is worth nothing."""
+        places = _places(distribution, rack_size)
+        return cls(distribution, np.zeros(places, np.int32), rack_size)
+
+    @classmethod
+    def from_values(
+        cls,
+        distribution: TileDistribution,
+        values: Mapping[tuple[int, ...], float],
+        rack_size: int = RACK_SIZE,
+    ) -> LeaveTable:
+        """Make a table of worths in points; leaves that are missing are worth 0.
+
+        Raises:
+            ValueError: a leave is longer than the table has, no bag can give it, or its worth is
+                no number or beyond ``MAX_WORTH``; says which.
+        """
+        table = cls.zero(distribution, rack_size)
+        filled = table.values.copy()
+        for leave, worth in values.items():
+            place = table.place(leave)
+            short = [t for t in set(leave) if leave.count(t) > distribution.counts[t]]
+            if short:
+                raise ValueError(
+                    f"the leave {tuple(leave)}: no {distribution.name} bag has tile {short[0]} "
+                    f"{leave.count(short[0])} times"
+                )
+            if not abs(worth) <= MAX_WORTH or (not leave and worth):
+                raise ValueError(
+                    f"the leave {tuple(leave)} is worth {worth}; a worth is a number of points up "
+                    f"to {MAX_WORTH} either way, and of the empty leave 0"
+                )
+            filled[place] = round(worth * 1000)
+        return cls(distribution, filled, rack_size)
+
+    @cached_property
+    def arrays(self) -> LeaveArrays:
+        """The table as kernels take it."""
+        return LeaveArrays(
+            self.values,
+            _offsets(self.distribution, self.rack_size),
+            _binomials(self.distribution, self.rack_size),
+        )
+
+    def place(self, tiles: Iterable[int]) -> int:
+        """Give the place of a leave in ``values``; its tiles come in any order.
+
+        Raises:
+            ValueError: it is longer than the table has, or holds what is no tile on a rack.
+        """
+        leave = sorted(tiles)
+        kinds = len(self.distribution.counts)
+        if len(leave) >= self.rack_size:
+            raise ValueError(
+                f"the leave {tuple(leave)} has {len(leave)} tiles; one of a rack of "
+                f"{self.rack_size} has {self.rack_size - 1} or fewer"
+            )
+        if leave and not (leave[0] >= 0 and leave[-1] < kinds):
+            raise ValueError(
+                f"the leave {tuple(leave)} holds what is no tile; tiles are 0 to {kinds - 1}"
+            )
+        first = int(self.arrays.offsets[len(leave)])
+        return first + sum(comb(tile + at, at + 1) for at, tile in enumerate(leave))
+
+    def value(self, tiles: Iterable[int]) -> float:
+        """Say what a leave is worth, in points; its tiles come in any order.
+
+        Raises:
+            ValueError: it is longer than the table has, or holds what is no tile on a rack.
+        """
+        return int(self.values[self.place(tiles)]) / 1000
+
+
+@helper
+def leave_rank(leaves: LeaveArrays, tiles: npt.NDArray[np.uint8], size: int) -> int:
+    """Give the place in ``values`` of the leave that is the first ``size`` of sorted tiles."""
+    place = np.uint64(leaves.offsets[size])
+    for at in range(size):
+        place += np.uint64(leaves.binomials[at, tiles[at]])
+    return place  # type: ignore[return-value]
+
+
+def leave_count(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> int:
+    """Count the leaves of one tile or more that a full bag can give."""
+    by_size = [1] + [0] * (rack_size - 1)
+    for count in distribution.counts:
+        by_size = [sum(by_size[max(0, s - count) : s + 1]) for s in range(rack_size)]
+    return sum(by_size) - 1
+
+
+def possible_leaves(
+    distribution: TileDistribution, rack_size: int = RACK_SIZE
+) -> Iterator[LeaveMatrix]:
+    """Give the leaves of each size from 0 on that a full bag can give, in order of their tiles."""
+    counts = np.array(distribution.counts)
+    kinds = np.arange(len(counts))
+    leaves = np.zeros((1, 0), np.uint8)
+    greatest = np.zeros(1, np.int64)
+    taken = np.zeros(1, np.int64)  # of the greatest tile
+    yield leaves
+    for _ in range(rack_size - 1):
+        left = counts - np.where(kinds == greatest[:, np.newaxis], taken[:, np.newaxis], 0)
+        row, tile = np.nonzero((kinds >= greatest[:, np.newaxis]) & (left > 0))
+        taken = np.where(tile == greatest[row], taken[row], 0) + 1
+        greatest = tile
+        leaves = np.column_stack((leaves[row], tile.astype(np.uint8)))
+        yield leaves
+
+
+def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> npt.NDArray[np.int64]:
+    """Give the place of each leave of a matrix."""
+    size = leaves.shape[1]
+    places = np.full(len(leaves), arrays.offsets[size], np.int64)
+    for at in range(size):
+        places += arrays.binomials[at][leaves[:, at]]
+    return places
+
+
+def synthetic_leaves(
+    distribution: TileDistribution, seed: int, rack_size: int = RACK_SIZE
+) -> LeaveTable:
+    """Make up a table that looks like a trained one, for measurements; no player should use it.
+
+    A leave is worth the sum of its tiles (25 points a blank, less for dear letters, some chance),
+    of what each two of them do to each other, of a penalty for vowels or consonants in excess, and
+    of a little noise.
+    """
+    chance = np.random.default_rng(seed)
+    kinds = len(distribution.counts)
+    points = np.array(distribution.points)
+    own = chance.normal(0, 2, kinds) - 0.5 * np.maximum(points - 1, 0)
+    own[BLANK] = 25
+    pairs = chance.normal(0, 0.6, (kinds, kinds))
+    np.fill_diagonal(pairs, -2.5 + chance.normal(0, 0.3, kinds))
+    table = LeaveTable.zero(distribution, rack_size)
+    values = table.values.copy()
+    for leaves in possible_leaves(distribution, rack_size):
+        worth = own[leaves].sum(axis=1)
+        for one in range(leaves.shape[1]):
+            for other in range(one + 1, leaves.shape[1]):
+                worth += pairs[leaves[:, one], leaves[:, other]]
+        vowels = np.array(distribution.vowels)[leaves].sum(axis=1)
+        letters = np.count_nonzero(leaves, axis=1)
+        worth -= 1.5 * np.maximum(np.abs(2 * vowels - letters) - 1, 0)
+        worth += chance.normal(0, 0.3, len(leaves))
+        values[leave_places(leaves, table.arrays)] = np.rint(worth * 1000)
+    values[0] = 0
+    return LeaveTable(distribution, values, rack_size)
+
+
+def _places(distribution: TileDistribution, rack_size: int) -> int:
+    """Count the multisets of fewer tiles than a rack holds."""
+    kinds = len(distribution.counts)
+    if rack_size < 1:
+        raise ValueError(f"a rack of {rack_size}; it holds one tile or more")
+    places = comb(kinds + rack_size - 1, rack_size - 1)
+    if places > _MOST_PLACES:
+        raise ValueError(
+            f"leaves of {kinds} kinds of tiles and racks of {rack_size} need {places} places; a "
+            f"table has at most {_MOST_PLACES}"
+        )
+    return places
+
+
+def _offsets(distribution: TileDistribution, rack_size: int) -> npt.NDArray[np.int32]:
+    kinds = len(distribution.counts)
+    # The multisets of fewer than s tiles out of k kinds are as many as those of s − 1 out of k + 1.
+    first = [comb(kinds + size - 1, size - 1) if size else 0 for size in range(rack_size + 1)]
+    return _read_only(np.array(first, np.int32))
+
+
+def _binomials(distribution: TileDistribution, rack_size: int) -> npt.NDArray[np.int32]:
+    kinds = len(distribution.counts)
+    rows = [[comb(tile + at, at + 1) for tile in range(kinds)] for at in range(rack_size - 1)]
+    return _read_only(np.array(rows, np.int32).reshape(rack_size - 1, kinds))
+
+
+def _read_only(array: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    fixed = np.ascontiguousarray(array, np.int32).view()
+    fixed.flags.writeable = False
+    return fixed

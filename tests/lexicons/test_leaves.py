@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
+from lexicons.leaves import (
+    LeaveTable,
+    leave_count,
+    leave_places,
+    leave_rank,
+    possible_leaves,
+    synthetic_leaves,
+)
+
+ENGLISH = load_distribution()
+
+
+def tiles_of(*counts: int) -> TileDistribution:
+    letters = ("?", *"ABCDEFGH"[: len(counts) - 1])
+    alphabet = Alphabet(letters, tuple(map(str.lower, letters)))
+    return TileDistribution("few", alphabet, counts, (1,) * len(counts), (False,) * len(counts))
+
+
+def in_order(kinds: int, rack_size: int) -> Iterator[tuple[int, ...]]:
+    """List the multisets by size, and those of one size by the last tile, the one before it …"""
+    for size in range(rack_size):
+        multisets = combinations_with_replacement(range(kinds), size)
+        yield from sorted(multisets, key=lambda leave: leave[::-1])
+
+
+def test_english_has_as_many_leaves_as_is_known() -> None:
+    assert leave_count(ENGLISH) == 914_624
+    assert sum(map(len, possible_leaves(ENGLISH))) == 914_624 + 1  # the empty one
+    assert len(LeaveTable.zero(ENGLISH).values) == 1_107_568
+
+
+@pytest.mark.parametrize("kinds", [2, 3, 5])
+@pytest.mark.parametrize("rack_size", [1, 2, 5, 7])
+def test_each_multiset_has_a_place_of_its_own(kinds: int, rack_size: int) -> None:
+    table = LeaveTable.zero(tiles_of(*[9] * kinds), rack_size)
+    listed = list(in_order(kinds, rack_size))
+    assert len(listed) == len(table.values)
+    assert [table.place(leave) for leave in listed] == list(range(len(listed)))
+    for leave in listed:
+        tiles = np.array([*leave, 255], np.uint8)  # what lies behind the leave is not read
+        assert leave_rank(table.arrays, tiles, len(leave)) == table.place(leave)
+
+
+@pytest.mark.parametrize("rack_size", [1, 2, 7])
+def test_offsets_and_binomials_fit_the_table(rack_size: int) -> None:
+    values, offsets, binomials = LeaveTable.zero(ENGLISH, rack_size).arrays
+    assert offsets.shape == (rack_size + 1,)
+    assert offsets[-1] == len(values)
+    assert binomials.shape == (rack_size - 1, 27)
+    for array in (values, offsets, binomials):
+        assert array.dtype == np.int32
+        assert array.flags.c_contiguous
+        assert not array.flags.writeable
+
+
+@given(st.lists(st.integers(0, 26), max_size=6))
+def test_the_kernel_and_numpy_agree_with_the_slow_place(leave: list[int]) -> None:
+    table = LeaveTable.zero(ENGLISH)
+    leave.sort()
+    tiles = np.array(leave, np.uint8)
+    assert leave_rank(table.arrays, tiles, len(leave)) == table.place(leave)
+    assert leave_places(tiles[np.newaxis], table.arrays).tolist() == [table.place(leave)]
+
+
+@given(st.lists(st.integers(0, 26), min_size=6, max_size=6))
+def test_places_of_all_parts_of_a_rack_cost_an_addition_each(rack: list[int]) -> None:
+    table = LeaveTable.zero(ENGLISH)
+    _, offsets, binomials = table.arrays
+    rack.sort()
+    sums = [0] * 64
+    for mask in range(1, 64):
+        greatest = mask.bit_length() - 1
+        sums[mask] = sums[mask ^ 1 << greatest] + binomials[mask.bit_count() - 1, rack[greatest]]
+        part = [tile for at, tile in enumerate(rack) if mask >> at & 1]
+        assert offsets[len(part)] + sums[mask] == table.place(part)
+
+
+def test_possible_leaves_are_what_a_bag_can_give() -> None:
+    few = tiles_of(1, 3, 0, 2)
+    for size, leaves in enumerate(possible_leaves(few, 5)):
+        slow = sorted({tuple(sorted(drawn)) for drawn in combinations(few.all_tiles(), size)})
+        assert list(map(tuple, leaves.tolist())) == slow
+    assert leave_count(few, 5) == sum(map(len, possible_leaves(few, 5))) - 1
+
+
+def test_values_are_given_back_to_the_thousandth() -> None:
+    table = LeaveTable.from_values(ENGLISH, {(19, 0): 30.1239, (5,): -1.5, (): 0})
+    assert table.value((0, 19)) == table.value([19, 0]) == 30.124
+    assert table.value((5,)) == -1.5
+    assert table.value(()) == table.value((5, 5)) == 0
+    assert np.count_nonzero(table.values) == 2
+
+
+@pytest.mark.parametrize(
+    ("leave", "worth", "reason"),
+    [
+        ((1,) * 7, 1, "has 7 tiles; one of a rack of 7 has 6 or fewer"),
+        ((27,), 1, "no tile; tiles are 0 to 26"),
+        ((-1, 2), 1, "no tile"),
+        ((0, 0, 0), 1, "no english bag has tile 0 3 times"),
+        ((1,), float("nan"), "is worth nan"),
+        ((1,), float("-inf"), "is worth -inf"),
+        ((1,), 10_001, "up to 10000 either way"),
+        ((), 1, "of the empty leave 0"),
+    ],
+)
+def test_values_that_no_table_holds(leave: tuple[int, ...], worth: float, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        LeaveTable.from_values(ENGLISH, {leave: worth})
+
+
+def test_tables_of_the_wrong_size() -> None:
+    with pytest.raises(ValueError, match=r"\(3,\) values; english tiles and racks of 7 have 11075"):
+        LeaveTable(ENGLISH, np.zeros(3, np.int32))
+    with pytest.raises(ValueError, match="a rack of 0"):
+        LeaveTable.zero(ENGLISH, 0)
+    with pytest.raises(ValueError, match="at most 134217728"):
+        LeaveTable.zero(ENGLISH, 16)
+
+
+def test_a_table_stays_as_it_is_and_can_be_sent() -> None:
+    table = LeaveTable.from_values(tiles_of(2, 3), {(1,): 2.5})
+    assert table.arrays.values is table.values
+    with pytest.raises(ValueError, match="read-only"):
+        table.values[0] = 1
+    copy: LeaveTable = pickle.loads(pickle.dumps(table))
+    assert copy.distribution == table.distribution
+    assert np.array_equal(copy.values, table.values)
+    assert not any(array.flags.writeable for array in copy.arrays)
+
+
+def test_a_made_up_table_is_plausible_and_comes_from_its_seed() -> None:
+    table = synthetic_leaves(ENGLISH, 3)
+    assert np.array_equal(table.values, synthetic_leaves(ENGLISH, 3).values)
+    assert not np.array_equal(table.values, synthetic_leaves(ENGLISH, 4).values)
+    assert table.value(()) == table.value((0, 0, 0)) == 0
+    assert table.value((0,)) > 20
+    assert abs(table.values).max() < 100_000
+    e = ENGLISH.alphabet.tiles("E")
+    assert table.value(e * 3) - table.value(e * 2) < table.value(e * 2) - table.value(e)
