@@ -267,6 +267,7 @@ class BotRunner:
         if error.game is not None:
             if error.code == "unknown_game":
                 self._forget(error.game)
+                self._seek_on(going_on=bool(self.games))
             return
         if self._sought and not self.games:
             if error.retry == "later":

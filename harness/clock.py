@@ -70,6 +70,8 @@ class Clock:
 
     def penalty(self, control: TimeControl) -> int:
         """Count the points that overtime costs: a minute begun is a minute."""
+        if not control.max_overtime_ms:
+            return 0  # below zero then only within the margin, which is free
         overtime_ms = max(0, -self.remaining_ms)
         minutes = -(-overtime_ms // MINUTE_MS)
         return minutes * control.overtime_penalty

@@ -52,6 +52,8 @@ class GameHost:
         self.game = book.opened.game
         self.flagged_after_ms: int | None = None
         """How long after a deadline the game was called, if it was lost on time."""
+        self.guests: frozenset[str] = frozenset()
+        """Players of a server's who sit here, and may ask for the verdict afterwards."""
         self._seats = seats
         self._journal = journal
         self._lag = lag
@@ -69,17 +71,21 @@ class GameHost:
             while not self._table.over:
                 await self._carry_out(await self._next_effects())
         except JournalError as error:
-            self._abandon(str(error))
+            log.error("journal", game=self.game, reason=str(error))
+            await self._abandon("the game can't be kept", replace=True)
         except Exception as error:
             log.exception("host error", game=self.game)
-            self._abandon(f"{type(error).__name__}: {error}")
-            await self._keep_verdict()
+            await self._abandon(type(error).__name__, replace=False)
         finally:
             for seat in self._seats:
                 await seat.stop()
         assert self.book.ended is not None
         log.info("game over", game=self.game, outcome=self.book.ended.outcome)
         return self.book.ended
+
+    def verdict(self) -> Message:
+        """Tell how the game ended, when it has."""
+        return self._table.verdict()
 
     # --- spectators -----------------------------------------------------------------------------
 
@@ -99,9 +105,11 @@ class GameHost:
         return lambda happening: self._inbox.put_nowait((seat, happening))
 
     async def _next_effects(self) -> Effects:
-        wake_ms = self._wake_at()
+        wait_ms = self._wake_at() - now_ms()
+        if wait_ms <= 0:  # also while the inbox is never empty
+            return await self._time_passed()
         try:
-            async with asyncio.timeout(max(0, wake_ms - now_ms()) / 1_000):
+            async with asyncio.timeout(wait_ms / 1_000):
                 seat, happening = await self._inbox.get()
         except TimeoutError:
             return await self._time_passed()
@@ -126,8 +134,10 @@ class GameHost:
             return Effects()
         for _ in range(4):
             await asyncio.sleep(0)
-        if not self._inbox.empty():
-            return self._take(*self._inbox.get_nowait())
+        for _ in range(self._inbox.qsize()):  # what is in by now, and no more
+            await self._carry_out(self._take(*self._inbox.get_nowait()))
+            if self._table.over:
+                return Effects()
         now = now_ms()
         effects = self._table.tick(now)
         if self._table.over:
@@ -141,11 +151,13 @@ class GameHost:
             case Gone(why=why, failure=failure, evidence=evidence):
                 if failure is None:
                     return self._table.detach(seat, why)
+                if failure == "host_error":
+                    return self._table.void(why, now_ms())
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
             case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
                 try:
                     return self._table.receive(
-                        seat, message, at_ms, lag_ms, self._lag.worst_since_ms()
+                        seat, message, at_ms, lag_ms, self._lag.late_at(at_ms)
                     )
                 except PeerError as error:
                     self._seats[seat].refuse(error)
@@ -165,7 +177,6 @@ class GameHost:
             self._seats[seat].restart()
         if any(isinstance(record, Turn | Began) for record in effects.records):
             now = now_ms()
-            self._lag.reset()
             self._next_note_ms = now + NOTE_EVERY_MS
             await self._carry_out(self._table.begin_turn(now))
 
@@ -176,15 +187,15 @@ class GameHost:
 
     # --- the host's own faults ------------------------------------------------------------------
 
-    def _abandon(self, message: str) -> None:
-        log.error("game void", game=self.game, reason=message)
-        for recipient, verdict in self._table.void(message, now_ms()).sends:
+    async def _abandon(self, reason: str, *, replace: bool) -> None:
+        """Void the game; with ``replace`` also if it had ended with a verdict that wasn't kept."""
+        log.error("game void", game=self.game, reason=reason)
+        effects = self._table.void(reason, now_ms(), replace=replace)
+        try:
+            if effects.records:
+                await self._journal.append(self.game, effects.records, last=True)
+        except JournalError as error:
+            log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
+        for recipient, verdict in effects.sends:
             if recipient is not None:
                 self._seats[recipient].send(verdict)
-
-    async def _keep_verdict(self) -> None:
-        try:
-            assert self.book.ended is not None
-            await self._journal.append(self.game, [self.book.ended], last=True)
-        except JournalError as error:
-            log.error("verdict not kept", game=self.game, reason=str(error))

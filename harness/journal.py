@@ -101,6 +101,7 @@ class Journal:
             self._connection = self._open()
         except sqlite3.Error as error:
             raise JournalError(f"{self.path} can't be used as a journal: {error}") from None
+        self._names: dict[str, str] = dict(self._connection.execute("SELECT * FROM names"))
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
 
@@ -194,6 +195,7 @@ class Journal:
         await self._done(
             _Statement("INSERT OR IGNORE INTO names VALUES (?, ?)", (name, token_hash))
         )
+        self._names.setdefault(name, token_hash)
 
     async def _done(self, work: _Work) -> None:
         if not self._thread.is_alive():
@@ -225,9 +227,10 @@ class Journal:
             for work in batch:
                 work(self._connection)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+        except Exception as error:  # whatever it is, the thread lives on and says so
+            with suppress(sqlite3.Error):
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
             return JournalError(f"{self.path} can't be written: {error}")
         return None
 
@@ -255,8 +258,7 @@ class Journal:
 
     def token_hash(self, name: str) -> str | None:
         """The hash of the token that claimed a name."""
-        row = self._connection.execute("SELECT hash FROM names WHERE name = ?", (name,)).fetchone()
-        return str(row[0]) if row else None
+        return self._names.get(name)
 
     def _kept(self, game: str, label: str) -> KeptGame:
         rows = self._connection.execute(

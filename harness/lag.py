@@ -1,25 +1,40 @@
 """How late the host itself runs: its event loop is asked every few milliseconds.
 
-A host that is busy sees moves later than they came. What it finds is written beside each move, so
-that a reader of the result can tell a slow player from a slow host.
+A host that is busy sees moves later than they came: what arrives while its loop is blocked is
+stamped when the block ends. The meter knows when that was, so the player is not charged for it,
+and the result has it beside the move.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from types import TracebackType
+from typing import NamedTuple
+
+from protocol.channel import now_ms
 
 __all__ = ["LagMeter"]
 
-EVERY_S = 0.02
+EVERY_MS = 20
+NOTABLE_MS = 3
+JUST_AFTER_MS = 5
+"""How soon after a block what waited for its end is stamped."""
+
+
+class _Block(NamedTuple):
+    """A time in which the loop did not run."""
+
+    began_ms: int
+    ended_ms: int
 
 
 class LagMeter:
-    """Measures by how much the loop of this process is late, while it is entered."""
+    """Measures when the loop of this process is late, while it is entered."""
 
     def __init__(self) -> None:
-        self._worst_s = 0.0
+        self._blocks: deque[_Block] = deque(maxlen=64)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> LagMeter:
@@ -37,19 +52,23 @@ class LagMeter:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    def worst_since_ms(self) -> int:
-        """Say the worst lateness since the last ``reset``, in milliseconds."""
-        return int(self._worst_s * 1_000)
-
-    def reset(self) -> None:
-        """Begin a new period; with several games at once, of any of them."""
-        self._worst_s = 0.0
+    def late_at(self, at_ms: int) -> int:
+        """Say by how many milliseconds at most something stamped ``at_ms`` was stamped late."""
+        for block in reversed(self._blocks):
+            if block.ended_ms + JUST_AFTER_MS < at_ms:
+                break
+            if block.began_ms <= at_ms:
+                return min(at_ms, block.ended_ms) - block.began_ms
+        return 0
 
     async def _measure(self) -> None:
-        loop = asyncio.get_running_loop()
-        due = loop.time() + EVERY_S
+        due = now_ms() + EVERY_MS
         while True:
-            await asyncio.sleep(due - loop.time())
-            late = loop.time() - due
-            self._worst_s = max(self._worst_s, late)
-            due = loop.time() + EVERY_S
+            await asyncio.sleep(max(0, due - now_ms()) / 1_000)
+            self.note(due, now_ms())
+            due = now_ms() + EVERY_MS
+
+    def note(self, due_ms: int, woke_ms: int) -> None:
+        """Take note of a wake-up that was due earlier than it came."""
+        if woke_ms - due_ms >= NOTABLE_MS:
+            self._blocks.append(_Block(due_ms, woke_ms))

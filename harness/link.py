@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -25,6 +26,7 @@ ERRORS_LIMIT = 20
 """Messages of one connection that could not be taken before it is closed."""
 
 KEPT_MESSAGES = 8
+BURST = 16
 
 
 class Link:
@@ -49,6 +51,8 @@ class Link:
         try:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
+            if self._dismissed:
+                return
             log.warning("peer does not read", peer=self.channel.peer)
             self._close_later(1008, "you do not read what is sent to you")
 
@@ -56,9 +60,12 @@ class Link:
         """Carry messages until the channel closes, and say why it did."""
         writer = asyncio.create_task(self._write())
         try:
-            while True:
+            for count in itertools.count(1):
                 content, at_ms = await self.channel.receive()
                 self._take(content, at_ms)
+                if count % BURST == 0:
+                    await asyncio.sleep(0)  # a peer with much to say lets the others speak
+            raise AssertionError("counting does not end")
         except ChannelClosed as closed:
             await self.channel.close()
             return str(closed)

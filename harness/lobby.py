@@ -53,6 +53,8 @@ class Player:
 
     name: str
     link: Link | None = None
+    peer: str | None = None
+    """Where his last connection came from."""
     seats: dict[str, GuestSeat] = field(default_factory=dict)
     """His seats in games that are on, by game."""
     wish: Seek | None = None
@@ -87,6 +89,8 @@ class Lobby:
     ) -> None:
         self.games: dict[str, GameHost] = {}
         """The games that are on."""
+        self.lent = 0
+        """Bots of the house that play elsewhere; each takes the place of a game."""
         self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
         self.closing = False
         self._lexicon = lexicon
@@ -107,8 +111,15 @@ class Lobby:
 
     def arrive(self, player: Player, link: Link) -> Link | None:
         """A player has logged in; give back the older connection that this one replaces."""
-        older, player.link = player.link, link
+        older, player.link, player.peer = player.link, link, link.channel.peer
+        if older is not None:
+            self._stop_seeking(player)  # the newer connection seeks for itself
         return older
+
+    def _stop_seeking(self, player: Player) -> None:
+        player.wish = None
+        if player in self._seekers:
+            self._seekers.remove(player)
 
     def depart(self, player: Player, link: Link, why: str) -> None:
         """A connection of a player ended."""
@@ -117,10 +128,12 @@ class Lobby:
         if player.link is not link:
             return
         player.link = None
-        player.wish = None
-        if player in self._seekers:
-            self._seekers.remove(player)
-        if not player.seats:
+        self._stop_seeking(player)
+        self._forget(player)
+
+    def _forget(self, player: Player) -> None:
+        """Let go of a player who is away and has no game."""
+        if player.link is None and not player.seats:
             self._players.pop(player.name, None)
 
     def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
@@ -130,6 +143,10 @@ class Lobby:
             PeerError: it is no game of his.
         """
         seat = player.seats.get(message.game)
+        past = self.find(message.game)
+        if seat is None and past is not None and player.name in past.guests:
+            link.send(past.verdict())  # the game ended while he was away
+            return
         if seat is None:
             raise PeerError(
                 "unknown_game",
@@ -148,6 +165,11 @@ class Lobby:
                 game=message.game,
             )
 
+    def used_from(self, name: str) -> str | None:
+        """Say from where a name is in use: the peer whose connection was its last."""
+        player = self._players.get(name)
+        return player.peer if player is not None and (player.link or player.seats) else None
+
     # --- seeking --------------------------------------------------------------------------------
 
     def seek(self, player: Player, wish: Seek) -> None:
@@ -160,6 +182,8 @@ class Lobby:
             raise PeerError("closing", "the server is closing; no new games", retry="later")
         if wish.opponent == player.name:
             raise PeerError("bad_opponent", "nobody plays against himself")
+        if player.seats:
+            raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         player.wish = wish
         if player not in self._seekers:
             self._seekers.append(player)
@@ -169,11 +193,10 @@ class Lobby:
     def _pair(self) -> None:
         """Seat whoever can be seated, first come first served."""
         for player in list(self._seekers):
-            if self.closing or len(self.games) >= self._max_games:
+            if self.closing or len(self.games) + self.lent >= self._max_games:
                 return
-            if player not in self._seekers:
+            if player not in self._seekers or player.wish is None:
                 continue
-            assert player.wish is not None
             bot = self._bots.get(player.wish.opponent or "")
             if bot is not None:
                 self._seat(player, None, player.wish.opponent or "")
@@ -233,6 +256,7 @@ class Lobby:
             guests.append(guest)
             seats.append(seat)
         host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag)
+        host.guests = frozenset(guest.name for guest in guests)
         self.games[game] = host
         task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
         self._tasks.add(task)
@@ -249,17 +273,20 @@ class Lobby:
             log.error("game not begun", game=host.game, reason=str(error))
             for guest in guests:
                 guest.wish = None
-                guest.tell(Error(code="host_error", message=str(error), retry="later"))
+                guest.tell(
+                    Error(code="host_error", message="the game can't be kept", retry="later")
+                )
         finally:
             self._past.append(self.games.pop(host.game))
             for guest in guests:
                 guest.seats.pop(host.game, None)
         for guest in guests:
             self._seek_on(guest)
+            self._forget(guest)
         self._pair()
 
     def _seek_on(self, guest: Player) -> None:
-        if guest.wish is None or guest.link is None:
+        if guest.wish is None or guest.link is None or guest in self._seekers:
             return
         left = guest.wish.games - 1
         guest.wish = Seek(opponent=guest.wish.opponent, games=left) if left else None

@@ -17,6 +17,7 @@ import structlog
 
 from bot.offers import rules_in_play
 from engine.rules import Rules
+from lexicons.cache import replacing
 from lexicons.store import Lexicon
 from protocol.messages import TimeControl
 
@@ -65,7 +66,8 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
 def write_config(config: MatchConfig, folder: Path) -> None:
     """Keep a match's configuration in its folder."""
     text = msgspec.json.format(msgspec.json.encode(config), indent=2)
-    (folder / "match.json").write_bytes(text + b"\n")
+    with replacing(folder / "match.json") as temporary:
+        temporary.write_bytes(text + b"\n")
 
 
 def read_config(folder: Path) -> MatchConfig:
@@ -90,7 +92,7 @@ class Match:
         config: what is played.
         lexicon: the words.
         folder: where journal, results and games go.
-        open_seat: makes the seat of a side (0 or 1) for one game.
+        open_seat: makes the seat of a side (0 or 1) for the game of a number.
         finished: told of each result as it comes, void games not among them.
         known: results that were told of before, when the match is taken up again.
     """
@@ -100,7 +102,7 @@ class Match:
         config: MatchConfig,
         lexicon: Lexicon,
         folder: Path,
-        open_seat: Callable[[int], Seat],
+        open_seat: Callable[[int, int], Seat],
         finished: Callable[[GameResult], None] = lambda _result: None,
         known: Iterable[GameResult] = (),
     ) -> None:
@@ -125,7 +127,7 @@ class Match:
             played = self._recall(journal.finished())
             halves = {kept.label["number"]: kept for kept in journal.unfinished()}
             schedule = pairs(self._config.games, shared=self._config.paired)
-            todo = [game for game in schedule if game.number not in played]
+            todo = [game for game in schedule if game.number not in played | self._known]
             async with LagMeter() as lag:
                 await self._play_all(todo, halves, journal, lag)
         finally:
@@ -136,10 +138,10 @@ class Match:
         numbers: set[int] = set()
         for kept in finished:
             book = Scorebook.restored(kept.records, None, self._rules(kept), self._lexicon)
-            assert book.ended is not None
-            if book.ended.outcome != "host_error" and kept.label["number"] not in numbers:
-                numbers.add(kept.label["number"])
-                if kept.label["number"] not in self._known:
+            result = game_result(book, PlannedGame.from_label(kept.label))
+            if not result.void and result.number not in numbers:
+                numbers.add(result.number)
+                if result.number not in self._known:
                     self._count(book, PlannedGame.from_label(kept.label))
         return numbers
 
@@ -166,7 +168,7 @@ class Match:
             async with asyncio.TaskGroup() as tables:
                 for _ in range(self._config.concurrency):
                     tables.create_task(table())
-        except* (MatchError, JournalError) as errors:
+        except* (MatchError, JournalError, OSError) as errors:
             raise errors.exceptions[0] from None
 
     async def _play_one(
@@ -179,15 +181,20 @@ class Match:
                 rules = self._rules(half)
                 book = Scorebook.restored(half.records, half.note, rules, self._lexicon)
                 half = None
-            seats = (self._open_seat(planned.side_of(0)), self._open_seat(planned.side_of(1)))
+            number = planned.number
+            seats = (
+                self._open_seat(planned.side_of(0), number),
+                self._open_seat(planned.side_of(1), number),
+            )
             ended = await GameHost(book, seats, journal, lag).run()
-            if ended.outcome != "host_error":
+            if not game_result(book, planned).void:
                 self._count(book, planned)
+            self._watch_absences(book, planned)
+            if not game_result(book, planned).void:
                 return
             log.warning("game void, played again", number=planned.number, reason=ended.message)
         raise MatchError(
-            f"game {planned.number} failed {HOST_ERRORS} times by the host's own fault: "
-            f"{ended.message}"
+            f"game {planned.number} came to nothing {HOST_ERRORS} times: {ended.message}"
         )
 
     async def _open(self, planned: PlannedGame, journal: Journal) -> Scorebook:
@@ -210,7 +217,6 @@ class Match:
         if book.evidence:
             path.with_suffix(".faults.txt").write_text("\n".join(book.evidence), encoding="utf-8")
         self._finished(result)
-        self._watch_absences(book, planned)
 
     def _watch_absences(self, book: Scorebook, planned: PlannedGame) -> None:
         assert book.ended is not None

@@ -141,7 +141,9 @@ class Scorebook:
         return max(0, self.limit().ms - self.elapsed(now_ms))
 
     def clocks(self, now_ms: int) -> tuple[int, int]:
-        """Both clocks in milliseconds, the running turn charged."""
+        """Both clocks in milliseconds, the running turn charged; at the end, as they stopped."""
+        if self.ended is not None:
+            return self.ended.clocks
         shown = [clock.remaining_ms for clock in self._clocks]
         if self.on_turn is not None:
             shown[self.on_turn] -= self.elapsed(now_ms)
@@ -180,6 +182,7 @@ class Scorebook:
         made = after.turns[-1]
         elapsed = self.elapsed(now_ms)
         clocks = list(self._clocks)
+        elapsed = max(0, elapsed - host_lag_ms)
         clocks[made.seat] = clocks[made.seat].after(elapsed, self.opened.time, lag_ms)
         scores = list(before.position.scores)
         scores[made.seat] += made.score

@@ -7,12 +7,12 @@ user's gets a process of its own for each game, so that nothing of the last game
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 
 from bot.process import SeatProcess
-
 from bot.registry import SeatSpec, parse_seat
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Hello, Welcome
@@ -20,7 +20,7 @@ from protocol.websocket import WebSocketChannel, dial
 
 from .match import MatchConfig
 from .reception import Reception
-from .seats import ProcessSeat, RemoteSeat, Seat, Worker, welcomed
+from .seats import ProcessSeat, RemoteSeat, Seat, Worker, WorkerFailed, welcomed
 from .software import SOFTWARE
 
 __all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
@@ -52,8 +52,8 @@ class _SeatWorker:
             await self.kill()
 
     async def kill(self) -> None:
-        await self.channel.close()
         await self.process.kill()
+        await self.channel.close()
 
 
 @dataclass(eq=False)
@@ -77,8 +77,11 @@ class WorkerMaker:
     reuse: bool = False
     _idle: list[Worker] = field(default_factory=list)
 
-    async def make(self) -> Worker:
+    async def make(self, number: int = 0) -> Worker:
         """Start a process, or take one that waits; it has said hello and was welcomed.
+
+        Args:
+            number: of the game, so that each has chance of its own.
 
         Raises:
             ChannelClosed: it did not come up; the sentence has its last words.
@@ -87,17 +90,16 @@ class WorkerMaker:
             worker = self._idle.pop()
             if worker.returncode is None:
                 return worker
+        seed = None if self.seed is None else player_seed(self.seed, self.name, number)
         if self.reception is None:
-            process = await SeatProcess.start(
-                self.spec, self.lexicon, name=self.name, seed=self.seed
-            )
+            process = await SeatProcess.start(self.spec, self.lexicon, name=self.name, seed=seed)
             return await self._welcome(process, process.channel)
         token, coming = self.reception.expect()
         process = await SeatProcess.start(
             self.spec,
             self.lexicon,
             name=self.name,
-            seed=self.seed,
+            seed=seed,
             connect=self.reception.url,
             token=token,
         )
@@ -117,10 +119,13 @@ class WorkerMaker:
             await channel.send(Welcome(name="tilewire", software=SOFTWARE))
         except (ChannelClosed, TimeoutError) as error:
             await process.kill()
-            raise ChannelClosed(
-                f"{self.name} did not come up: {error or f'nothing in {START_S:.0f} s'}; "
-                f"exit status {process.returncode}, stderr: {process.stderr_tail.strip()}"
+            raise WorkerFailed(
+                f"{self.name} did not come up: {error or f'nothing in {START_S:.0f} s'}",
+                f"exit status: {process.returncode}\nstderr:\n{process.stderr_tail.strip()}",
             ) from None
+        except BaseException:  # cancelled: the game is over before its player is there
+            await process.kill()
+            raise
         finally:
             for task in (ended, hello):
                 task.cancel()
@@ -180,16 +185,22 @@ class Seating:
         if self._reception is not None:
             await self._reception.close()
 
-    def open(self, side: int) -> Seat:
-        """Make the seat of a side for one game."""
-        return seat_for(self._specs[side], self._config.names[side], self._makers[side])
+    def open(self, side: int, number: int) -> Seat:
+        """Make the seat of a side for the game of a number."""
+        return seat_for(self._specs[side], self._config.names[side], self._makers[side], number)
 
 
-def seat_for(spec: SeatSpec, name: str, maker: WorkerMaker | None) -> Seat:
+def player_seed(seed: int, name: str, number: int) -> int:
+    """Derive a player's own seed from the match's, which the bag comes from and he is not told."""
+    text = f"tilewire player {name} game {number} of seed {seed}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+
+
+def seat_for(spec: SeatSpec, name: str, maker: WorkerMaker | None, number: int = 0) -> Seat:
     """Make a seat for one game."""
     if spec.kind == "remote" or maker is None:
         return RemoteSeat(name, partial(open_remote, spec))
-    return ProcessSeat(name, maker.make)
+    return ProcessSeat(name, partial(maker.make, number))
 
 
 async def open_remote(spec: SeatSpec) -> Channel:

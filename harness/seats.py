@@ -18,7 +18,7 @@ import structlog
 
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
-from protocol.messages import Error, Message, Outcome, Ping, Pong, Welcome
+from protocol.messages import Error, GameOver, Message, Outcome, Ping, Pong, Welcome
 
 from .link import Link
 
@@ -33,12 +33,16 @@ __all__ = [
     "Said",
     "Seat",
     "Worker",
+    "WorkerFailed",
     "welcomed",
 ]
 
 log = structlog.get_logger(__name__)
 
 PING_EVERY_MS = 500
+STEADY_MS = 5_000
+"""A connection that lasted as long was no accident; the next may be made at once."""
+
 STALL_MS = 5_000
 """How long a process of ours may leave a ping unanswered before it counts as hung."""
 
@@ -152,6 +156,14 @@ class _TaskSeat:
                 self._report(Said(message, at_ms, lag_ms))
 
 
+class WorkerFailed(ChannelClosed):
+    """A process did not come up; ``evidence`` is what it left, and not for players to see."""
+
+    def __init__(self, reason: str, evidence: str) -> None:
+        super().__init__(reason)
+        self.evidence = evidence
+
+
 class Worker(Protocol):
     """A process that a seat lives in; it has said hello and was welcomed."""
 
@@ -190,6 +202,7 @@ class ProcessSeat(_TaskSeat):
         self._worker: Worker | None = None
         self._pong_ms = 0
         self._hangs = False
+        self._clean = False
 
     def evidence(self) -> str:
         """What is left to find out why a process failed: its last words, in and out."""
@@ -205,8 +218,16 @@ class ProcessSeat(_TaskSeat):
         """Let go of the process."""
         await super().stop()
         worker, self._worker = self._worker, None
-        if worker is not None:
+        if worker is not None and self._clean:
             await worker.release()
+        elif worker is not None:
+            await worker.kill()
+
+    def send(self, message: Message) -> None:
+        """Send a message; after a game that was played out the process can be used again."""
+        if isinstance(message, GameOver):
+            self._clean = message.outcome in ("out", "zeroes") and self._link is not None
+        super().send(message)
 
     async def _kill(self) -> None:
         worker, self._worker = self._worker, None
@@ -217,8 +238,11 @@ class ProcessSeat(_TaskSeat):
         await self._kill()
         try:
             self._worker = await self._start_worker()
-        except (ChannelClosed, OSError) as error:
-            self._report(Gone(str(error), "crash"))
+        except OSError as error:  # no process can be had: that is the host's fault
+            self._report(Gone(f"no process can be started: {error}", "host_error"))
+            return
+        except ChannelClosed as error:
+            self._report(Gone(str(error), "crash", getattr(error, "evidence", "")))
             return
         self._link = Link(self._worker.channel, self._take)
         self._pong_ms, self._hangs = now_ms(), False
@@ -276,7 +300,7 @@ class RemoteSeat(_TaskSeat):
                 await asyncio.sleep(wait)
                 wait = min(wait * 2, 5)
                 continue
-            wait = 0.1
+            began = now_ms()
             self._link = Link(channel, self._take)
             self._report(Came())
             try:
@@ -285,6 +309,11 @@ class RemoteSeat(_TaskSeat):
                 await channel.close()
             self._link = None
             self._report(Gone(why))
+            if now_ms() - began > STEADY_MS:
+                wait = 0.1
+            else:  # it welcomes us and leaves: not again at once
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, 5)
 
 
 async def welcomed(channel: Channel) -> None:

@@ -106,7 +106,6 @@ class MatchServer:
         self._lag = LagMeter()
         self._lobby = Lobby(lexicon, config.time, journal, self._lag, bots, config.max_games)
         self._connections = 0
-        self._lent = 0
         self._server: Server | None = None
 
     async def start(self) -> None:
@@ -164,10 +163,15 @@ class MatchServer:
         token = _bearer(request) or hello.token
         match hello.role:
             case "arbiter":
-                await self._gatekeeper.admit(hello.name, token)
+                self._gatekeeper.check(hello.name, token)
                 await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
             case "player":
-                await self._gatekeeper.admit(hello.name, token)
+                await self._gatekeeper.admit(
+                    hello.name,
+                    token,
+                    used_from=self._lobby.used_from(hello.name),
+                    peer=channel.peer,
+                )
                 await self._serve_player(channel, hello.name)
             case "spectator":
                 await self._serve_spectator(channel)
@@ -178,11 +182,18 @@ class MatchServer:
             raise PeerError(
                 "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
             )
-        if self._lent >= self._config.max_games:
+        lobby = self._lobby
+        if lobby.closing or lobby.lent + len(lobby.games) >= self._config.max_games:
             raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
-        self._lent += 1
+        lobby.lent += 1
         try:
-            bot, worker = await self._open_bot(name)
+            try:
+                bot, worker = await self._open_bot(name)
+            except (ChannelClosed, OSError) as error:
+                log.error("bot did not come up", bot=name, reason=str(error))
+                raise PeerError(
+                    "busy", f"{name} did not come up", retry="later", close=1013
+                ) from None
             try:
                 await channel.send(Welcome(name=name, software=SOFTWARE))
                 log.info("bot lent", peer=channel.peer, bot=name)
@@ -192,7 +203,7 @@ class MatchServer:
                 if worker is not None:
                     await worker.kill()
         finally:
-            self._lent -= 1
+            lobby.lent -= 1
 
     async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
         player = self._lobby.player(name)
@@ -208,8 +219,11 @@ class MatchServer:
                 games=tuple(player.seats),
             )
         )
-        why = await link.run()
-        self._lobby.depart(player, link, why)
+        why = "the host failed"
+        try:
+            why = await link.run()
+        finally:
+            self._lobby.depart(player, link, why)
 
     def _hear_player(self, player: Player, link: Link, message: Message, at_ms: int) -> None:
         match message:
@@ -228,9 +242,11 @@ class MatchServer:
         watched: set[GameHost] = set()
         link = Link(channel, lambda message, _at_ms: self._hear_spectator(link, watched, message))
         link.send(Welcome(name="tilewire", software=SOFTWARE))
-        await link.run()
-        for host in watched:
-            host.unwatch(link.send)
+        try:
+            await link.run()
+        finally:
+            for host in watched:
+                host.unwatch(link.send)
 
     def _hear_spectator(self, link: Link, watched: set[GameHost], message: Message) -> None:
         match message:

@@ -47,6 +47,10 @@ MAX_THOUGHTS = 64
 """``info`` messages kept of one turn; a seat may send more, the journal does not grow with them."""
 
 
+MAX_DISCONNECTS = 100
+"""Lost connections of a seat that are kept on record."""
+
+
 @dataclass(slots=True)
 class Effects:
     """What is to be done, in this order: keep, send, restart."""
@@ -67,6 +71,8 @@ class _Seat:
     session: ArbiterSession | None = None
     live: bool = False
     """Whether it has said that it is ready since it last came."""
+    been_live: bool = False
+    """Whether it has ever said so to this table: in a restored game nobody has at first."""
     nonce: str = ""
     failures: int = 0
     disconnects: int = 0
@@ -79,7 +85,7 @@ class Table:
         book: the game, new or restored from a journal.
         now_ms: the time, in milliseconds of a monotonic clock that all later calls use too. The
             seats have until ``ready_ms`` after it to be ready; in a restored game the clock of
-            the seat to move stands still as long, or until that seat is back.
+            each seat stands still as long, or until that seat is back.
     """
 
     def __init__(self, book: Scorebook, now_ms: int) -> None:
@@ -104,7 +110,7 @@ class Table:
     def watched(self, now_ms: int) -> list[Message]:
         """What a spectator who comes now has to know: the game so far, and how it ended."""
         offer = self._offer_for(None, now_ms, seen=-1)
-        return [offer, self._verdict()] if self.over else [offer]
+        return [offer, self.verdict()] if self.over else [offer]
 
     # --- what happens to a table ----------------------------------------------------------------
 
@@ -123,6 +129,8 @@ class Table:
             return Effects()
         side.session, side.live = None, False
         side.disconnects += 1
+        if side.disconnects > MAX_DISCONNECTS:
+            return Effects()
         return Effects([Failed(seat=seat, code="disconnect", message=why)])
 
     def fail(
@@ -149,9 +157,14 @@ class Table:
             self._end(code, 1 - seat, message, now_ms, effects)
         return effects
 
-    def void(self, message: str, now_ms: int) -> Effects:
-        """The host itself has failed: nobody loses."""
+    def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
+        """The host itself has failed: nobody loses.
+
+        With ``replace`` also where the game has ended, if nobody was told of it yet.
+        """
         effects = Effects()
+        if replace:
+            self.book.ended = None
         if not self.over:
             self._end("host_error", None, message, now_ms, effects)
         return effects
@@ -172,11 +185,18 @@ class Table:
         return effects
 
     def begin_turn(self, now_ms: int) -> Effects:
-        """Start the clock of the seat to move, and tell it so."""
+        """Start the clock of the seat to move, and tell it so.
+
+        In a restored game a seat that is not back yet is waited for, even if the other was
+        quicker and has moved: that it is away is the host's fault.
+        """
         effects = Effects()
-        if self.book.on_turn is not None and not self.book.clock_runs:
+        if self.book.on_turn is None or self.book.clock_runs:
+            return effects
+        side = self._seats[self.book.on_turn]
+        if side.been_live or now_ms >= self._hold_until:
             self.book.start_clock(now_ms)
-            self._ask(self._seats[self.book.on_turn], now_ms, effects)
+            self._ask(side, now_ms, effects)
         return effects
 
     def receive(
@@ -195,7 +215,11 @@ class Table:
             case Ready(nonce=nonce):
                 self._seat_is_ready(side, nonce, now_ms, effects)
             case Decline(code=code, message=reason):
-                self._end_without_game([seat], f"declined, {code}: {reason}", now_ms, effects)
+                why = f"declined, {code}: {reason}"
+                if self.book.game is None:
+                    self._end_without_game([seat], why, now_ms, effects)
+                else:
+                    self._end("resign", 1 - seat, why, now_ms, effects)
             case Move() as move:
                 self._seat_moves(side, move, now_ms, (lag_ms, host_lag_ms), effects)
             case Resign():
@@ -213,7 +237,7 @@ class Table:
     def _offer(self, side: _Seat, now_ms: int, seen: int, effects: Effects) -> None:
         side.live = False
         if self.book.ended is not None:
-            self._say(side, self._verdict(), effects)
+            self._say(side, self.verdict(), effects)
         else:
             self._say(side, self._offer_for(side.number, now_ms, seen), effects)
 
@@ -233,7 +257,7 @@ class Table:
         )
 
     def _seat_is_ready(self, side: _Seat, nonce: str, now_ms: int, effects: Effects) -> None:
-        side.live = True
+        side.live = side.been_live = True
         if self.book.game is None:
             side.nonce = nonce
             if all(other.live for other in self._seats):
@@ -282,7 +306,7 @@ class Table:
         self, side: _Seat, move: Move, now_ms: int, lags: tuple[int, int], effects: Effects
     ) -> None:
         book = self.book
-        let_off = min(lags[0], book.opened.time.lag_ms)
+        let_off = min(lags[0], book.opened.time.lag_ms) + lags[1]
         if book.elapsed(now_ms) - let_off > book.limit().ms:
             self._flag(now_ms, effects)
             return
@@ -332,7 +356,7 @@ class Table:
         """Answer a repeated move as it was answered before."""
         ended = self.book.ended
         if ended is not None and message.seq >= ended.seq:
-            return self._verdict()
+            return self.verdict()
         if message.seq == self.book.next_seq:  # then a refused move it was, perhaps long ago
             for refused in self.book.refusals:
                 if (refused.seq, refused.attempt) == (message.seq, _attempt(message)):
@@ -369,7 +393,8 @@ class Table:
     ) -> None:
         for seat in absent:
             self.book.accuse(seat, "no_show", message)
-        winner = 1 - absent[0] if len(absent) == 1 else None
+        other = self._seats[1 - absent[0]]
+        winner = other.number if len(absent) == 1 and other.been_live else None
         self._end("no_show", winner, message, now_ms, effects)
 
     def _end(
@@ -377,9 +402,10 @@ class Table:
     ) -> None:
         effects.records.append(self.book.end(outcome, winner, message, now_ms))
         for recipient in (0, 1, None):
-            self._say(recipient, self._verdict(), effects)
+            self._say(recipient, self.verdict(), effects)
 
-    def _verdict(self) -> FromArbiter:
+    def verdict(self) -> FromArbiter:
+        """Tell how the game ended; it has to be over."""
         assert self.book.ended is not None
         book = self.book
         return views.ended_for(book.opened, self.book.ended, book.nonces, book.turns)

@@ -65,8 +65,31 @@ class Gatekeeper:
         self._journal = journal
         self._known = known
 
-    async def admit(self, name: str, token: str | None) -> None:
-        """Let a player in, or not.
+    async def admit(
+        self, name: str, token: str | None, *, used_from: str | None = None, peer: str = ""
+    ) -> None:
+        """Let a player in, or not; a token that comes first with a free name claims it.
+
+        Args:
+            name: who he says he is.
+            token: his secret, if he gave one.
+            used_from: the address where the name is in use just now, if it is.
+            peer: his address.
+
+        Raises:
+            PeerError: ``forbidden``; the connection is to be closed.
+        """
+        if self.check(name, token):
+            return
+        # Nobody has claimed the name. While it is in use it is kept for whoever uses it.
+        if used_from is not None and (token is not None or _host(used_from) != _host(peer)):
+            raise _forbidden(f"the name {name!r} is in use")
+        if token is not None:
+            await self._journal.claim_name(name, hash_token(token))
+            self.check(name, token)  # it is another's, if two came at the same time
+
+    def check(self, name: str, token: str | None) -> bool:
+        """See that a name's token, if it has one, is this; tell whether it has one.
 
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
@@ -75,13 +98,14 @@ class Gatekeeper:
         if kept is None and self._known is not None:
             raise _forbidden(f"nobody called {name!r} is known here")
         if kept is None:
-            if token is None:
-                return
-            await self._journal.claim_name(name, hash_token(token))
-            kept = self._journal.token_hash(name)  # another's, if two came at the same time
-            assert kept is not None, "a name that was claimed is kept"
+            return False
         if token is None or not hmac.compare_digest(kept, hash_token(token)):
             raise _forbidden(f"the name {name!r} needs its token, and this is not it")
+        return True
+
+
+def _host(peer: str) -> str:
+    return peer.rpartition(":")[0]
 
 
 def _forbidden(message: str) -> PeerError:

@@ -95,8 +95,10 @@ def ended_for(
 
     The secret is opened where it was committed to, with the moves that draws depend on. Where a
     pair of games shares an order there is no commitment, and the order stays closed, since the
-    second game may still be on.
+    second game may still be on. A void game opens nothing: it may have to be played on.
     """
+    void = ended.outcome == "host_error"
+    opens = opened.committed and not void
     return GameOver(
         game=opened.game,
         seq=ended.seq,
@@ -104,12 +106,12 @@ def ended_for(
         winner=ended.winner,
         scores=ended.scores,
         message=ended.message,
-        racks=ended.racks,
+        racks=("", "") if void else ended.racks,
         rack_adjustments=ended.rack_adjustments,
         time_penalties=ended.time_penalties,
         faults=ended.faults,
-        secret=opened.secret if opened.committed else None,
-        nonces=nonces if opened.committed else None,
-        moves=tuple(turn.move for turn in turns) if opened.committed else (),
+        secret=opened.secret if opens else None,
+        nonces=nonces if opens else None,
+        moves=tuple(turn.move for turn in turns) if opens else (),
         mirrored=opened.mirrored,
     )

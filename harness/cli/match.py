@@ -9,7 +9,7 @@ import sys
 import time as clock
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 from cyclopts import Parameter
@@ -157,7 +157,7 @@ def _configure(
         )
     path = Path(lexicon)
     return MatchConfig(
-        seats=seats,
+        seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=_names(specs),
         games=games,
         time=msgspec.structs.replace(control, lag_ms=lag_ms),
@@ -168,6 +168,15 @@ def _configure(
         concurrency=concurrency,
         transport=transport or ("websocket" if concurrency == 1 else "pipe"),
     )
+
+
+def _anywhere(spec: SeatSpec) -> str:
+    """Write a seat so that it means the same in every folder: the match may be resumed in one."""
+    if ".py:" not in spec.target or spec.kind == "remote":
+        return spec.text
+    path, _, factory = spec.target.rpartition(":")
+    options = urlencode(spec.options, quote_via=quote)
+    return f"{quote(path)}:{factory}" + (f"?{options}" if options else "")
 
 
 def _names(specs: tuple[SeatSpec, SeatSpec]) -> tuple[str, str]:
@@ -196,5 +205,7 @@ async def _play(config: MatchConfig, folder: Path, *, as_json: bool) -> None:
         stats = files.write_summary(a, b)
         sys.stdout.write(table_text(stats, files.results))
     print(f" games and results: {folder}")
+    if list((folder / "games").glob("*.faults.txt")):
+        print(f" what went wrong:   {folder / 'games'}/*.faults.txt")
     if as_json:
         print(json.dumps(as_json_object(stats, a, b), ensure_ascii=False))

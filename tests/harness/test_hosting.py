@@ -1,0 +1,203 @@
+"""Games on a real server and a real journal, when something goes wrong around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from engine.rules import standard_rules
+from harness.bench.client import Client
+from harness.host import GameHost
+from harness.journal import Journal, JournalError
+from harness.lag import LagMeter
+from harness.records import Ended, Record, Turn
+from harness.scorebook import Scorebook
+from harness.seats import Came, GuestSeat, Happening, Report, Said
+from harness.server import MatchServer, ServerConfig
+from harness.setup import Draws, new_game
+from harness.tokens import Gatekeeper
+from lexicons.store import load_lexicon
+from protocol.channel import now_ms
+from protocol.messages import (
+    Error,
+    GameOver,
+    Message,
+    Move,
+    NewGame,
+    Ready,
+    Resign,
+    Resume,
+    TimeControl,
+    YourTurn,
+)
+
+
+async def no_bot(name: str) -> object:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+@pytest.fixture
+async def url(tmp_path: Path) -> AsyncIterator[str]:
+    journal = Journal(tmp_path / "serve.db")
+    config = ServerConfig(port=0, max_games=8, drain_s=0)
+    keeper = Gatekeeper(journal, None)
+    server = MatchServer(config, load_lexicon(), journal, keeper, {}, no_bot)  # type: ignore[arg-type]
+    await server.start()
+    yield f"ws://127.0.0.1:{server.port}"
+    await server.stop()
+    journal.close()
+
+
+async def two_at_a_table(url: str) -> tuple[Client, Client, str]:
+    a, b = await Client.login(url, "ann"), await Client.login(url, "bob")
+    await a.seek("bob")
+    await b.seek("ann")
+    game = await a.get_ready()
+    await b.get_ready()
+    return a, b, game
+
+
+async def on_turn(a: Client, b: Client) -> tuple[Client, Client, YourTurn]:
+    """Give the player to move, the other, and the turn."""
+    asked = {asyncio.create_task(c.expect(YourTurn)): (c, o) for c, o in ((a, b), (b, a))}
+    done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    task = done.pop()
+    return *asked[task], task.result()
+
+
+async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    name = "ann" if other is a else "bob"
+    await other.close()
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await mover.expect(GameOver)
+    back = await Client.login(url, name)
+    assert back.welcome.games == ()
+    await back.resume(game, 0)
+    over = await back.expect(GameOver)
+    assert (over.outcome, over.winner) == ("resign", 1)
+    await back.channel.send(Resume(game="f" * 16))
+    assert (await back.expect(Error)).code == "unknown_game"
+    stranger = await Client.login(url, "eve")
+    await stranger.resume(game, 0)
+    assert (await stranger.expect(Error)).code == "unknown_game"
+    for client in (mover, back, stranger):
+        await client.close()
+
+
+async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> None:
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await other.seek("nobody")
+    assert (await other.expect(Error)).code == "busy"
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await other.expect(GameOver)
+    c, d = await Client.login(url, "carl"), await Client.login(url, "dora")
+    await c.seek("dora")
+    await d.seek("carl")
+    assert (await c.expect(NewGame)).game == (await d.expect(NewGame)).game
+    for client in (a, b, c, d):
+        await client.close()
+
+
+# --- a journal that fails -------------------------------------------------------------------------
+
+
+class Failing(Journal):
+    """A real journal that fails once when asked to keep something of a kind."""
+
+    def __init__(self, path: Path, kind: type[Record]) -> None:
+        super().__init__(path)
+        self.kind: type[Record] | None = kind
+
+    async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
+        if self.kind is not None and any(isinstance(record, self.kind) for record in records):
+            self.kind = None
+            raise JournalError("the disk is full")
+        await super().append(game, records, last=last)
+
+
+class Passer(GuestSeat):
+    """A seat that passes, in this process."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.heard: list[Message] = []
+
+    def start(self, report: Report) -> None:
+        self._report = report
+        report(Came())
+
+    def send(self, message: Message) -> None:
+        self.heard.append(message)
+        match message:
+            case NewGame(game=game):
+                self.say(Ready(game=game))
+            case YourTurn(game=game, seq=seq):
+                self.say(Move(game=game, seq=seq, move="-"))
+
+    def say(self, message: Message) -> None:
+        happening: Happening = Said(message, now_ms(), 0)
+        self._report(happening)
+
+
+async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:
+    lexicon, rules = load_lexicon(), standard_rules()
+    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
+    journal = Failing(tmp_path / "j.db", Turn)
+    await journal.create(opened, {})
+    seats = Passer("a"), Passer("b")
+    async with LagMeter() as lag:
+        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
+    assert ended.outcome == "host_error"
+    for seat in seats:
+        over = seat.heard[-1]
+        assert isinstance(over, GameOver)
+        assert (over.outcome, over.winner, over.secret, over.racks) == (
+            "host_error",
+            None,
+            None,
+            ("", ""),
+        )
+    assert journal.unfinished() == []
+    journal.close()
+
+
+async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> None:
+    lexicon, rules = load_lexicon(), standard_rules()
+    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
+    journal = Failing(tmp_path / "j.db", Ended)
+    await journal.create(opened, {})
+    seats = Passer("a"), Passer("b")
+    async with LagMeter() as lag:
+        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
+    assert ended.outcome == "host_error"
+    told = [m.outcome for seat in seats for m in seat.heard if isinstance(m, GameOver)]
+    assert told == ["host_error", "host_error"]
+    journal.close()
+
+
+# --- lag ------------------------------------------------------------------------------------------
+
+
+def test_what_is_stamped_when_a_block_ends_may_have_come_at_its_beginning() -> None:
+    lag = LagMeter()
+    lag.note(due_ms=1_000, woke_ms=1_400)
+    assert lag.late_at(990) == 0
+    assert lag.late_at(1_200) == 200
+    assert lag.late_at(1_400) == 400
+    assert lag.late_at(1_403) == 400
+    assert lag.late_at(1_450) == 0
+
+
+def test_a_loop_that_is_hardly_late_is_not_late() -> None:
+    lag = LagMeter()
+    lag.note(due_ms=1_000, woke_ms=1_002)
+    assert lag.late_at(1_002) == 0
