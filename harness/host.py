@@ -43,17 +43,22 @@ class GameHost:
         seats: who plays it, by seat number.
         journal: where it is kept; it has the game's first record already.
         lag: how late this host's own loop runs.
+        guests: names of a server's players who sit here, and may ask for the verdict afterwards.
     """
 
     def __init__(
-        self, book: Scorebook, seats: tuple[Seat, Seat], journal: Journal, lag: LagMeter
+        self,
+        book: Scorebook,
+        seats: tuple[Seat, Seat],
+        journal: Journal,
+        lag: LagMeter,
+        guests: frozenset[str] = frozenset(),
     ) -> None:
         self.book = book
         self.game = book.opened.game
         self.flagged_after_ms: int | None = None
         """How long after a deadline the game was called, if it was lost on time."""
-        self.guests: frozenset[str] = frozenset()
-        """Players of a server's who sit here, and may ask for the verdict afterwards."""
+        self.guests = guests
         self._seats = seats
         self._journal = journal
         self._lag = lag

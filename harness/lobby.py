@@ -58,7 +58,9 @@ class Player:
     seats: dict[str, GuestSeat] = field(default_factory=dict)
     """His seats in games that are on, by game."""
     wish: Seek | None = None
-    """What he seeks, with the number of games still to play."""
+    """What he seeks just now."""
+    rest: Seek | None = None
+    """What he will seek when the game that he is in is over."""
 
     def tell(self, message: Message) -> None:
         """Send him a message, if he is here."""
@@ -117,7 +119,7 @@ class Lobby:
         return older
 
     def _stop_seeking(self, player: Player) -> None:
-        player.wish = None
+        player.wish = player.rest = None
         if player in self._seekers:
             self._seekers.remove(player)
 
@@ -182,9 +184,9 @@ class Lobby:
             raise PeerError("closing", "the server is closing; no new games", retry="later")
         if wish.opponent == player.name:
             raise PeerError("bad_opponent", "nobody plays against himself")
-        if player.seats:
+        if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
-        player.wish = wish
+        player.wish, player.rest = wish, None
         if player not in self._seekers:
             self._seekers.append(player)
         player.tell(Seeking(opponent=wish.opponent, games=wish.games))
@@ -207,8 +209,11 @@ class Lobby:
 
     def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
         for seeker in (player, other):
-            if seeker is not None:
+            if seeker is not None and seeker.wish is not None:
                 self._seekers.remove(seeker)
+                left = seeker.wish.games - 1
+                seeker.rest = Seek(opponent=seeker.wish.opponent, games=left) if left else None
+                seeker.wish = None
         sides: list[dict[str, Any]] = [
             {"kind": "guest", "name": player.name},
             {"kind": "bot" if other is None else "guest", "name": opponent},
@@ -255,8 +260,8 @@ class Lobby:
                 seat.sit(guest.link)
             guests.append(guest)
             seats.append(seat)
-        host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag)
-        host.guests = frozenset(guest.name for guest in guests)
+        names = frozenset(guest.name for guest in guests)
+        host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag, names)
         self.games[game] = host
         task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
         self._tasks.add(task)
@@ -272,7 +277,7 @@ class Lobby:
         except JournalError as error:
             log.error("game not begun", game=host.game, reason=str(error))
             for guest in guests:
-                guest.wish = None
+                guest.rest = None
                 guest.tell(
                     Error(code="host_error", message="the game can't be kept", retry="later")
                 )
@@ -286,12 +291,11 @@ class Lobby:
         self._pair()
 
     def _seek_on(self, guest: Player) -> None:
-        if guest.wish is None or guest.link is None or guest in self._seekers:
+        """Let a player who asked for several games seek the next."""
+        if guest.rest is None or guest.link is None or guest.wish is not None or self.closing:
             return
-        left = guest.wish.games - 1
-        guest.wish = Seek(opponent=guest.wish.opponent, games=left) if left else None
-        if guest.wish is not None and not self.closing:
-            self._seekers.append(guest)
+        guest.wish, guest.rest = guest.rest, None
+        self._seekers.append(guest)
 
     def find(self, game: str) -> GameHost | None:
         """Find a game that is on, or was on not long ago."""
