@@ -1,0 +1,140 @@
+"""The command line as real processes: servers that come up and go down, commands that end."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from protocol.channel import now_ms
+
+__all__ = ["COMMAND", "EXAMPLES", "Server", "run_command", "run_example", "serving"]
+
+COMMAND = (sys.executable, "-c", "from harness.cli import main; main()")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+PATIENCE_S = 120.0
+"""For anything at all: a machine that has never run this compiles and builds a lexicon first."""
+
+SETTINGS = """
+max_games = 4
+[time]
+initial_ms = 120000
+"""
+
+
+class Server:
+    """``tilewire serve`` in a process of its own, which may be killed and started again.
+
+    Args:
+        folder: for its journal and configuration.
+        options: more of the command line.
+        settings: the configuration file's content.
+    """
+
+    def __init__(self, folder: Path, *options: str | Path, settings: str = SETTINGS) -> None:
+        self.db = folder / "serve.db"
+        self.url = ""
+        self.said: list[str] = []
+        self.port = 0
+        self._config = folder / "serve.toml"
+        self._config.write_text(settings, encoding="utf-8")
+        self._options = options
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def start(self) -> None:
+        """Start it, again on the port that it had, and wait until it listens."""
+        command = [*COMMAND, "serve", "--config", str(self._config), "--db", str(self.db)]
+        command += ["--port", str(self.port), *map(str, self._options)]
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self._lines = queue.SimpleQueue()
+        reading = (self._process, self._lines)
+        threading.Thread(target=_read, args=reading, daemon=True).start()
+        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+            self.said.append(line)
+            if " serving on " in line:
+                self.url = line.split(" serving on ")[1].split(",")[0]
+                self.port = int(self.url.rpartition(":")[2])
+                return
+        status = self._process.wait(PATIENCE_S)
+        raise AssertionError(f"the server did not come up, exit status {status}: {self.said[-5:]}")
+
+    def kill(self) -> tuple[int, int]:
+        """Kill it as a power cut would; between which milliseconds it died."""
+        assert self._process is not None
+        before = now_ms()
+        self._process.kill()
+        self._process.wait()
+        return before, now_ms()
+
+    def terminate(self) -> None:
+        """Ask it to stop."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self) -> int:
+        """Wait for its end; give its exit status."""
+        assert self._process is not None
+        status = self._process.wait(PATIENCE_S)
+        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+            self.said.append(line)
+        return status
+
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) -> None:
+    """Take down what a process says; None at its end."""
+    assert process.stderr is not None
+    with process.stderr:
+        for line in process.stderr:
+            lines.put(line.strip())
+    lines.put(None)
+
+
+@contextmanager
+def serving(folder: Path, *options: str | Path, settings: str = SETTINGS) -> Iterator[Server]:
+    """Have a server as long as the block lasts."""
+    server = Server(folder, *options, settings=settings)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.close()
+
+
+def run_command(
+    *arguments: str | Path, python_path: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run ``tilewire`` to its end, which has to be a good one."""
+    return _run([*COMMAND, *map(str, arguments)], python_path)
+
+
+def run_example(name: str, *arguments: str | Path) -> str:
+    """Run a program of ``examples/`` to its good end; give what it printed."""
+    return _run([sys.executable, str(EXAMPLES / name), *map(str, arguments)]).stdout
+
+
+def _run(command: list[str], python_path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {} if python_path is None else {"PYTHONPATH": python_path}
+    done = subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command[1:]}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done

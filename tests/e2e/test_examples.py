@@ -1,0 +1,128 @@
+"""The programs of ``examples/``, written from SPEC.md alone, against a real server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from e2e.processes import EXAMPLES, Server, run_command, run_example, serving
+
+from engine.moves import Place
+from engine.notation.move_text import parse_move
+from engine.position import Board
+from engine.rules import score_play, standard_rules
+from lexicons.alphabet import BLANK_FLAG
+from lexicons.store import load_lexicon
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("serving"), "--drain", "0s") as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", ["minimal_bot.py", "minimal_arbiter.py"])
+def test_it_needs_nothing_of_ours(name: str) -> None:
+    code = "import sys; sys.path.pop(0); sys.argv[1:] = ['--help']; import runpy\n" + (
+        f"try:\n    runpy.run_path({str(EXAMPLES / name)!r}, run_name='__main__')\n"
+        "finally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/"
+    )
+    ours = {"bot", "engine", "harness", "lexicons", "protocol", "msgspec", "numpy"}
+    assert not ours & set(done.stderr.split())
+
+
+def test_the_bot_plays_whole_games_against_a_bot_of_the_house(server: Server) -> None:
+    games = run_example("minimal_bot.py", server.url, "--opponent", "static", "--games", "3")
+    outcomes = [line.split()[0] for line in games.splitlines()]
+    assert len(outcomes) == 3
+    assert set(outcomes) <= {"out", "zeroes"}, games
+
+
+def test_two_bots_find_each_other_and_place_words(server: Server) -> None:
+    command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url, "--games", "6"]
+    with subprocess.Popen([*command, "--name", "one"], stdout=subprocess.PIPE, text=True) as other:
+        options = ("--games", "6", "--name", "two", "--token", "mine")
+        mine = run_example("minimal_bot.py", server.url, *options)
+        assert other.stdout is not None
+        assert other.stdout.read() == mine
+        assert other.wait() == 0
+    games = [line.split()[:3] for line in mine.splitlines()]
+    assert len(games) == 6
+    assert {outcome for outcome, *_ in games} <= {"out", "zeroes"}
+    # Without a word every score is below zero: what is left on the rack is taken off.
+    assert max(int(score) for _, *scores in games for score in scores) > 20
+
+
+def test_a_name_is_its_tokens_holders(server: Server) -> None:
+    run_example(
+        "minimal_bot.py", server.url, "--opponent", "greedy", "--name", "me", "--token", "x"
+    )
+    command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url, "--name", "me"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "needs its token" in done.stderr
+
+
+def test_the_bot_outlives_the_server(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url]
+        command += ["--opponent", "static", "--games", "3"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bot:
+            assert bot.stdout is not None
+            lines = [bot.stdout.readline()]
+            for _ in range(2):  # wherever it is in its next game
+                server.kill()
+                server.start()
+            lines += bot.stdout.readlines()
+            assert bot.wait() == 0
+    over = [line for line in lines if line.startswith(("out", "zeroes"))]
+    assert len(over) == 3, lines
+    assert len(lines) > 3, "it never noticed that the server was away"
+
+
+@pytest.mark.parametrize("seed", ["1", "4"])
+def test_the_arbiter_runs_a_game_of_its_own_and_counts_as_we_do(server: Server, seed: str) -> None:
+    said = run_example("minimal_arbiter.py", f"{server.url}/static", "--seed", seed)
+    *turns, (outcome, *final) = (line.split() for line in said.splitlines())
+    rules, lexicon = standard_rules(), load_lexicon()
+    board, running = Board.empty(rules.layout), 0
+    for *move, points, total in turns:
+        made = parse_move(" ".join(move), board, rules.distribution.alphabet)
+        if isinstance(made, Place):
+            play = score_play(board, made, rules)
+            assert play.score == int(points), move
+            for word in play.words:
+                assert lexicon.graph.contains(tuple(tile & ~BLANK_FLAG for tile in word)), move
+            board = board.with_move(made)
+            running += play.score
+        assert int(total) == running
+    assert outcome == "out"
+    assert running > 400, "it placed words"
+    tiles = rules.distribution
+    laid = [tile for tile in board.squares if tile]
+    assert len(laid) == len(tiles.all_tiles()) - 7, "the other seat has kept its first rack"
+    left = tiles.value(tiles.all_tiles()) - tiles.value(laid)
+    assert list(map(int, final)) == [running + 2 * left, 0]
+
+
+def test_over_tls(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+    cert, key = certificate
+    with serving(tmp_path, "--tls-cert", cert, "--tls-key", key) as server:
+        assert server.url.startswith("wss://")
+        game = run_example("minimal_bot.py", server.url, "--opponent", "greedy", "--ca", cert)
+        assert game.split()[0] in ("out", "zeroes")
+        game = run_example("minimal_arbiter.py", f"{server.url}/greedy", "--ca", cert)
+        assert game.splitlines()[-1].split()[0] in ("out", "zeroes")
+        joined = ("connect", server.url, "--bot", "greedy", "--opponent", "static", "--ca", cert)
+        run_command(*joined)
+        command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stranger:
+            assert stranger.stdout is not None
+            assert "certificate verify failed" in stranger.stdout.readline()
+            stranger.kill()

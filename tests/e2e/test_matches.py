@@ -1,0 +1,192 @@
+"""``tilewire match`` and ``tilewire connect`` as their users run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.processes import COMMAND, PATIENCE_S, Server, run_command, serving
+
+from engine.notation import read_gcg, replay
+from engine.rules import standard_rules
+from harness.journal import Journal
+from harness.results import read_results
+from protocol.channel import now_ms
+
+KEYS = """a b games wins losses ties mean_score opponent_mean_score mean_spread spread_ci95 p_value
+elo elo_error faults units paired void win_rate elo_ci95 lost_double won_double largest_ratio
+largest_ratio_won seconds forfeits moves move_ms_mean move_ms_longest clock_used_ms_mean
+overtime_games time_penalty bingos_mean"""
+
+BOT = """
+from bot.player import Choice, Player
+
+class {name}(Player):
+    def choose(self, view, budget):
+        return Choice(view.legal_moves()[0].move, text="{name} was here")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("serving"), "--drain", "0s") as server:
+        yield server
+
+
+def play_match(*arguments: str | Path, python_path: str | None = None) -> dict[str, Any]:
+    """Play a match to its end; give the JSON object of its last line."""
+    done = run_command("match", *arguments, "--time", "1m", "--json", python_path=python_path)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def games_of(folder: Path) -> list[str]:
+    """Read the games of a match without what each run has of its own."""
+    texts = [path.read_text() for path in sorted((folder / "games").glob("*.gcg"))]
+    return [re.sub(r"(?m)^#id .*\n", "", text) for text in texts]
+
+
+def check_games(folder: Path, games: int) -> None:
+    """See that every game is there, counted once, and adds up by the rules."""
+    results = {result.number: result for result in read_results(folder / "results.jsonl")}
+    assert sorted(results) == list(range(1, games + 1))
+    assert len(read_results(folder / "results.jsonl")) == games
+    assert len(games_of(folder)) == games
+    for number, result in results.items():
+        gcg = read_gcg((folder / "games" / f"{number:05d}.gcg").read_text())
+        final = replay(gcg, standard_rules()).final
+        scores = dict(zip((player.nick for player in gcg.players), final.scores, strict=True))
+        assert scores == {side.name: side.score for side in result.sides}
+
+
+def test_a_match_between_players_of_the_house(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    result = play_match("static", "greedy", "--games", "4", "--seed", "7", "--out", first)
+    assert list(result) == KEYS.split()
+    assert (result["a"], result["b"], result["games"], result["units"]) == (
+        *("static", "greedy"),
+        *(4, 2),
+    )
+    assert result["wins"] + result["losses"] + result["ties"] == 4
+    assert result["faults"] == result["forfeits"] == {"a": {}, "b": {}}
+    assert json.loads((first / "summary.json").read_text()) == result
+    check_games(first, 4)
+    play_match("static", "greedy", "--games", "4", "--seed", "7", "--out", second)
+    assert games_of(first) == games_of(second)
+
+
+def test_the_way_of_the_messages_changes_nothing(tmp_path: Path) -> None:
+    both = tmp_path / "websocket", tmp_path / "pipe"
+    for folder in both:
+        seats = ("static?temperature=3", "greedy")
+        play_match(*seats, "--seed", "3", "--transport", folder.name, "--out", folder)
+        check_games(folder, 2)
+    assert games_of(both[0]) == games_of(both[1])
+
+
+def test_a_bot_elsewhere(server: Server, tmp_path: Path) -> None:
+    result = play_match("static", f"{server.url}/greedy", "--games", "3", "--out", tmp_path)
+    assert (result["a"], result["b"], result["games"]) == ("static", "greedy", 3)
+    assert result["faults"] == {"a": {}, "b": {}}
+    assert not result["paired"], "a bot elsewhere may not know the bag, so luck is not shared"
+    check_games(tmp_path, 3)
+
+
+def test_a_player_joins_a_server(server: Server) -> None:
+    joining = ("--bot", "greedy", "--name", "guest", "--opponent", "static", "--games", "2")
+    done = run_command("connect", server.url, *joining)
+    assert done.stderr.count("game over") == 2, done.stderr
+
+
+def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
+    with serving(tmp_path) as other:
+        command = [*COMMAND, "connect", server.url, "--bot", f"{other.url}/static"]
+        command += ["--name", "from-afar", "--opponent", "guest-of-the-day"]
+        with subprocess.Popen(command) as relay:
+            joining = ("--bot", "greedy", "--name", "guest-of-the-day", "--opponent", "from-afar")
+            done = run_command("connect", server.url, *joining)
+            assert done.stderr.count("game over") == 1, done.stderr
+            relay.terminate()
+
+
+def test_other_peoples_bots(tmp_path: Path) -> None:
+    """One is installed from a wheel, the other a file named like our own package."""
+    site, day = tmp_path / "site", tmp_path / "day"
+    day.mkdir()
+    install(build_wheel(tmp_path), site)
+    (day / "bot.py").write_text(BOT.format(name="Mine"))
+    (day / "engine.py").write_text("raise AssertionError('not ours')")
+    result = play_match(
+        *("their-first", f"{day / 'bot.py'}:Mine", "--out", tmp_path / "match"),
+        python_path=os.pathsep.join([str(site), str(day)]),
+    )
+    assert (result["a"], result["b"], result["games"]) == ("their-first", "Mine", 2)
+    assert result["faults"] == {"a": {}, "b": {}}
+    check_games(tmp_path / "match", 2)
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build a wheel by hand, so that nothing is fetched."""
+    info = "their_bots-1.0.dist-info"
+    files = {
+        "their_bots/__init__.py": BOT.format(name="First"),
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: their-bots\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\n"
+        "Root-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": "[tilewire.bots]\ntheir-first = their_bots:First\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in (*files, f"{info}/RECORD"))
+    path = folder / "their_bots-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def install(wheel: Path, target: Path) -> None:
+    """Install a wheel into a folder of its own, as pip does it where there is a pip."""
+    if find_spec("pip") is None:
+        zipfile.ZipFile(wheel).extractall(target)
+        return
+    options = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target)]
+    subprocess.run([*command, str(wheel)], check=True)
+
+
+def test_a_match_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    folder, games = tmp_path / "match", 12
+    play = ["match", "static", "greedy", "--games", str(games), "--seed", "11", "--time", "1m"]
+    results = folder / "results.jsonl"
+    begun = 0
+    for wanted in (2, 5):
+        arguments = [*play, "--out", folder] if not begun else ["match", "--resume", folder]
+        with subprocess.Popen([*COMMAND, *map(str, arguments)], stderr=subprocess.DEVNULL) as host:
+            until = now_ms() + PATIENCE_S * 1_000
+            while not results.exists() or results.read_bytes().count(b"\n") < wanted:
+                assert host.poll() is None, "the match ended before it was killed"
+                assert now_ms() < until
+                time.sleep(0.01)
+            host.kill()
+        begun = len(read_results(results))
+        assert wanted <= begun < games
+    done = run_command("match", "--resume", folder, "--json")
+    assert json.loads(done.stdout.splitlines()[-1])["games"] == games
+    check_games(folder, games)
+    journal = Journal(folder / "match.db")
+    assert not journal.unfinished()
+    numbers = sorted(kept.label["number"] for kept in journal.finished())
+    journal.close()
+    assert numbers == list(range(1, games + 1)), "no game was played twice"
+    # The luck of each game is that of a match that nobody killed.
+    play_match(*play[1:-2], "--out", tmp_path / "undisturbed")
+    assert games_of(folder) == games_of(tmp_path / "undisturbed")

@@ -1,0 +1,84 @@
+"""``tilewire serve`` from its start to its end, as those who run it see it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from e2e.processes import Server, serving
+
+from harness.bench.client import Client
+from protocol.messages import GameOver, NewGame, Ready, YourTurn
+
+
+async def health(server: Server) -> dict[str, Any]:
+    """Ask as a load balancer would."""
+
+    def ask() -> dict[str, Any]:
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(f"{server.url.replace('ws', 'http', 1)}/healthz", timeout=10) as answer:
+            told: dict[str, Any] = json.load(answer)
+            return told
+
+    return await asyncio.to_thread(ask)
+
+
+async def begin(server: Server, name: str) -> tuple[Client, YourTurn]:
+    """Sit down against a bot of the house; wait for the first turn."""
+    client = await Client.login(server.url, name)
+    await client.seek("greedy")
+    await client.get_ready()
+    return client, await client.expect(YourTurn)
+
+
+async def pass_until_over(client: Client) -> GameOver:
+    while True:
+        match await client.receive():
+            case NewGame(game=game):
+                await client.channel.send(Ready(game=game, nonce="00" * 16))
+            case YourTurn() as turn:
+                await client.play(turn)
+            case GameOver() as over:
+                return over
+
+
+async def test_health(tmp_path: Path) -> None:
+    with serving(tmp_path, "--drain", "0s") as server:
+        assert await health(server) == {"status": "ok", "games": 0}
+        client, _ = await begin(server, "guest")
+        assert await health(server) == {"status": "ok", "games": 1}
+        await client.close()
+
+
+async def test_sigterm_lets_games_end(tmp_path: Path) -> None:
+    with serving(tmp_path, "--drain", "1m") as server:
+        client, turn = await begin(server, "guest")
+        server.terminate()
+        while (await health(server))["status"] != "closing":
+            pass
+        await client.play(turn)
+        over = await pass_until_over(client)
+        assert over.outcome in ("zeroes", "out")
+        assert await asyncio.to_thread(server.wait) == 0
+    assert "left" not in server.said[-1], server.said
+
+
+async def test_sigterm_leaves_an_unfinished_game_to_the_next_start(tmp_path: Path) -> None:
+    with serving(tmp_path, "--drain", "0s") as server:
+        client, turn = await begin(server, "guest")
+        server.terminate()
+        assert await asyncio.to_thread(server.wait) == 0
+        assert "1 games are left" in server.said[-1], server.said
+        await client.close()
+        server.start()
+        back = await Client.login(server.url, "guest")
+        assert back.welcome.games == (turn.game,)
+        await back.resume(turn.game, turn.seq - 1)
+        over = await pass_until_over(back)
+        assert (over.game, over.outcome in ("zeroes", "out")) == (turn.game, True)
+        server.terminate()
+        assert await asyncio.to_thread(server.wait) == 0
+        assert "left" not in server.said[-1], server.said
