@@ -103,7 +103,7 @@ class Lobby:
         self._max_games = max_games
         self._players: dict[str, Player] = {}
         self._seekers: list[Player] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     # --- players --------------------------------------------------------------------------------
 
@@ -264,8 +264,8 @@ class Lobby:
         host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag, names)
         self.games[game] = host
         task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[game] = task
+        task.add_done_callback(lambda _task: self._tasks.pop(game))
 
     async def _play(
         self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
@@ -319,12 +319,13 @@ class Lobby:
         """Begin no game; wait for those that are on, and say how many are left unfinished."""
         self.closing = True
         if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=patience_s)
-        left = len(self._tasks)
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        return left
+            await asyncio.wait(self._tasks.values(), timeout=patience_s)
+        left = [game for game, host in self.games.items() if host.book.ended is None]
+        for game in left:
+            self._tasks[game].cancel()
+        # Those that are over may still be putting their seats away.
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        return len(left)
 
 
 def _suit(one: Player, other: Player) -> bool:
