@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,27 @@ async def test_health(tmp_path: Path) -> None:
         client, _ = await begin(server, "guest")
         assert await health(server) == {"status": "ok", "games": 1}
         await client.close()
+
+
+async def test_watch_follows_a_game_to_its_end(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        client, turn = await begin(server, "guest")
+        watching = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", "from harness.cli import main; main()"),
+            *("watch", server.url, turn.game),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert watching.stdout is not None
+        shown = await watching.stdout.readline()  # it is there before the game goes on
+        await client.play(turn)
+        over = await pass_until_over(client)
+        shown += await watching.stdout.read()
+        assert await watching.wait() == 0
+        await client.close()
+    told = shown.decode()
+    assert "guest" in told
+    for score in over.scores:
+        assert str(abs(score)) in told.splitlines()[-1]
 
 
 async def test_sigterm_lets_games_end(tmp_path: Path) -> None:
