@@ -48,6 +48,8 @@ def choose(position: str, rack: str, bag: int) -> str:
 
 
 def play(server: ClientConnection, options: argparse.Namespace) -> None:
+    """Speak with a server until all games are over, or the connection is."""
+
     def say(kind: str, **fields: object) -> None:
         server.send(msgpack.packb({"type": kind, **fields}))
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from lexicons.cache import replacing
+
 from .figures import DASH, duration, minutes, number, plain, rate, share, tally
 from .results import GameResult, ResultLog
 from .statistics import MatchStatistics, SideStatistics, as_json_object, match_statistics
@@ -357,14 +359,13 @@ class MatchFolder:
         """Write both summaries of the games so far, each whole or not at all, and return them."""
         stats = match_statistics(self.results, seed, (a, b))
         summary = json.dumps(as_json_object(stats, a, b), indent=2, ensure_ascii=False)
-        self._replace("summary.json", f"{summary}\n")
-        self._replace("summary.txt", table_text(stats, self.results))
+        for name, text in (
+            ("summary.json", f"{summary}\n"),
+            ("summary.txt", table_text(stats, self.results)),
+        ):
+            with replacing(self.path / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
         return stats
-
-    def _replace(self, name: str, text: str) -> None:
-        fresh = self.path / f".{name}.new"
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(self.path / name)
 
     def close(self) -> None:
         """Close the file of results."""

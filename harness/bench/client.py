@@ -12,6 +12,7 @@ from typing import TypeVar
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
+    GameOver,
     Hello,
     Message,
     Move,
@@ -79,6 +80,17 @@ class Client:
     async def play(self, turn: YourTurn, move: str = "-", attempt: int = 1) -> None:
         """Answer a turn; with a pass, if nothing else is said."""
         await self.channel.send(Move(game=turn.game, seq=turn.seq, move=move, attempt=attempt))
+
+    async def pass_to_the_end(self) -> GameOver:
+        """Get ready and pass, whenever asked, until a game is over."""
+        while True:
+            match await self.receive():
+                case NewGame(game=game):
+                    await self.channel.send(Ready(game=game, nonce="00" * 16))
+                case YourTurn() as turn:
+                    await self.play(turn)
+                case GameOver() as over:
+                    return over
 
     async def close(self) -> None:
         """Close the connection."""

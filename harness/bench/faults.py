@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocol.channel import ChannelClosed, now_ms
-from protocol.messages import GameOver, Info, NewGame, Played, Ready, Started, YourTurn
+from protocol.messages import Info, NewGame, Played, Started, YourTurn
 
 from ..seats import STALL_MS
 from .client import Client, serving
@@ -78,10 +78,11 @@ async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) 
     bad, good = await Client.login(url, f"bad-{case}"), await Client.login(url, f"good-{case}")
     await bad.seek(f"good-{case}")
     await good.seek(f"bad-{case}")
-    judged = asyncio.create_task(_pass_until_over(good))
+    judged = asyncio.create_task(good.pass_to_the_end())
     # The misfit goes on until the verdict; what it does after it does not matter.
     due = asyncio.create_task(misfit(bad))
-    over, at_ms = await judged
+    over = await judged
+    at_ms = good.at_ms
     due_ms = None
     with suppress(TimeoutError, ChannelClosed):
         async with asyncio.timeout(1):
@@ -90,17 +91,6 @@ async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) 
     await bad.close()
     late = None if due_ms is None else at_ms - due_ms
     return Call(case, expected, over.outcome, late, what)
-
-
-async def _pass_until_over(client: Client) -> tuple[GameOver, int]:
-    while True:
-        match await client.receive():
-            case NewGame(game=game):
-                await client.channel.send(Ready(game=game, nonce="00" * 16))
-            case YourTurn() as turn:
-                await client.play(turn)
-            case GameOver() as over:
-                return over, client.at_ms
 
 
 async def _first_turn(client: Client) -> tuple[YourTurn, int]:
@@ -137,7 +127,8 @@ async def _returns(client: Client) -> int:
     await asyncio.sleep(0.2)
     back = await Client.login(client.channel.peer, "bad-returns")
     await back.resume(game, 0)
-    over, at_ms = await _pass_until_over(back)
+    over = await back.pass_to_the_end()
+    at_ms = back.at_ms
     await back.close()
     return at_ms if over.outcome == "zeroes" else 0
 
@@ -165,7 +156,8 @@ async def _overtakes(client: Client) -> int:
         await client.play(forged)
     await client.play(turn)
     await client.expect(Played)
-    _, at_ms = await _pass_until_over(client)
+    await client.pass_to_the_end()
+    at_ms = client.at_ms
     return at_ms
 
 
@@ -183,7 +175,8 @@ _CASES: tuple[tuple[str, str, _Misfit, str], ...] = (
 async def _call_process(url: str, bot: str, expected: str, stamp: Path, patience_ms: int) -> Call:
     client = await Client.login(url, f"against-{bot}")
     await client.seek(bot)
-    over, at_ms = await _pass_until_over(client)
+    over = await client.pass_to_the_end()
+    at_ms = client.at_ms
     await client.close()
     due_ms = _read_stamp(stamp) + patience_ms
     what = "second failure" + (f" and {patience_ms / 1_000:.0f} s of silence" * (patience_ms > 0))

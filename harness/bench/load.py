@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocol.channel import now_ms
-from protocol.messages import GameOver, NewGame, Ping, Pong, Ready, YourTurn
+from protocol.messages import Ping, Pong
 
 from .client import Client, serving
 
@@ -77,15 +77,7 @@ async def _keep_busy(url: str, number: int) -> None:
     while True:
         client = await Client.login(url, f"busy{number}")
         await client.seek("burner")
-        over = False
-        while not over:
-            match await client.receive():
-                case NewGame(game=game):
-                    await client.channel.send(Ready(game=game, nonce="00" * 16))
-                case YourTurn() as turn:
-                    await client.play(turn)
-                case GameOver():
-                    over = True
+        await client.pass_to_the_end()
         await client.close()
 
 

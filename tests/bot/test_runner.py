@@ -315,7 +315,7 @@ async def test_the_same_words_under_another_name_will_do(table: TestArbiter) -> 
     async with seated(BotRunner("b", GreedyPlayer), table):
         offer = msgspec.structs.replace(table.offer(), lexicon="another name")
         await table.say(offer)
-        await table.hear(Ready)
+        assert (await table.hear(Ready)).game == offer.game
 
 
 async def test_what_a_player_raises_ends_the_conversation(table: TestArbiter) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from e2e.processes import Server, serving
 
 from harness.bench.client import Client
-from protocol.messages import GameOver, NewGame, Ready, YourTurn
+from protocol.messages import YourTurn
 
 
 async def health(server: Server) -> dict[str, Any]:
@@ -35,17 +35,6 @@ async def begin(server: Server, name: str) -> tuple[Client, YourTurn]:
     return client, await client.expect(YourTurn)
 
 
-async def pass_until_over(client: Client) -> GameOver:
-    while True:
-        match await client.receive():
-            case NewGame(game=game):
-                await client.channel.send(Ready(game=game, nonce="00" * 16))
-            case YourTurn() as turn:
-                await client.play(turn)
-            case GameOver() as over:
-                return over
-
-
 async def test_health(tmp_path: Path) -> None:
     with serving(tmp_path, "--drain", "0s") as server:
         assert await health(server) == {"status": "ok", "games": 0}
@@ -65,7 +54,7 @@ async def test_watch_follows_a_game_to_its_end(tmp_path: Path) -> None:
         assert watching.stdout is not None
         shown = await watching.stdout.readline()  # it is there before the game goes on
         await client.play(turn)
-        over = await pass_until_over(client)
+        over = await client.pass_to_the_end()
         shown += await watching.stdout.read()
         assert await watching.wait() == 0
         await client.close()
@@ -82,7 +71,7 @@ async def test_sigterm_lets_games_end(tmp_path: Path) -> None:
         while (await health(server))["status"] != "closing":
             pass
         await client.play(turn)
-        over = await pass_until_over(client)
+        over = await client.pass_to_the_end()
         assert over.outcome in ("zeroes", "out")
         assert await asyncio.to_thread(server.wait) == 0
     assert "left" not in server.said[-1], server.said
@@ -99,7 +88,7 @@ async def test_sigterm_leaves_an_unfinished_game_to_the_next_start(tmp_path: Pat
         back = await Client.login(server.url, "guest")
         assert back.welcome.games == (turn.game,)
         await back.resume(turn.game, turn.seq - 1)
-        over = await pass_until_over(back)
+        over = await back.pass_to_the_end()
         assert (over.game, over.outcome in ("zeroes", "out")) == (turn.game, True)
         server.terminate()
         assert await asyncio.to_thread(server.wait) == 0

@@ -20,11 +20,9 @@ from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.messages import (
     Error,
-    GameOver,
     Goodbye,
     Info,
     Move,
-    NewGame,
     Ping,
     Played,
     Pong,
@@ -54,17 +52,6 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
     journal.close()
 
 
-async def pass_to_the_end(client: Client) -> GameOver:
-    while True:
-        match await client.receive():
-            case NewGame(game=game):
-                await client.channel.send(Ready(game=game, nonce="00" * 16))
-            case YourTurn() as turn:
-                await client.play(turn)
-            case GameOver() as over:
-                return over
-
-
 @pytest.fixture
 async def honest_game(url: str) -> AsyncIterator[None]:
     """A game of two honest players stands half played while somebody misbehaves, and then ends."""
@@ -75,7 +62,7 @@ async def honest_game(url: str) -> AsyncIterator[None]:
     await b.get_ready()
     yield
     first, second = await asyncio.gather(
-        asyncio.create_task(pass_to_the_end(a)), asyncio.create_task(pass_to_the_end(b))
+        asyncio.create_task(a.pass_to_the_end()), asyncio.create_task(b.pass_to_the_end())
     )
     assert (first.outcome, first.winner) == ("zeroes", second.winner)
     assert first.faults == second.faults == ()
@@ -207,7 +194,7 @@ async def test_out_of_turn_replayed_and_forged_messages_change_nothing(url: str)
     await bad.seek("erin")
     await good.seek("dave")
     game = await bad.get_ready()
-    watching = asyncio.create_task(pass_to_the_end(good))
+    watching = asyncio.create_task(good.pass_to_the_end())
     turn = await bad.expect(YourTurn)
 
     async def told(message: Move | Info | Resign | Ready | Seek) -> str:
@@ -238,7 +225,7 @@ async def test_out_of_turn_replayed_and_forged_messages_change_nothing(url: str)
     assert answers[0] == answers[1]
     if asked is not None:
         await bad.play(asked)
-    bad_over = await pass_to_the_end(bad)
+    bad_over = await bad.pass_to_the_end()
     over = await watching
     assert over == bad_over
     assert over.outcome == "zeroes"

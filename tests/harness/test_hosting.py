@@ -148,37 +148,32 @@ class Passer(GuestSeat):
         self._report(happening)
 
 
-async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:
+async def play_with(journal: Failing) -> tuple[Passer, Passer]:
+    """Play a game of passes; it can't be kept."""
     lexicon, rules = load_lexicon(), standard_rules()
     opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
-    journal = Failing(tmp_path / "j.db", Turn)
     await journal.create(opened, {})
     seats = Passer("a"), Passer("b")
     async with LagMeter() as lag:
         ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
     assert ended.outcome == "host_error"
-    for seat in seats:
+    return seats
+
+
+async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:
+    journal = Failing(tmp_path / "j.db", Turn)
+    for seat in await play_with(journal):
         over = seat.heard[-1]
         assert isinstance(over, GameOver)
-        assert (over.outcome, over.winner, over.secret, over.racks) == (
-            "host_error",
-            None,
-            None,
-            ("", ""),
-        )
+        assert (over.outcome, over.winner) == ("host_error", None)
+        assert (over.secret, over.racks) == (None, ("", ""))
     assert journal.unfinished() == []
     journal.close()
 
 
 async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> None:
-    lexicon, rules = load_lexicon(), standard_rules()
-    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
     journal = Failing(tmp_path / "j.db", Ended)
-    await journal.create(opened, {})
-    seats = Passer("a"), Passer("b")
-    async with LagMeter() as lag:
-        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
-    assert ended.outcome == "host_error"
+    seats = await play_with(journal)
     told = [m.outcome for seat in seats for m in seat.heard if isinstance(m, GameOver)]
     assert told == ["host_error", "host_error"]
     journal.close()

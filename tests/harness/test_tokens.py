@@ -61,7 +61,8 @@ async def test_a_claim_outlives_the_host(tmp_path: Path) -> None:
     second = Journal(tmp_path / "j.db")
     try:
         await Gatekeeper(second).admit("alice", "secret")
-        await turned_away(Gatekeeper(second), "alice", "guess")
+        error = await turned_away(Gatekeeper(second), "alice", "guess")
+        assert error.code == "forbidden"
     finally:
         second.close()
 
@@ -79,7 +80,7 @@ async def test_with_a_token_file_only_its_names_may_play(journal: Journal) -> No
 async def test_a_token_of_any_bytes_is_a_wrong_token(journal: Journal) -> None:
     gate = Gatekeeper(journal, {"bob": hash_token("b")})
     for token in ("\udcff\udc80", "\ud800", "\x00", "ä" * 10_000):
-        await turned_away(gate, "bob", token)
+        assert (await turned_away(gate, "bob", token)).code == "forbidden"
 
 
 def test_a_token_file_has_a_name_and_a_hash_a_line(tmp_path: Path) -> None:

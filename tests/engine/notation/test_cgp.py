@@ -216,4 +216,5 @@ def test_positions_round_trip(
 def test_any_text_is_read_or_refused(text: str, rules: Rules) -> None:
     for board in ("", "/".join(EMPTY_ROWS) + " "):
         with contextlib.suppress(NotationError):
-            read_cgp(board + text, rules)
+            found = read_cgp(board + text, rules)
+            assert read_cgp(write_cgp(found.position, rules, found.operations), rules) == found

@@ -280,4 +280,4 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @given(data=st.binary())
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with contextlib.suppress(GcgError):
-        read_gcg(HEADER.encode() + data)
+        assert read_gcg(HEADER.encode() + data).players

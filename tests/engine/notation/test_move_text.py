@@ -201,5 +201,7 @@ def test_exchanges_round_trip(tiles: list[int], rules: Rules) -> None:
 
 @given(text=st.text(max_size=30) | st.from_regex(r"[0-9A-Z]{2,3} [A-Za-z.()\[\]?]{1,16}"))
 def test_any_text_is_read_or_refused(text: str, rules: Rules) -> None:
+    board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
     with contextlib.suppress(NotationError):
-        parse_move(text, Board.empty(rules.layout), rules.distribution.alphabet)
+        move = parse_move(text, board, alphabet)
+        assert parse_move(format_move(move, alphabet), board, alphabet) == move
