@@ -1,53 +1,41 @@
-"""All legal moves of a position, with their scores.
+"""All legal moves of a position, or the best of them.
 
-``legal_moves`` is the one function to call. It lays the position out for the kernel of
-``engine.movegen``, grows the arrays until every move fits, and gives moves as values. Scores are
-points; leave values and all else that tells a good move from a bad one are for others.
+``legal_moves`` lists what may be played, with scores. A ``Generator`` knows leaves besides, and
+ranks by equity: every move, only the best ones, or whether there is one above a mark at all. Both
+lay the position out for ``engine.kernels`` and give moves as values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
-from itertools import combinations
-from operator import itemgetter
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.movegen import (
-    COLUMN_SHIFT,
-    DIRECTION_SHIFT,
-    FRAME,
-    FRAMES_BEYOND_SIDE,
-    MAX_PLACED,
-    ROW_SHIFT,
-    SIDE_MASK,
-    SQUARE,
-    TILE_BITS,
-    Search,
-    Squares,
-    find_placements,
-)
-from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
-from engine.position import Board, Position, Rack, bag_count
+from engine.evaluation import PASS_EQUITY, STANDARD, Evaluation
+from engine.kernels.board import new_board, set_up
+from engine.kernels.desk import new_desk
+from engine.kernels.entries import MoveArrays, Turn, list_moves, search_moves
+from engine.kernels.everything import list_into
+from engine.kernels.found import MAX_KEPT
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.parts import NEVER
+from engine.moves import PASS, Move
+from engine.position import Board, Position, Rack, bag_count, unseen
 from engine.rules import Rules, standard_rules
-from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, MAX_LETTERS
+from engine.unpacking import leaves_of, unpack
+from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.jit import on_warm_up
-from lexicons.kwg import NARROW, WordGraph
-from lexicons.layout import BoardLayout
+from lexicons.kwg import WordGraph
+from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = ["ScoredMove", "legal_moves", "warm_up"]
+__all__ = ["Generator", "RankedMove", "ScoredMove", "legal_moves"]
 
 # Room for nearly every position with no, one, two blanks; a page that is not touched costs nothing.
 _FIRST_CAPACITIES = (1 << 12, 1 << 16, 1 << 20)
-_BORDER = 2
-_TILE_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
-_TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
-_BLANK_BIT = np.uint64(1 << (TILE_BITS - 1))
-_LETTER_MASK = _BLANK_BIT - np.uint64(1)
+_KIND_SHIFT = np.uint64(60)
 
 
 class ScoredMove(NamedTuple):
@@ -55,6 +43,15 @@ class ScoredMove(NamedTuple):
 
     move: Move
     score: int
+
+
+class RankedMove(NamedTuple):
+    """A move, its score in points, its equity in thousandths of a point, and what it leaves."""
+
+    move: Move
+    score: int
+    equity: int
+    leave: Rack
 
 
 def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[ScoredMove]:
@@ -65,27 +62,164 @@ def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[Scor
     has enough; the pass comes last. A single tile that makes a word both ways is given across.
 
     Raises:
-        ValueError: a rack of more than seven tiles, a tile that the distribution lacks, or more
-            of a tile in sight than it has.
+        ValueError: a rack of more than seven tiles, a tile that the distribution lacks, more of a
+            tile in sight than it has, or an alphabet too large to be searched.
     """
-    rack = position.racks[position.on_turn]
-    moves: list[ScoredMove] = []
-    if rack:
+    found = Generator(lexicon, rules).arrays(position)
+    kinds = found.packed >> _KIND_SHIFT
+    used = np.where(kinds, np.bitwise_count(found.parts), 0)
+    order = np.lexsort((found.packed, -found.scores, used, kinds))
+    moves = unpack(found.packed[order], position.board)
+    return list(map(ScoredMove, moves, found.scores[order].tolist()))
+
+
+class Generator:
+    """Finds and ranks the moves of games with one lexicon, one set of rules, one leave table.
+
+    Moves are in order of equity, the highest first, and equals in the order of packed moves
+    (``engine.kernels.moves``), so that the best ones are always the head of the full list. What
+    the opponent holds counts when the bag is empty: it is then what is unseen.
+
+    One thread at a time may use a generator; make one for each. It takes 0.5 MB.
+
+    Args:
+        lexicon: the words.
+        rules: the rules; racks of up to seven tiles.
+        leaves: what leaves are worth; nothing, if there is no table.
+        evaluation: which adjustments count besides.
+
+    Raises:
+        ValueError: lexicon, rules and leaves have different tiles, or an alphabet that is too
+            large to be searched, or a square multiplies too much.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        rules: Rules,
+        leaves: LeaveTable | None = None,
+        evaluation: Evaluation = STANDARD,
+    ) -> None:
+        leaves = leaves or _no_leaves(rules.distribution)
+        check_same_tiles(lexicon, rules, leaves)
+        self._rules = rules
+        self._leaves = leaves.arrays
+        self._words = lexicon.word_map  # keeps the memory that kernels read by address
+        record = evaluation.record(rules.distribution)
+        self._desk = new_desk(_empty_board(rules), record, rules.exchange_minimum)
+
+    def everything(self, position: Position) -> list[RankedMove]:
+        """Rank all that the player on turn may do, the pass included, best first.
+
+        Raises:
+            ValueError: as ``legal_moves``.
+        """
+        found = self.arrays(position)
+        order = np.lexsort((found.packed, -found.equities))
+        return _ranked(_picked(found, order), position)
+
+    def best(self, position: Position, count: int = 1) -> list[RankedMove]:
+        """Give the head of ``everything``: so many moves, or all there are.
+
+        Up to 128 are found without listing the others. A pass is among them only if there is
+        nothing else.
+
+        Raises:
+            ValueError: as ``legal_moves``, or ``count`` is below 1.
+        """
+        if count < 1:
+            raise ValueError(f"the best {count} moves; one is the least")
+        if count > MAX_KEPT:
+            return self.everything(position)[:count]
+        found = self._search(position, count, NEVER, MAX_KEPT + 1)
+        return found or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
+
+    def better_than(self, position: Position, equity: int) -> RankedMove | None:
+        """Give some move of more than this equity, thousandths of a point, if there is one.
+
+        The first that is found ends the search; it need not be the best. A pass is not considered.
+
+        Raises:
+            ValueError: as ``legal_moves``.
+        """
+        found = self._search(position, 1, max(equity + 1, NEVER), 1)
+        return found[0] if found else None
+
+    def arrays(self, position: Position) -> MoveArrays:
+        """Give all that the player on turn may do as arrays, in no particular order.
+
+        Raises:
+            ValueError: as ``legal_moves``.
+        """
+        turn = self._turn(position)
+        capacity = _FIRST_CAPACITIES[min(position.racks[position.on_turn].count(BLANK), 2)]
+        while True:
+            found = MoveArrays(
+                np.empty(capacity, np.uint64),
+                np.empty(capacity, np.int32),
+                np.empty(capacity, np.int32),
+                np.empty(capacity, np.uint8),
+            )
+            list_into(self._desk, found.packed, found.scores, found.parts)
+            count = list_moves(self._desk, self._words.words, self._leaves, turn, found)
+            if count <= capacity:
+                return _picked(found, slice(count))
+            capacity = count
+
+    def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
+        turn = self._turn(position)
+        search_moves(self._desk, self._words.words, self._leaves, turn, limit, floor, enough)
+        found = self._desk["found"][0]
+        kept = MoveArrays(found["moves"], found["scores"], found["equities"], found["parts"])
+        return _ranked(_picked(kept, slice(int(found["count"]))), position)
+
+    def _turn(self, position: Position) -> Turn:
+        """Set the board up, and say who holds what."""
+        rules = self._rules
+        rack = position.racks[position.on_turn]
         _check_rack(rack, len(rules.distribution.counts))
-        packed, scores = _placements(position.board, rack, lexicon.graph, rules)
-        moves.extend(map(ScoredMove, _unpack(packed, position.board), scores.tolist()))
+        set_up(self._desk["board"], position.board)
+        hidden = unseen(position, position.on_turn, rules)
         bag = bag_count(position, rules)
-        if bag >= rules.exchange_minimum:
-            moves.extend(ScoredMove(exchange, 0) for exchange in _exchanges(rack, bag))
-    moves.append(ScoredMove(PASS, 0))
-    return moves
+        points = zip(hidden, rules.distribution.points, strict=True)
+        tiles = np.zeros(MAX_PLACED, np.uint8)
+        tiles[: len(rack)] = sorted(rack)
+        return Turn(
+            rack=tiles,
+            size=len(rack),
+            bag=bag,
+            opponent_tiles=sum(hidden) - bag,
+            opponent_points=0 if bag else sum(count * each for count, each in points),
+        )
 
 
-@on_warm_up
-def warm_up() -> None:
-    """Compile the kernel, or load it, by a search for no words at all."""
-    rules = standard_rules()
-    _placements(Board.empty(rules.layout), (1,), WordGraph(np.zeros(2, np.uint32)), rules)
+def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None:
+    """See that words, rules and leaves are about the same tiles.
+
+    Raises:
+        ValueError: says which two differ, and how.
+    """
+    letters = rules.distribution.alphabet.letters
+    for what, of in (
+        (f"the lexicon {lexicon.name}", lexicon.distribution),
+        ("the leave table", leaves.distribution),
+    ):
+        if of.alphabet.letters != letters:
+            raise ValueError(
+                f"{what} is of the {of.name} alphabet with {len(of.alphabet)} letters; the game is "
+                f"played with {rules.distribution.name} tiles, {len(letters) - 1} letters"
+            )
+
+
+def _picked(found: MoveArrays, which: slice | npt.NDArray[np.int64]) -> MoveArrays:
+    packed, scores, equities, parts = found
+    return MoveArrays(packed[which], scores[which], equities[which], parts[which])
+
+
+def _ranked(found: MoveArrays, position: Position) -> list[RankedMove]:
+    moves = unpack(found.packed, position.board)
+    leaves = leaves_of(found.parts, tuple(sorted(position.racks[position.on_turn])))
+    return list(map(RankedMove, moves, found.scores.tolist(), found.equities.tolist(), leaves))
 
 
 def _check_rack(rack: Rack, tiles: int) -> None:
@@ -95,125 +229,22 @@ def _check_rack(rack: Rack, tiles: int) -> None:
         raise ValueError(f"the rack {rack} has a tile beyond the {tiles} of the distribution")
 
 
-def _placements(
-    board: Board, rack: Rack, graph: WordGraph, rules: Rules
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
-    """Give the packed placements (``engine.movegen``) and their scores, in order."""
-    search = _search(board, rack, graph, rules)
-    capacity = _FIRST_CAPACITIES[min(rack.count(BLANK), 2)]
-    while True:
-        packed = np.empty(capacity, np.uint64)
-        scores = np.empty(capacity, np.int32)
-        count = int(find_placements(search, packed, scores))
-        if count <= capacity:
-            break
-        capacity = count
-    packed, scores = packed[:count], scores[:count]
-    order = np.lexsort((packed, -scores))
-    return packed[order], scores[order]
-
-
-def _search(board: Board, rack: Rack, graph: WordGraph, rules: Rules) -> Search:
-    points = np.zeros(MAX_LETTERS + 1, np.int32)
-    points[: len(rules.distribution.points)] = rules.distribution.points
-    side = max(board.layout.rows, board.layout.columns) + _BORDER
-    return Search(
-        nodes=_read_only(np.ascontiguousarray(graph.in_layout(NARROW).nodes, np.uint32)),
-        squares=_squares(board, points),
-        frames=np.recarray(side + FRAMES_BEYOND_SIDE, FRAME),
-        points=points,
-        rack=np.bincount(rack, minlength=MAX_LETTERS + 1).astype(np.uint8),
-        side=side,
-        bonus=rules.bingo_bonus,
-        bonus_tiles=rules.rack_size,
-    )
-
-
-def _squares(board: Board, points: npt.NDArray[np.int32]) -> Squares:
-    tiles = board.array()
-    squares = _empty_squares(board.layout).copy()
-    if not tiles.any():
-        return squares  # the only anchor is the start square
-    side = max(tiles.shape) + _BORDER
-    letters = _planes(tiles & ~np.uint8(BLANK_FLAG), side)
-    squares.letter = letters
-    shown = np.where(tiles & BLANK_FLAG, BLANK, tiles)
-    squares.value = _planes(np.where(tiles, points[shown], 0), side)
-    occupied = letters != 0
-    beside = np.zeros_like(occupied)
-    for step in (1, side):
-        beside[step:] |= occupied[:-step]
-        beside[:-step] |= occupied[step:]
-    squares.anchor = beside & ~occupied & squares.on_board
-    return squares
-
-
 @lru_cache(maxsize=16)
-def _empty_squares(layout: BoardLayout) -> Squares:
-    """Lay an empty board out; not to be modified."""
-    shape = (layout.rows, layout.columns)
-    side = max(shape) + _BORDER
-    start = np.zeros(shape, np.bool_)
-    start[layout.start] = True
-    squares = np.recarray(2 * side * side, SQUARE)
-    squares.fill(0)
-    squares.on_board = _planes(np.ones(shape, np.bool_), side)
-    squares.anchor = _planes(start, side)
-    for field in ("letter_multiplier", "word_multiplier"):
-        squares[field] = _planes(np.reshape(getattr(layout, f"{field}s"), shape), side)
-    return squares
+def _empty_board(rules: Rules) -> npt.NDArray[Any]:
+    return new_board(rules)
 
 
-def _planes(grid: npt.NDArray[Any], side: int) -> npt.NDArray[Any]:
-    """Lay a board's squares out as the kernel has them: both ways, with a border, flat."""
-    rows, columns = grid.shape
-    planes = np.zeros((2, side, side), grid.dtype)
-    planes[Direction.ACROSS, 1 : rows + 1, 1 : columns + 1] = grid
-    planes[Direction.DOWN, 1 : columns + 1, 1 : rows + 1] = grid.T
-    return planes.reshape(-1)
+@lru_cache(maxsize=4)
+def _no_leaves(distribution: TileDistribution) -> LeaveTable:
+    return LeaveTable.zero(distribution)
 
 
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give a view of the one type, read-only, that the kernel is compiled for."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Place]:
-    """Give packed placements as values."""
-    codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
-    # The column behind the placed tiles stands for every square that is played through.
-    tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
-    tiles[:, :MAX_PLACED] = codes & _LETTER_MASK | (codes & _BLANK_BIT) << np.uint64(1)
-    placed = np.count_nonzero(tiles, axis=1)
-    squares = board.array()
-    words = lru_cache(maxsize=None)(partial(_word_at, squares))
-    where = packed >> np.uint64(COLUMN_SHIFT)
-    for at, count, row in zip(where.tolist(), placed.tolist(), tiles.tolist(), strict=True):
-        first_row, first_column, direction, in_order = words(at, count)
-        yield Place(first_row, first_column, direction, in_order(row))
-
-
-def _word_at(
-    squares: npt.NDArray[np.uint8], where: int, placed: int
-) -> tuple[int, int, Direction, Callable[[list[int]], tuple[int, ...]]]:
-    """Unpack where a word begins; give also what puts its placed tiles on its squares."""
-    direction = Direction(where >> (DIRECTION_SHIFT - COLUMN_SHIFT))
-    row, column = where >> (ROW_SHIFT - COLUMN_SHIFT) & SIDE_MASK, where & SIDE_MASK
-    line = squares[row, column:] if direction is Direction.ACROSS else squares[row:, column]
-    order: list[int] = []
-    used = 0
-    for occupied in (line != EMPTY).tolist():
-        if not occupied and used == placed:
-            break
-        order.append(MAX_PLACED if occupied else used)
-        used += not occupied
-    return row, column, direction, itemgetter(*order)
-
-
-def _exchanges(rack: Rack, bag: int) -> Iterator[Exchange]:
-    """Give every distinct choice of tiles, fewest first, then by tile number."""
-    for size in range(1, min(len(rack), bag) + 1):
-        for choice in sorted(set(combinations(sorted(rack), size))):
-            yield Exchange(choice)
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by searches for no words at all."""
+    rules = standard_rules()
+    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    generator = Generator(lexicon, rules)
+    position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
+    generator.best(position)
+    generator.everything(position)

@@ -11,14 +11,21 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.cache import replacing, user_cache
 from lexicons.kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
+from lexicons.layout import MAX_SIDE
 from lexicons.wordlist import WordList, pack_words, parse_word_list
+
+if TYPE_CHECKING:
+    from lexicons.search_graph import SearchNodes
+    from lexicons.word_map import WordMap
 
 __all__ = ["Lexicon", "lexicon_names", "load_lexicon"]
 
@@ -44,6 +51,32 @@ class Lexicon:
     distribution: TileDistribution
     graph: WordGraph
     checksum: str
+
+    @cached_property
+    def search_nodes(self) -> SearchNodes:
+        """The graph in the form that kernels search (``lexicons.search_graph``).
+
+        Raises:
+            ValueError: the alphabet has more letters than that form holds.
+        """
+        from lexicons.search_graph import search_nodes  # these two bring numba in
+
+        return search_nodes(self.graph, len(self.distribution.alphabet))
+
+    @cached_property
+    def word_map(self) -> WordMap:
+        """The words by their letters (``lexicons.word_map``), as far as they fit on a board.
+
+        Raises:
+            ValueError: the alphabet has more letters than kernels can search for.
+        """
+        from lexicons.word_map import word_map
+
+        return word_map(self.search_nodes, MAX_SIDE)
+
+    def __reduce__(self) -> tuple[type[Lexicon], tuple[str, TileDistribution, WordGraph, str]]:
+        """Pickle no more than was given; the rest is made again where it is needed."""
+        return Lexicon, (self.name, self.distribution, self.graph, self.checksum)
 
 
 def lexicon_names() -> tuple[str, ...]:

@@ -1,0 +1,248 @@
+"""The board as kernels have it: squares in both directions, tiles put down and taken up again.
+
+The board is there twice, as it is and transposed, each time with a border of one square and as
+wide as the longer side, so that a word always runs from ``square`` to ``square + 1`` and is crossed
+from ``square - side`` to ``square + side``. The index of a square is
+``(direction * side + line) * side + place``, lines and places from 1. What lies off the board is an
+empty square that nothing fits, and needs no tests of its own.
+
+Whatever a play changes is written down first, so that it can be undone. A line whose squares have
+changed is marked in ``changed_lines``: what others have worked out for it is out of date.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.moves import MAX_PLACED
+from engine.moves import Direction
+from engine.position import Board
+from engine.rules import Rules
+from lexicons.alphabet import BLANK, BLANK_FLAG, MAX_LETTERS
+from lexicons.jit import helper
+from lexicons.layout import MAX_SIDE
+
+__all__ = [
+    "BOARD",
+    "BORDERED",
+    "NO_CROSSING",
+    "SQUARE",
+    "Board1",
+    "Squares",
+    "clear_board",
+    "forget_changes",
+    "new_board",
+    "other_direction",
+    "put_tile",
+    "set_up",
+    "undo_to",
+    "write_down",
+]
+
+NO_CROSSING = -1
+_BORDER = 2
+_MOST_FOR_A_TILE = 30_000  # seven of them in thousandths, and all else, are below 2³⁰
+BORDERED = MAX_SIDE + _BORDER
+_CHANGES = 4096  # of squares; a play changes forty or so, a hundred and fifty at most
+
+SQUARE = np.dtype(
+    [
+        ("cross_set", np.uint64),  # bit n: letter n makes a word across, or nothing is across
+        ("cross_score", np.int16),  # points of the crossing tiles, or NO_CROSSING
+        ("value", np.uint8),  # points of the tile here
+        ("letter", np.uint8),  # of the tile here; 0 none
+        ("letter_multiplier", np.uint8),
+        ("word_multiplier", np.uint8),
+        ("on_board", np.bool_),  # not of the border
+        ("anchor", np.bool_),  # empty, and one of those of which a placement covers at least one
+    ]
+)
+BOARD = np.dtype(
+    [
+        ("squares", SQUARE, (2 * BORDERED * BORDERED,)),  # the first 2 × side² are in use
+        ("changed_lines", np.uint64),  # bit direction × side + line
+        ("side", np.int64),  # the longer side of the board, with the border
+        ("start", np.int64),  # the square that the first play covers, across
+        ("letters", np.int64),  # of the alphabet
+        ("any_letter", np.uint64),  # the cross-set of a square that nothing crosses
+        ("bonus", np.int64),  # points for placing ``bonus_tiles``
+        ("bonus_tiles", np.int64),
+        ("points", np.int32, (MAX_LETTERS + 1,)),  # by tile, the blank first
+        ("changes", np.int64),  # number of those written down
+        ("changed_square", np.int32, (_CHANGES,)),
+        ("square_before", SQUARE, (_CHANGES,)),
+    ],
+    align=True,
+)
+
+Squares: TypeAlias = Any  # record arrays and records: mypy knows nothing of their fields
+Board1: TypeAlias = Any
+"""A record of ``BOARD`` in a kernel; outside an array of one."""
+
+
+@helper
+def other_direction(side: Any, square: Any) -> Any:
+    """Give the same square's index in the other direction."""
+    line, place = square // side, square % side
+    if line < side:
+        return (side + place) * side + line
+    return place * side + line - side
+
+
+@helper
+def write_down(board: Board1, square: Any) -> None:
+    """Write down what a square is, and mark its line, before it changes."""
+    at = board.changes
+    before, now = board.square_before[at], board.squares[square]
+    board.changed_square[at] = square
+    before.cross_set = now.cross_set
+    before.cross_score = now.cross_score
+    before.value = now.value
+    before.letter = now.letter
+    before.anchor = now.anchor
+    board.changes = at + 1
+    board.changed_lines |= np.uint64(1) << np.uint64(square // board.side)
+
+
+@helper
+def undo_to(board: Board1, changes: Any) -> None:
+    """Undo what was done since ``board.changes`` was this."""
+    while board.changes > changes:
+        at = board.changes - 1
+        square = board.changed_square[at]
+        before, now = board.square_before[at], board.squares[square]
+        now.cross_set = before.cross_set
+        now.cross_score = before.cross_score
+        now.value = before.value
+        now.letter = before.letter
+        now.anchor = before.anchor
+        board.changed_lines |= np.uint64(1) << np.uint64(square // board.side)
+        board.changes = at
+
+
+@helper
+def forget_changes(board: Board1) -> None:
+    """Make room where nothing will be undone."""
+    board.changes = 0
+
+
+@helper
+def put_tile(board: Board1, square: Any, letter: Any, value: Any) -> None:
+    """Put a tile on an empty square, given in either direction; cross-sets are not looked at."""
+    side = board.side
+    for _ in range(2):
+        write_down(board, square)
+        here = board.squares[square]
+        here.letter = letter
+        here.value = value
+        here.anchor = False
+        _anchor(board, square - 1)
+        _anchor(board, square + 1)
+        _anchor(board, square - side)
+        _anchor(board, square + side)
+        square = other_direction(side, square)
+
+
+@helper
+def _anchor(board: Board1, square: Any) -> None:
+    here = board.squares[square]
+    if here.on_board and not here.letter and not here.anchor:
+        write_down(board, square)
+        here.anchor = True
+
+
+@helper
+def clear_board(board: Board1) -> None:
+    """Take every tile off; the start square becomes the only anchor, and nothing can be undone."""
+    for square in range(2 * board.side * board.side):
+        here = board.squares[square]
+        here.letter = 0
+        here.value = 0
+        here.anchor = False
+        here.cross_score = NO_CROSSING
+        here.cross_set = board.any_letter if here.on_board else np.uint64(0)
+    board.squares[board.start].anchor = True
+    board.squares[other_direction(board.side, board.start)].anchor = True
+    board.changed_lines = ~np.uint64(0)
+    board.changes = 0
+
+
+def new_board(rules: Rules) -> npt.NDArray[Any]:
+    """Give an array of one ``BOARD`` with the premium squares and the points of a game's rules.
+
+    It is as ``clear_board`` leaves it, once that was called.
+
+    Raises:
+        ValueError: premium squares multiply tiles so often that scores may not fit their integers.
+    """
+    _check_multipliers(rules)
+    boards = np.zeros(1, BOARD)
+    layout, distribution = rules.layout, rules.distribution
+    shape = (layout.rows, layout.columns)
+    side = max(shape) + _BORDER
+    squares = boards["squares"][0]
+    letters = len(distribution.alphabet)
+    boards["side"] = side
+    boards["start"] = (layout.start[0] + 1) * side + layout.start[1] + 1
+    boards["letters"] = letters
+    boards["any_letter"] = (1 << letters + 1) - 2
+    boards["bonus"] = rules.bingo_bonus
+    boards["bonus_tiles"] = rules.rack_size
+    boards["points"][0, : len(distribution.points)] = distribution.points
+    used = squares[: 2 * side * side]
+    used["on_board"] = _planes(np.ones(shape, np.bool_), side)
+    for field in ("letter_multiplier", "word_multiplier"):
+        used[field] = _planes(np.reshape(getattr(layout, f"{field}s"), shape), side)
+    return boards
+
+
+def _check_multipliers(rules: Rules) -> None:
+    layout = rules.layout
+    grid = np.reshape(layout.word_multipliers, (layout.rows, layout.columns))
+    most = 1
+    for line in (*grid, *grid.T):
+        most = max(most, int(np.prod(np.sort(line)[-MAX_PLACED:])))
+    times = max(layout.letter_multipliers) * (most + max(layout.word_multipliers))
+    highest = max(rules.distribution.points)
+    if times * max(highest, 1) > _MOST_FOR_A_TILE:
+        raise ValueError(
+            f"the layout {layout.name}: a tile of {highest} points may count {times} times; moves "
+            f"can be searched for where that makes {_MOST_FOR_A_TILE} points at most"
+        )
+
+
+def set_up(boards: npt.NDArray[Any], board: Board) -> None:
+    """Lay a board's tiles out in an array that ``new_board`` gave; cross-sets are not looked at."""
+    tiles = board.array()
+    record = boards[0]
+    side = int(record["side"])
+    squares = boards["squares"][0, : 2 * side * side]
+    squares["letter"] = _planes(tiles & ~np.uint8(BLANK_FLAG), side)
+    shown = np.where(tiles & BLANK_FLAG, BLANK, tiles)
+    squares["value"] = _planes(record["points"][shown], side)
+    occupied = squares["letter"] != 0
+    squares["anchor"] = False
+    if occupied.any():
+        beside = np.zeros_like(occupied)
+        for step in (1, side):
+            beside[step:] |= occupied[:-step]
+            beside[:-step] |= occupied[step:]
+        squares["anchor"] = beside & ~occupied & squares["on_board"]
+    else:
+        start = int(record["start"])
+        squares["anchor"][start] = True
+        squares["anchor"][(side + start % side) * side + start // side] = True
+    boards["changes"] = 0
+    boards["changed_lines"] = (1 << 64) - 1
+
+
+def _planes(grid: npt.NDArray[Any], side: int) -> npt.NDArray[Any]:
+    """Lay a board's squares out as the kernel has them: both ways, with a border, flat."""
+    rows, columns = grid.shape
+    planes = np.zeros((2, side, side), grid.dtype)
+    planes[Direction.ACROSS, 1 : rows + 1, 1 : columns + 1] = grid
+    planes[Direction.DOWN, 1 : columns + 1, 1 : rows + 1] = grid.T
+    return planes.reshape(-1)

@@ -1,0 +1,181 @@
+"""Cross-sets: which letters make a word across a square, of the tiles above and below it.
+
+Appel and Jacobson (The World's Fastest Scrabble Program, 1988). The points of the crossing tiles
+are kept beside them. A play changes them at the two ends of each word that it makes, and nowhere
+else, so that is where they are worked out anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.kernels.board import (
+    NO_CROSSING,
+    Board1,
+    other_direction,
+    put_tile,
+    write_down,
+)
+from engine.kernels.moves import (
+    BLANK_CODE,
+    COLUMN_SHIFT,
+    DIRECTION_SHIFT,
+    LETTER_MASK,
+    ROW_SHIFT,
+    SIDE_MASK,
+    move_tile,
+    tile_count,
+)
+from lexicons.alphabet import BLANK
+from lexicons.bits import lowest_bit
+from lexicons.jit import helper
+from lexicons.memory import word_at
+from lexicons.search_graph import (
+    DAWG_ROOT,
+    GADDAG_ROOT,
+    LETTERS,
+    WORD_ENDS,
+    child_of,
+    first_child,
+)
+
+__all__ = ["cross_everywhere", "first_square", "play"]
+
+_ONE = np.uint64(1)
+_NOTHING = np.uint64(0)
+
+
+@helper
+def cross_everywhere(board: Board1, nodes: Any) -> None:
+    """Work out every cross-set of a board that was set up, which is modified in place."""
+    side = board.side
+    for square in range(side, side * (2 * side - 1)):
+        here = board.squares[square]
+        if here.on_board and not here.letter:
+            _cross(board, nodes, square)
+    board.changes = 0
+
+
+@helper
+def first_square(side: Any, move: Any) -> Any:
+    """Give the first square of a placement's word, in the placement's direction."""
+    row = np.int64(move >> np.uint64(ROW_SHIFT)) & SIDE_MASK
+    column = np.int64(move >> np.uint64(COLUMN_SHIFT)) & SIDE_MASK
+    if np.int64(move >> np.uint64(DIRECTION_SHIFT)) & 1:
+        return (side + column + 1) * side + row + 1
+    return (row + 1) * side + column + 1
+
+
+@helper
+def play(board: Board1, nodes: Any, move: Any) -> None:
+    """Put the tiles of a placement down and keep anchors, cross-sets and cross-scores true.
+
+    ``undo_to(board, changes)`` takes them up again, ``changes`` being ``board.changes`` before.
+    """
+    first = first_square(board.side, move)
+    square = first
+    put = _NOTHING  # the squares with a new tile, by their distance from the first
+    for at in range(tile_count(move)):
+        while board.squares[square].letter:
+            square += 1
+        code = move_tile(move, at)
+        letter = np.int64(code & LETTER_MASK)
+        put_tile(board, square, letter, board.points[BLANK if code & BLANK_CODE else letter])
+        put |= _ONE << np.uint64(square - first)
+    # Only now that all tiles lie there: a cross-set depends on everything up to the next gap.
+    _cross_ends(board, nodes, other_direction(board.side, first))
+    while put:
+        _cross_ends(board, nodes, first + np.int64(lowest_bit(put)))
+        put &= put - _ONE
+
+
+@helper
+def _cross_ends(board: Board1, nodes: Any, square: Any) -> None:
+    """Work out the cross-sets at both ends of the tiles across a square that has a tile."""
+    side = board.side
+    for step in (-side, side):
+        end = square + step
+        while board.squares[end].letter:
+            end += step
+        if board.squares[end].on_board:
+            write_down(board, end)
+            _cross(board, nodes, end)
+
+
+@helper
+def _cross(board: Board1, nodes: Any, square: Any) -> None:
+    """Work out the letters that complete the word across an empty square, and the points there."""
+    squares, side = board.squares, board.side
+    here = squares[square]
+    above, below = squares[square - side].letter != 0, squares[square + side].letter != 0
+    if not above and not below:
+        here.cross_set = board.any_letter
+        here.cross_score = NO_CROSSING
+    elif above:
+        here.cross_set, here.cross_score = _after_tiles(board, nodes, square, below)
+    else:
+        here.cross_set, here.cross_score = _before_tiles(board, nodes, square)
+
+
+@helper
+def _after_tiles(board: Board1, nodes: Any, square: Any, below: bool) -> Any:
+    """Go down the DAWG by the tiles above the square; try each letter on those below it."""
+    squares, side = board.squares, board.side
+    at = square - side
+    while squares[at].letter:
+        at -= side
+    at += side
+    points = 0
+    node = word_at(nodes, DAWG_ROOT)
+    while at != square:
+        points += squares[at].value
+        node = child_of(nodes, node, squares[at].letter)
+        at += side
+    fitting = _NOTHING
+    left = node & LETTERS
+    index = first_child(node)
+    while left:
+        child = word_at(nodes, index)
+        if below:
+            at = square + side
+            while child and squares[at].letter:
+                child = child_of(nodes, child, squares[at].letter)
+                at += side
+        if child & WORD_ENDS:
+            fitting |= left & (~left + _ONE)
+        left &= left - _ONE
+        index += _ONE
+    at = square + side
+    while squares[at].letter:
+        points += squares[at].value
+        at += side
+    return fitting, points
+
+
+@helper
+def _before_tiles(board: Board1, nodes: Any, square: Any) -> Any:
+    """Go up the GADDAG by the tiles below the square, the last first; take what ends a word."""
+    squares, side = board.squares, board.side
+    at = square + side
+    points = 0
+    while squares[at].letter:
+        points += squares[at].value
+        at += side
+    at -= side
+    node = word_at(nodes, GADDAG_ROOT)
+    while at != square:
+        node = child_of(nodes, node, squares[at].letter)
+        at -= side
+    fitting = _NOTHING
+    left = node & LETTERS
+    index = first_child(node)
+    if node & _ONE:  # the separator comes first
+        index += _ONE
+    while left:
+        if word_at(nodes, index) & WORD_ENDS:
+            fitting |= _ONE << np.uint64(lowest_bit(left))
+        left &= left - _ONE
+        index += _ONE
+    return fitting, points

@@ -1,0 +1,145 @@
+"""One part of the rack in one slot: the words that it makes there, scored and offered."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from engine.kernels.board import NO_CROSSING
+from engine.kernels.found import offer
+from engine.kernels.moves import BLANK_CODE, TILE_BITS, left_justified, where_packed
+from engine.kernels.slots import Slot
+from engine.kernels.worths import POINT, opening_cost
+from lexicons.alphabet import BLANK
+from lexicons.bits import bit_count
+from lexicons.jit import helper
+from lexicons.word_map import (
+    KEYS,
+    Words1,
+    first_row,
+    length_in,
+    letter_in,
+    may_be_word,
+    next_row,
+)
+
+__all__ = ["Desk1", "try_part"]
+
+_ONE = np.uint64(1)
+
+Desk1: TypeAlias = Any
+"""A record of ``engine.kernels.desk.DESK`` in a kernel."""
+
+
+@helper
+def try_part(desk: Desk1, slot: Slot, lane: Any, words: Words1) -> None:
+    """Offer the words of a part and the playthrough, whatever its blanks stand for."""
+    part = desk.sizes.part[slot.tiles, lane]
+    key = slot.key + desk.rack.keys[part]
+    blanks = desk.rack.blanks[part]
+    if blanks == 0:
+        _try_letters(desk, slot, part, key, words)
+    elif blanks == 1:
+        _try_blank(desk, slot, part, key, np.int64(1), words)
+    else:
+        for letter in range(1, desk.board.letters + 1):
+            with_one = key + KEYS[letter]
+            if may_be_word(words, with_one, 1):
+                _try_blank(desk, slot, part, with_one, letter, words)
+
+
+@helper
+def _try_blank(desk: Desk1, slot: Slot, part: Any, key: Any, first: Any, words: Words1) -> None:
+    """Try each letter from ``first`` on for a blank."""
+    for letter in range(first, desk.board.letters + 1):
+        completed = key + KEYS[letter]
+        if may_be_word(words, completed, 0):
+            _try_letters(desk, slot, part, completed, words)
+
+
+@helper
+def _try_letters(desk: Desk1, slot: Slot, part: Any, key: Any, words: Words1) -> None:
+    """Offer what fits of the words with these letters, and of those that lie among them."""
+    row = first_row(words, key)
+    length = length_in(words, row)
+    while length:
+        if length == slot.length and _fits(desk, slot, words, row):
+            _offer_word(desk, slot, part, words, row)
+        row = next_row(words, row)
+        length = length_in(words, row)
+
+
+@helper
+def _fits(desk: Desk1, slot: Slot, words: Words1, row: Any) -> bool:
+    """Tell whether a word agrees with the playthrough and the cross-sets of a slot."""
+    fits = True
+    at = 0
+    while fits and at < slot.length:
+        here = desk.board.squares[slot.start + at]
+        letter = letter_in(words, row, at)
+        if here.letter:
+            fits = here.letter == letter
+        else:
+            fits = here.cross_set >> np.uint64(letter) & _ONE != 0
+        at += 1
+    return fits
+
+
+@helper
+def _offer_word(desk: Desk1, slot: Slot, part: Any, words: Words1, row: Any) -> None:
+    """Offer a word that fits, with the part's blanks in each way that the letters allow."""
+    blanks = np.uint64(desk.rack.blanks[part])
+    if not blanks:
+        _offer_placement(desk, slot, part, np.uint64(0), words, row)
+        return
+    for places in range(1 << np.int64(slot.tiles)):
+        if bit_count(np.uint64(places)) == blanks:
+            _offer_placement(desk, slot, part, np.uint64(places), words, row)
+
+
+@helper
+def _offer_placement(
+    desk: Desk1, slot: Slot, part: Any, blank_places: Any, words: Words1, row: Any
+) -> None:
+    """Score a word of which the nth tile is a blank where bit n is set, if the part has the rest.
+
+    The part has as many tiles as are placed, so that it has them all if it has each in turn.
+    """
+    board, rack = desk.board, desk.rack
+    multiplier = _word_multiplier(board, slot)
+    left = np.uint64(part)
+    score = np.int64(slot.fixed)
+    packed = np.uint64(0)
+    nth = np.uint64(0)
+    for at in range(slot.length):
+        here = board.squares[slot.start + at]
+        if here.letter:
+            continue
+        letter = np.uint64(letter_in(words, row, at))
+        code, tile = letter, letter
+        if blank_places >> nth & _ONE:
+            code, tile = letter | BLANK_CODE, np.uint64(BLANK)
+        bit = left & rack.bits[tile]
+        if not bit:
+            return
+        left ^= bit & (~bit + _ONE)
+        packed = packed << np.uint64(TILE_BITS) | code
+        own = here.word_multiplier if here.cross_score != NO_CROSSING else 0
+        score += board.points[tile] * here.letter_multiplier * (multiplier + own)
+        nth += _ONE
+    start = np.int64(slot.start)
+    move = where_packed(board.side, start) | left_justified(packed, np.int64(slot.tiles))
+    equity = score * POINT + rack.worths[part]
+    if rack.opening:
+        equity += opening_cost(board, desk.evaluation, move)
+    offer(desk.found, equity, score, move, part)
+
+
+@helper
+def _word_multiplier(board: Any, slot: Slot) -> Any:
+    multiplier = 1
+    for square in range(slot.start, slot.start + slot.length):
+        if not board.squares[square].letter:
+            multiplier *= board.squares[square].word_multiplier
+    return multiplier

@@ -1,0 +1,97 @@
+"""What a play is worth beyond its score, as far as it depends on the tiles that are played.
+
+For every part of a rack once a turn: this completes the leave map. What the numbers stand for, and
+where they come from, is told in ``engine.evaluation``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from engine.kernels.board import Board1
+from engine.kernels.crosses import first_square
+from engine.kernels.moves import LETTER_MASK, move_tile, tile_count
+from engine.kernels.racks import Rack1
+from lexicons.bits import bit_count
+from lexicons.jit import helper
+
+__all__ = [
+    "EVALUATION",
+    "LATE_TILES",
+    "PASS_EQUITY",
+    "POINT",
+    "Evaluation1",
+    "fill_worths",
+    "opening_cost",
+]
+
+POINT = 1_000  # thousandths
+PASS_EQUITY = -1_000 * POINT
+"""A pass is for those who can do nothing else; no table says what all seven tiles are worth."""
+LATE_TILES = 16
+
+EVALUATION = np.dtype(
+    [
+        ("vowels", np.uint64),  # the letters that are vowels
+        ("opening_vowel", np.int32),  # for each beside a premium square, on the first play
+        ("late", np.int32, (LATE_TILES,)),  # by tiles unseen after the play, while the bag has some
+        ("out_times", np.int32),  # bag empty: so many times the opponent's points for going out
+        ("kept_times", np.int32),  # … and the own points, for not going out
+        ("not_out", np.int32),  # … and this
+    ],
+    align=True,
+)
+Evaluation1: TypeAlias = Any
+"""A record of ``EVALUATION`` in a kernel; outside an array of one. Thousandths of a point."""
+
+
+@helper
+def fill_worths(
+    rack: Rack1,
+    evaluation: Evaluation1,
+    bag: Any,
+    opponent_tiles: Any,
+    opponent_points: Any,
+    exchange_minimum: Any,
+) -> None:
+    """Fill in what playing and what exchanging each part of a rack is worth.
+
+    ``bag`` and ``opponent_tiles`` count tiles. ``opponent_points`` are those of the opponent's
+    rack; they matter when the bag is empty, and he is known to hold what is unseen.
+    """
+    whole = (1 << rack.size) - 1
+    rack.exchangeable = min(rack.size, bag) if bag >= exchange_minimum else 0
+    for part in range(whole + 1):
+        kept = whole ^ part
+        rack.swaps[part] = rack.leaves[kept]
+        if bag:
+            unseen = bag + opponent_tiles - np.int64(bit_count(np.uint64(part)))
+            late = evaluation.late[max(unseen, 0)] if unseen < LATE_TILES else 0
+            rack.worths[part] = rack.leaves[kept] + late
+        elif kept:
+            points = evaluation.kept_times * rack.points[kept]
+            rack.worths[part] = -POINT * points - evaluation.not_out
+        else:
+            rack.worths[part] = POINT * evaluation.out_times * opponent_points
+
+
+@helper
+def opening_cost(board: Board1, evaluation: Evaluation1, move: Any) -> Any:
+    """Say what the vowels of a first play cost that lie beside a premium square of another line."""
+    squares, side = board.squares, board.side
+    square = first_square(side, move)
+    cost = np.int64(0)
+    for nth in range(tile_count(move)):
+        letter = move_tile(move, nth) & LETTER_MASK
+        beside = _is_premium(squares[square - side]) or _is_premium(squares[square + side])
+        if beside and evaluation.vowels >> letter & np.uint64(1):
+            cost += evaluation.opening_vowel
+        square += 1
+    return cost
+
+
+@helper
+def _is_premium(square: Any) -> bool:
+    return square.letter_multiplier > 1 or square.word_multiplier > 1  # type: ignore[no-any-return]

@@ -1,0 +1,117 @@
+"""The word graph as kernels search it: 64-bit nodes that hold the set of their children.
+
+A KWG lists children one after another, so that to find one is to scan. Here each node carries the
+letters of its children as bits, and the child of a letter lies as far behind the first as there
+are set bits below the letter's own:
+
+=====  =====================================================
+bits
+63–40  index of the first child
+39     a word ends with this node's tile
+38–0   tiles of the children; bit 0 is the GADDAG's separator
+=====  =====================================================
+
+Nodes keep the indexes they have in the KWG. Node 0 is the root of the DAWG, node 1 the root of the
+GADDAG. Alphabets of up to 38 letters fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.bits import bit_count
+from lexicons.jit import helper, kernel
+from lexicons.kwg import WordGraph
+from lexicons.memory import word_at
+
+__all__ = [
+    "CHILDREN",
+    "DAWG_ROOT",
+    "GADDAG_ROOT",
+    "LETTERS",
+    "SEARCHED_LETTERS",
+    "SEPARATOR",
+    "WORD_ENDS",
+    "SearchNodes",
+    "child_of",
+    "first_child",
+    "search_nodes",
+]
+
+SearchNodes: TypeAlias = npt.NDArray[np.uint64]  # [nodes]
+
+SEARCHED_LETTERS = 38
+DAWG_ROOT = np.uint64(0)
+GADDAG_ROOT = np.uint64(1)
+
+_ONE = np.uint64(1)
+_FIRST_SHIFT = np.uint64(40)
+WORD_ENDS = _ONE << np.uint64(39)
+CHILDREN = WORD_ENDS - _ONE
+"""All tiles of the children, the separator included."""
+SEPARATOR = _ONE
+LETTERS = CHILDREN - SEPARATOR
+
+
+def search_nodes(graph: WordGraph, letters: int) -> SearchNodes:
+    """Give a graph over an alphabet of so many letters in the form that kernels search, read-only.
+
+    Raises:
+        ValueError: the alphabet has more letters than a node can hold.
+    """
+    if letters > SEARCHED_LETTERS:
+        raise ValueError(
+            f"an alphabet of {letters} letters; moves can be searched for with "
+            f"{SEARCHED_LETTERS} at most"
+        )
+    arcs = graph.arcs()
+    nodes = np.empty(len(arcs.tile), np.uint64)
+    _link(arcs.tile, arcs.accepts, arcs.last, arcs.child, nodes)
+    nodes.flags.writeable = False
+    return nodes
+
+
+@kernel
+def _link(
+    tile: npt.NDArray[np.uint8],
+    accepts: npt.NDArray[np.bool_],
+    last: npt.NDArray[np.bool_],
+    child: npt.NDArray[np.uint32],
+    nodes: SearchNodes,
+) -> None:
+    """Fill ``nodes``, which is modified in place."""
+    siblings = np.zeros(len(tile), np.uint64)  # the tiles from each node to the last of its list
+    for at in range(len(tile) - 1, -1, -1):
+        siblings[at] = _ONE << np.uint64(tile[at])
+        if not last[at] and at + 1 < len(tile):
+            siblings[at] |= siblings[at + 1]
+    for at in range(len(tile)):
+        first = np.uint64(child[at])
+        node = first << _FIRST_SHIFT
+        if first:
+            node |= siblings[first] & CHILDREN
+        if accepts[at]:
+            node |= WORD_ENDS
+        nodes[at] = node
+
+
+@helper
+def first_child(node: Any) -> Any:
+    """Give the index of the first of a node's children."""
+    return node >> _FIRST_SHIFT
+
+
+@helper
+def child_of(nodes: Any, node: Any, tile: Any) -> Any:
+    """Give the child of a node by its tile; 0, which has no children and ends no word, if none.
+
+    ``nodes`` is the address of the graph (``lexicons.memory``), whose indexes are sound.
+    """
+    letter = _ONE << np.uint64(tile)
+    if not node & letter:
+        return np.uint64(0)
+    below = bit_count(node & (letter - _ONE))
+    return word_at(nodes, (node >> _FIRST_SHIFT) + below)

@@ -1,0 +1,233 @@
+"""The word map: from any tiles to the words that are made of exactly these.
+
+Where a word graph spells words letter by letter, this asks about all letters at once: each letter
+has a key of 64 random bits, a multiset of letters has the sum of its letters' keys, modulo 2⁶⁴,
+and the words are in a hash table by that sum. The idea is MAGPIE's, whose maps list the answers;
+here a filter (Bloom 1970, within one 64-bit word, so that a question costs one look into memory)
+says at once that there are none, which is nearly always so, and only then the table is read.
+
+A second filter answers for tiles with a blank: it knows every word less any one of its letters.
+
+What the filters and the table say is "perhaps": the reader compares letters. Nothing that is there
+is ever missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import MAX_LETTERS
+from lexicons.bits import lowest_bit
+from lexicons.jit import helper, kernel
+from lexicons.kwg import MAX_WORD
+from lexicons.memory import address_of, byte_at, word_at
+from lexicons.search_graph import DAWG_ROOT, LETTERS, WORD_ENDS, SearchNodes, first_child
+
+__all__ = [
+    "KEYS",
+    "WORDS",
+    "WordMap",
+    "Words1",
+    "first_row",
+    "length_in",
+    "letter_in",
+    "may_be_word",
+    "next_row",
+    "word_map",
+]
+
+_BITS_A_WORD = 16  # of the filter of whole words: one question in five hundred is let by in vain
+_SHORTER_A_WORD = 8  # words less a letter, for each word
+_MIN_LENGTH = 64
+
+
+def _letter_keys() -> npt.NDArray[np.uint64]:
+    keys = np.random.Generator(np.random.PCG64(20070401)).integers(
+        1 << 62, 1 << 64, MAX_LETTERS + 1, dtype=np.uint64
+    )
+    keys[0] = 0  # the blank, and an empty square
+    return keys
+
+
+KEYS = _letter_keys()
+"""[64] by letter; the same for every lexicon, so that boards and racks need not know theirs."""
+
+U8: TypeAlias = npt.NDArray[np.uint8]
+U64: TypeAlias = npt.NDArray[np.uint64]
+
+
+WORDS = np.dtype(
+    [
+        ("nodes", np.uint64),  # address of the graph (``lexicons.search_graph``)
+        ("filters", np.uint64, (2,)),  # addresses: of the filter of words, of words less a letter
+        ("masks", np.uint64, (2,)),  # their lengths, powers of two, less 1
+        ("rows", np.uint64),  # address of the table
+        ("row_mask", np.uint64),  # number of its rows, a power of two, less 1
+        ("row_shift", np.uint64),  # a row has 1 << row_shift bytes
+    ]
+)
+Words1: TypeAlias = Any
+"""A record of ``WORDS`` in a kernel; outside an array of one."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordMap:
+    """The words of a graph as kernels read them: ``words`` has addresses, the rest is kept for it.
+
+    All is read-only, and made anew where it is needed rather than pickled.
+    """
+
+    nodes: SearchNodes
+    whole: U64
+    shorter: U64
+    rows: U8  # [places, width] a word a row: its letters, zeros, its length last; length 0: none
+    words: npt.NDArray[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note the addresses."""
+        words = np.zeros(1, WORDS)
+        for array in (self.nodes, self.whole, self.shorter, self.rows):
+            array.flags.writeable = False
+        words["nodes"] = address_of(self.nodes)
+        words["filters"] = address_of(self.whole), address_of(self.shorter)
+        words["masks"] = len(self.whole) - 1, len(self.shorter) - 1
+        words["rows"] = address_of(self.rows)
+        words["row_mask"] = len(self.rows) - 1
+        words["row_shift"] = self.rows.shape[1].bit_length() - 1
+        object.__setattr__(self, "words", words)
+
+
+def word_map(nodes: SearchNodes, longest: int) -> WordMap:
+    """Map the words of a graph with up to so many letters; longer ones fit on no board.
+
+    Takes 0.1 s and 9 MiB for 180,000 words.
+    """
+    count, letters = _spell(nodes, longest, np.zeros((0, 1), np.uint8))
+    width = 16
+    while width <= letters:
+        width *= 2
+    words = np.zeros((count, width), np.uint8)
+    _spell(nodes, longest, words)
+    whole = np.zeros(_power(count * _BITS_A_WORD // 64), np.uint64)
+    shorter = np.zeros(_power(count * _BITS_A_WORD * _SHORTER_A_WORD // 64), np.uint64)
+    rows = np.zeros((_power(count * 5 // 4), width), np.uint8)
+    _enter(words, whole, shorter, rows)
+    return WordMap(nodes, whole, shorter, rows)
+
+
+def _power(least: int) -> int:
+    """Give the power of two that is no less."""
+    return max(_MIN_LENGTH, 1 << max(least - 1, 0).bit_length())
+
+
+@helper
+def _filter_bits(key: Any) -> Any:
+    """Give the three bits of a key within its word of a filter."""
+    low = np.uint64(63)
+    one = np.uint64(1)
+    return (
+        one << (key >> np.uint64(58))
+        | one << (key >> np.uint64(52) & low)
+        | one << (key >> np.uint64(46) & low)
+    )
+
+
+@helper
+def _place_of(key: Any, mask: Any) -> Any:
+    """Give the place of a key in a filter or a table; the bits above are the filter's."""
+    return key >> np.uint64(8) & mask
+
+
+@helper
+def may_be_word(words: Words1, key: Any, short: Any) -> Any:
+    """Tell whether letters may be a word, or be ``short`` of one by a letter, 0 or 1."""
+    bits = _filter_bits(key)
+    place = _place_of(key, words.masks[short])
+    return word_at(words.filters[short], place) & bits == bits
+
+
+@helper
+def first_row(words: Words1, key: Any) -> Any:
+    """Give the row where the words of some letters begin; others may lie among them.
+
+    They lie one after another (``next_row``) up to a row without a word.
+    """
+    return _place_of(key, words.row_mask)
+
+
+@helper
+def next_row(words: Words1, row: Any) -> Any:
+    """Give the row after a row; after the last comes the first."""
+    return row + np.uint64(1) & words.row_mask
+
+
+@helper
+def length_in(words: Words1, row: Any) -> Any:
+    """Give the number of letters of a row's word; 0 if it has none."""
+    return byte_at(words.rows, (row + np.uint64(1) << words.row_shift) - np.uint64(1))
+
+
+@helper
+def letter_in(words: Words1, row: Any, at: Any) -> Any:
+    """Give a letter of a row's word, from 0."""
+    return byte_at(words.rows, (row << words.row_shift) + np.uint64(at))
+
+
+@kernel
+def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
+    """Write the words of up to so many letters, a row each, their length last.
+
+    Rows beyond the end of ``words``, which is modified in place, are not written. Gives the number
+    of words, and of letters of the longest of them.
+    """
+    left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
+    index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children
+    spelled = np.zeros(MAX_WORD + 2, np.uint8)
+    left[0] = nodes[DAWG_ROOT] & LETTERS
+    index[0] = first_child(nodes[DAWG_ROOT])
+    depth, count, letters = 0, 0, 0
+    while depth >= 0:
+        if not left[depth]:
+            depth -= 1
+            continue
+        node = nodes[index[depth]]
+        spelled[depth] = lowest_bit(left[depth])
+        left[depth] &= left[depth] - np.uint64(1)
+        index[depth] += np.uint64(1)
+        if node & WORD_ENDS:
+            if count < len(words):
+                words[count, : depth + 1] = spelled[: depth + 1]
+                words[count, -1] = depth + 1
+            count += 1
+            letters = max(letters, depth + 1)
+        if depth + 1 < longest:
+            depth += 1
+            left[depth] = node & LETTERS
+            index[depth] = first_child(node)
+    return count, letters
+
+
+@kernel
+def _enter(words: U8, whole: U64, shorter: U64, rows: U8) -> None:
+    """Enter words, as ``_spell`` writes them, into filters and table, modified in place."""
+    mask = np.uint64(len(rows) - 1)
+    for at in range(len(words)):
+        key = np.uint64(0)
+        for letter in words[at, : words[at, -1]]:
+            key += KEYS[letter]
+        _add(whole, key)
+        for letter in words[at, : words[at, -1]]:
+            _add(shorter, key - KEYS[letter])
+        row = _place_of(key, mask)
+        while rows[row, -1]:
+            row = row + np.uint64(1) & mask
+        rows[row] = words[at]
+
+
+@helper
+def _add(words: U64, key: Any) -> None:
+    words[_place_of(key, np.uint64(len(words) - 1))] |= _filter_bits(key)
