@@ -102,11 +102,11 @@ class Generator:
     ) -> None:
         leaves = leaves or _no_leaves(rules.distribution)
         check_same_tiles(lexicon, rules, leaves)
-        self._rules = rules
-        self._leaves = leaves.arrays
-        self._words = lexicon.word_map  # keeps the memory that kernels read by address
+        self.rules = rules
+        self.leaves = leaves
+        self.words = lexicon.word_map  # keeps the memory that kernels read by address
         record = evaluation.record(rules.distribution)
-        self._desk = new_desk(_empty_board(rules), record, rules.exchange_minimum)
+        self.desk = new_desk(_empty_board(rules), record, rules.exchange_minimum)
 
     def everything(self, position: Position) -> list[RankedMove]:
         """Rank all that the player on turn may do, the pass included, best first.
@@ -160,25 +160,25 @@ class Generator:
                 np.empty(capacity, np.int32),
                 np.empty(capacity, np.uint8),
             )
-            list_into(self._desk, found.packed, found.scores, found.parts)
-            count = list_moves(self._desk, self._words.words, self._leaves, turn, found)
+            list_into(self.desk, found.packed, found.scores, found.parts)
+            count = list_moves(self.desk, self.words.words, self.leaves.arrays, turn, found)
             if count <= capacity:
                 return _picked(found, slice(count))
             capacity = count
 
     def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
         turn = self._turn(position)
-        search_moves(self._desk, self._words.words, self._leaves, turn, limit, floor, enough)
-        found = self._desk["found"][0]
+        search_moves(self.desk, self.words.words, self.leaves.arrays, turn, limit, floor, enough)
+        found = self.desk["found"][0]
         kept = MoveArrays(found["moves"], found["scores"], found["equities"], found["parts"])
         return _ranked(_picked(kept, slice(int(found["count"]))), position)
 
     def _turn(self, position: Position) -> Turn:
         """Set the board up, and say who holds what."""
-        rules = self._rules
+        rules = self.rules
         rack = position.racks[position.on_turn]
         _check_rack(rack, len(rules.distribution.counts))
-        set_up(self._desk["board"], position.board)
+        set_up(self.desk["board"], position.board)
         hidden = unseen(position, position.on_turn, rules)
         bag = bag_count(position, rules)
         points = zip(hidden, rules.distribution.points, strict=True)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from engine.kernels.best import HEAP, find_best
 from engine.kernels.board import BOARD
-from engine.kernels.everything import LISTED, MOST_PARTIALS, PARTIAL
+from engine.kernels.everything import LISTED
 from engine.kernels.found import FOUND, offer
 from engine.kernels.moves import BLANK_CODE, EXCHANGE, TILE_BITS, left_justified
 from engine.kernels.parts import SIZES, fill_sizes
@@ -34,7 +34,6 @@ DESK = np.dtype(
         ("found", FOUND),
         ("evaluation", EVALUATION),
         ("listed", LISTED),
-        ("partials", PARTIAL, (MOST_PARTIALS,)),
         ("exchange_minimum", np.int64),
     ],
     align=True,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from engine.kernels.board import clear_board, forget_changes
 from engine.kernels.crosses import play
 from engine.kernels.desk import find_moves, take_rack
+from engine.kernels.everything import find_everything
 from engine.kernels.found import keep_only
 from engine.kernels.moves import (
     BLANK_CODE,
@@ -28,10 +29,12 @@ from engine.kernels.moves import (
     tile_count,
 )
 from engine.kernels.parts import NEVER
+from engine.kernels.worths import use_evaluation
+from lexicons.alphabet import BLANK
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
-__all__ = ["GAME", "MOST_TILES", "Results", "play_games"]
+__all__ = ["GAME", "MOST_TILES", "Deals", "Results", "list_in_games", "play_games"]
 
 MOST_TILES = 512
 U8: TypeAlias = npt.NDArray[np.uint8]
@@ -56,12 +59,23 @@ GAME = np.dtype(
 )
 
 
-class Results(NamedTuple):
-    """By game, filled in by the kernel."""
+class Deals(NamedTuple):
+    """What each game is dealt from."""
 
-    scores: npt.NDArray[np.int32]  # [games, 2] by seat; seat 0 begins
-    turns: npt.NDArray[np.int32]  # [games]
+    orders: U8  # [games, tiles] of the bag; the first is drawn first
+    seeds: npt.NDArray[np.uint64]  # [games] for the places of tiles that go back
+    begins: U8  # [games] which player, 0 or 1, sits in seat 0 and begins
+
+
+class Results(NamedTuple):
+    """By game, and by turn as far as there is room; filled in by the kernel."""
+
+    scores: npt.NDArray[np.int32]  # [games, 2] by seat
     bingos: npt.NDArray[np.int32]  # [games, 2] by seat
+    turns: npt.NDArray[np.int32]  # [games] how many were taken
+    moves: npt.NDArray[np.uint64]  # [games, room] packed
+    racks: U8  # [games, room, 7] the mover's tiles, sorted
+    sizes: U8  # [games, room] how many of them there are
 
 
 @kernel
@@ -69,30 +83,37 @@ def play_games(
     desk_array: Any,
     game_array: Any,
     words_array: Any,
-    leaves: LeaveArrays,
-    orders: U8,
-    seeds: npt.NDArray[np.uint64],
+    leaves: tuple[LeaveArrays, LeaveArrays],
+    evaluations: Any,
+    deals: Deals,
     results: Results,
 ) -> None:
-    """Play a game for each row of ``orders``; arrays of one and ``results`` are modified in place.
+    """Play a game for each row of ``deals``; ``leaves`` and ``evaluations`` are by player.
 
-    ``words_array`` is not.
+    Desk and game, arrays of one, and ``results`` are modified in place.
     """
     desk, game, words = desk_array[0], game_array[0], words_array[0]
-    for number in range(len(orders)):
+    for number in range(len(deals.orders)):
         clear_board(desk.board)
-        _deal(game, orders[number], seeds[number])
-        seat, turns = 0, 0
+        _deal(game, deals.orders[number], deals.seeds[number])
         results.bingos[number, :] = 0
+        seat, turn = 0, 0
         while not game.over:
-            _choose(desk, game, words, leaves, seat)
-            found = desk.found
-            placed = _make(desk, game, words, seat, found.moves[0], found.scores[0])
+            player = deals.begins[number] ^ seat
+            use_evaluation(desk.evaluation, evaluations[player])
+            _choose(desk, game, words, leaves[player], seat)
+            move, score = desk.found.moves[0], desk.found.scores[0]
+            if turn < results.moves.shape[1]:
+                results.moves[number, turn] = move
+                results.sizes[number, turn] = desk.rack.size
+                for at in range(MAX_PLACED):
+                    results.racks[number, turn, at] = desk.rack.tiles[at]
+            placed = _make(desk, game, words, seat, move, score)
             results.bingos[number, seat] += placed == desk.board.bonus_tiles
             _settle(game, desk.board.points, seat)
             seat = 1 - seat
-            turns += 1
-        results.turns[number] = turns
+            turn += 1
+        results.turns[number] = turn
         for seat in range(2):
             results.scores[number, seat] = game.scores[seat]
 
@@ -228,3 +249,36 @@ def _points_on_rack(game: Any, seat: Any, points: Any) -> Any:
     for at in range(game.held[seat]):
         total += points[game.racks[seat, at]]
     return total
+
+
+@kernel
+def list_in_games(
+    desk_array: Any,
+    words_array: Any,
+    leaves: LeaveArrays,
+    games: Results,
+    fewest_blanks: int,
+    most_blanks: int,
+) -> tuple[int, int]:
+    """Go through recorded games and list all placements in the positions with so many blanks.
+
+    Where they are listed is overwritten each time. Gives the number of positions and of placements.
+    """
+    desk, words = desk_array[0], words_array[0]
+    positions, listed = 0, 0
+    for number in range(len(games.turns)):
+        clear_board(desk.board)
+        for turn in range(games.turns[number]):
+            size, tiles = games.sizes[number, turn], games.racks[number, turn]
+            blanks = 0
+            for at in range(size):
+                blanks += tiles[at] == BLANK
+            if fewest_blanks <= blanks <= most_blanks:
+                take_rack(desk, tiles, size, leaves, 1, MAX_PLACED, 0)
+                find_everything(desk, words)
+                positions += 1
+                listed += desk.listed.count
+            if games.moves[number, turn] < EXCHANGE:
+                play(desk.board, words.nodes, games.moves[number, turn])
+                forget_changes(desk.board)
+    return positions, listed

@@ -25,6 +25,7 @@ __all__ = [
     "Evaluation1",
     "fill_worths",
     "opening_cost",
+    "use_evaluation",
 ]
 
 POINT = 1_000  # thousandths
@@ -35,7 +36,7 @@ LATE_TILES = 16
 EVALUATION = np.dtype(
     [
         ("vowels", np.uint64),  # the letters that are vowels
-        ("opening_vowel", np.int32),  # for each beside a premium square, on the first play
+        ("opening_vowel", np.int32),  # on the first play, beside a double; twice that for a triple
         ("late", np.int32, (LATE_TILES,)),  # by tiles unseen after the play, while the bag has some
         ("out_times", np.int32),  # bag empty: so many times the opponent's points for going out
         ("kept_times", np.int32),  # … and the own points, for not going out
@@ -78,20 +79,35 @@ def fill_worths(
 
 
 @helper
+def use_evaluation(evaluation: Evaluation1, other: Evaluation1) -> None:
+    """Make an evaluation, which is modified in place, the same as another."""
+    evaluation.vowels = other.vowels
+    evaluation.opening_vowel = other.opening_vowel
+    evaluation.out_times = other.out_times
+    evaluation.kept_times = other.kept_times
+    evaluation.not_out = other.not_out
+    for tiles in range(LATE_TILES):
+        evaluation.late[tiles] = other.late[tiles]
+
+
+@helper
 def opening_cost(board: Board1, evaluation: Evaluation1, move: Any) -> Any:
-    """Say what the vowels of a first play cost that lie beside a premium square of another line."""
+    """Say what the vowels of a first play cost: those beside premium squares of the next lines."""
     squares, side = board.squares, board.side
     square = first_square(side, move)
     cost = np.int64(0)
     for nth in range(tile_count(move)):
         letter = move_tile(move, nth) & LETTER_MASK
-        beside = _is_premium(squares[square - side]) or _is_premium(squares[square + side])
-        if beside and evaluation.vowels >> letter & np.uint64(1):
-            cost += evaluation.opening_vowel
+        if evaluation.vowels >> letter & np.uint64(1):
+            steps = _premium_steps(squares[square - side]) + _premium_steps(squares[square + side])
+            cost += evaluation.opening_vowel * steps
         square += 1
     return cost
 
 
 @helper
-def _is_premium(square: Any) -> bool:
-    return square.letter_multiplier > 1 or square.word_multiplier > 1  # type: ignore[no-any-return]
+def _premium_steps(square: Any) -> Any:
+    """Count how far a square is from plain: 1 for a double, 2 for a triple; none off the board."""
+    if not square.on_board:
+        return np.int64(0)
+    return np.int64(square.letter_multiplier) + np.int64(square.word_multiplier) - 2

@@ -1,0 +1,165 @@
+"""Placements that were found, written down: with their scores, and with blanks in every way.
+
+The search tries a letter once, and takes a blank for it only if there is no other tile. Which tiles
+of a complete word are blanks is settled here: each choice of as many tiles as there are blanks to
+use, as long as the rack has the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from engine.kernels.moves import (
+    BLANK_CODE,
+    LETTER_MASK,
+    MAX_PLACED,
+    TILE_BITS,
+    left_justified,
+    move_tile,
+)
+from lexicons.bits import bit_count, lowest_bit
+from lexicons.jit import helper
+from lexicons.memory import put_byte, put_int, put_word
+
+__all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "Listed1", "complete", "lowest"]
+
+# Sums of points in one integer: what a tile adds to them is one product. From the lowest bit on,
+# the points of the word's letters, those of the crossing words, and the number of these.
+CROSSING_SHIFT = np.uint64(24)
+CROSSED_SHIFT = np.uint64(56)
+LETTERS_MASK = np.uint64((1 << 24) - 1)
+_CROSSING_MASK = np.uint64((1 << 32) - 1)
+
+Listed1: TypeAlias = Any
+"""A record of ``engine.kernels.everything.LISTED`` in a kernel."""
+
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_NOTHING = np.uint64(0)
+_TILE_BITS = np.uint64(TILE_BITS)
+_BLANK_BIT = np.uint64(TILE_BITS - 1)
+_BLANK_CODES = np.uint64(sum(int(BLANK_CODE) << TILE_BITS * nth for nth in range(MAX_PLACED)))
+
+
+@helper
+def lowest(bits: Any) -> Any:
+    """Give the lowest of some bits alone; nothing of nothing."""
+    return bits & (~bits + _ONE)
+
+
+@helper
+def complete(
+    search: Listed1, first: Any, multiplier: Any, held: Any, packed: Any, sums: Any
+) -> None:
+    """List a word that begins at a place, with its blanks in every way."""
+    used = search.whole ^ held
+    placed = bit_count(used)
+    if search.down and placed == _ONE and sums >> CROSSED_SHIFT:
+        return  # makes a word across, and was found there
+    score = (sums & LETTERS_MASK) * multiplier + (sums >> CROSSING_SHIFT & _CROSSING_MASK)
+    if placed == search.bonus_tiles:
+        score += search.bonus
+    move = search.where + search.where_step * (first - _ONE) | left_justified(
+        packed, np.int64(placed)
+    )
+    if search.blanks and _has_choice(search, held, packed):
+        _list_each_way(search, first, multiplier, used, move, score)
+    else:
+        _list(search, move, score, used)
+
+
+@helper
+def _list(search: Listed1, move: Any, score: Any, part: Any) -> None:
+    if search.count < search.capacity:
+        at = np.uint64(search.count)
+        put_word(search.moves, at, np.int64(move))
+        put_int(search.scores, at, np.int64(score))
+        put_byte(search.parts, at, np.int64(part))
+    search.count += 1
+
+
+@helper
+def _has_choice(search: Listed1, held: Any, packed: Any) -> Any:
+    """Tell whether other tiles could be the blanks: if one is left, or is what another tile is."""
+    choice = held & search.blanks
+    blanks = packed & _BLANK_CODES
+    while blanks:
+        letter = packed >> (lowest_bit(blanks) - _BLANK_BIT) & LETTER_MASK
+        choice |= search.natural >> letter & _ONE
+        blanks &= blanks - _ONE
+    return choice != _NOTHING
+
+
+@helper
+def _list_each_way(
+    search: Listed1, place: Any, multiplier: Any, used: Any, move: Any, score: Any
+) -> None:
+    """List a word from a place on with each choice of tiles that the blanks can be."""
+    placed = bit_count(used)
+    stand_ins = _NOTHING  # the tiles, from the first on, that no other than a blank can be
+    for nth in range(np.int64(placed)):
+        while search.cells[place].letter:
+            place += _ONE
+        code, weight = move_tile(move, nth), search.cells[place].weight
+        letter = code & LETTER_MASK
+        points = search.points[letter] - search.points[letter | np.uint64(BLANK_CODE)]
+        weight = (weight & LETTERS_MASK) * multiplier + (weight >> CROSSING_SHIFT)
+        search.dearer[nth] = points * weight
+        search.stand_ins[letter] = _NOTHING
+        if code & BLANK_CODE:
+            stand_ins |= _ONE << np.uint64(nth)
+            score += search.dearer[nth]
+        place += _ONE
+    _note_stand_ins(search, stand_ins, move)
+    natural = move & ~_BLANK_CODES
+    fewest, most = bit_count(stand_ins), min(bit_count(search.blanks), placed)
+    for count in range(fewest, most + _ONE):
+        chosen = (_ONE << count) - _ONE
+        while chosen < _ONE << placed:
+            _list_with_blanks(search, chosen, stand_ins, used & ~search.blanks, natural, score)
+            chosen = _next_choice(chosen)
+
+
+@helper
+def _note_stand_ins(search: Listed1, stand_ins: Any, move: Any) -> None:
+    while stand_ins:
+        nth = lowest_bit(stand_ins)
+        search.stand_ins[move_tile(move, np.int64(nth)) & LETTER_MASK] |= lowest(stand_ins)
+        stand_ins &= stand_ins - _ONE
+
+
+@helper
+def _next_choice(chosen: Any) -> Any:
+    """Give the next higher integer with as many bits (Gosper, HAKMEM 175); of none, the highest."""
+    if not chosen:
+        return ~_NOTHING
+    carried = chosen + lowest(chosen)
+    return carried | (carried ^ chosen) >> (_TWO + lowest_bit(chosen))
+
+
+@helper
+def _list_with_blanks(
+    search: Listed1, chosen: Any, stand_ins: Any, used: Any, move: Any, score: Any
+) -> None:
+    """List a move with blanks for the chosen tiles, if the rack has all the others.
+
+    ``used`` are its tiles in the word as it is without a choice, less the blanks. A chosen tile
+    gives its own to one of the same letter that has none, or back to the rack.
+    """
+    blanks = _NOTHING
+    while chosen:
+        nth = lowest_bit(chosen)
+        chosen &= chosen - _ONE
+        letter = move_tile(move, np.int64(nth)) & LETTER_MASK
+        move |= BLANK_CODE << _TILE_BITS * (np.uint64(MAX_PLACED - 1) - nth)
+        score -= search.dearer[nth]
+        blanks = blanks << _ONE | _ONE  # on a rack they come first
+        without = stand_ins & search.stand_ins[letter]
+        if without:
+            stand_ins ^= lowest(without)
+        else:
+            used ^= lowest(used & search.bits[letter])
+    if not stand_ins:
+        _list(search, move, score, used | blanks)

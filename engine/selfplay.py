@@ -1,0 +1,236 @@
+"""Static players against each other, thousands of games a minute, whole games in one kernel call.
+
+A static player makes the move of the highest equity and never looks ahead. Games between two leave
+tables tell which is better; games of one with itself measure how fast everything is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.evaluation import STANDARD, Evaluation
+from engine.generate import Generator
+from engine.kernels.everything import list_into
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.selfplay import (
+    GAME,
+    MOST_TILES,
+    Deals,
+    Results,
+    list_in_games,
+    play_games,
+)
+from engine.rules import Rules
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+
+__all__ = ["Generation", "StaticGames", "play_static_games", "time_generation"]
+
+_GAMES_A_CALL = 32
+_TURNS_RECORDED = 64  # room at first; there is more where a game takes more
+_MOVES_LISTED = 1 << 20
+
+
+@dataclass(frozen=True)
+class StaticGames:
+    """What came of games, by game."""
+
+    results: Results
+    begins: npt.NDArray[np.uint8]
+    """[games] which player, 0 or 1, sat in seat 0 and began."""
+
+    @property
+    def scores(self) -> npt.NDArray[np.int32]:
+        """[games, 2] by seat; seat 0 began."""
+        return self.results.scores
+
+    @property
+    def bingos(self) -> npt.NDArray[np.int32]:
+        """[games, 2] by seat: how often all of a full rack was played."""
+        return self.results.bingos
+
+    @property
+    def turns(self) -> npt.NDArray[np.int32]:
+        """[games] how many turns both took."""
+        return self.results.turns
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How long it took to list all placements in positions of one kind."""
+
+    positions: int
+    placements: int
+    seconds: float
+
+
+def play_static_games(
+    lexicon: Lexicon,
+    rules: Rules,
+    leaves: LeaveTable | None = None,
+    games: int = 1_000,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    opponent: LeaveTable | None = None,
+    pairs: bool = False,
+    mirrored: bool = False,
+    record: bool = False,
+    evaluation: Evaluation = STANDARD,
+    opponent_evaluation: Evaluation | None = None,
+) -> StaticGames:
+    """Play games between static players; the same arguments give the same games.
+
+    Args:
+        lexicon: the words.
+        rules: the rules; racks of up to seven tiles.
+        leaves: the leave table of player 0; without one leaves are worth nothing.
+        games: how many.
+        seed: for the orders of the bags.
+        threads: how many at once; it makes no difference to the games.
+        opponent: the leave table of player 1; by default that of player 0.
+        pairs: games 0 and 1, 2 and 3 … share an order, and the player who began is second then.
+        mirrored: seat 1 draws from the back of the order, so that in both games of a pair the same
+            tiles come to each seat, until some go back.
+        record: keep moves and racks in ``results``.
+        evaluation: which adjustments count besides leaves for player 0.
+        opponent_evaluation: … for player 1; by default the same.
+
+    Raises:
+        ValueError: as ``Generator``, or a number of games or threads is below 1.
+    """
+    if games < 1 or threads < 1:
+        raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
+    deals = _deals(rules, games, seed, pairs)
+    tables = [
+        _Table(
+            Generator(lexicon, rules, leaves, evaluation),
+            Generator(lexicon, rules, opponent or leaves, opponent_evaluation or evaluation),
+            mirrored,
+        )
+        for _ in range(threads)
+    ]
+    results = _play(tables, deals, _TURNS_RECORDED if record else 0)
+    longest = int(results.turns.max())
+    if record and longest > _TURNS_RECORDED:
+        results = _play(tables, deals, longest)
+    return StaticGames(results, deals.begins)
+
+
+def _play(tables: list[_Table], deals: Deals, room: int) -> Results:
+    """Play every game at some table, so many at once, with room for so many turns to record."""
+    games = len(deals.orders)
+    results = _results(games, room)
+    free = list(tables)
+
+    def play(part: slice) -> None:
+        table = free.pop()  # a thread has one part at a time, so that one is free
+        table.play(_part_of_deals(deals, part), _part_of_results(results, part))
+        free.append(table)
+
+    with ThreadPoolExecutor(len(tables)) as pool:
+        for _ in pool.map(play, _parts(games)):
+            pass  # what was raised is raised here
+    return results
+
+
+class _Table:
+    """What one thread plays at."""
+
+    def __init__(self, player: Generator, opponent: Generator, mirrored: bool) -> None:
+        self._player, self._opponent = player, opponent
+        self._evaluations = np.concatenate((player.desk["evaluation"], opponent.desk["evaluation"]))
+        self._game = np.zeros(1, GAME)
+        self._game["rack_size"] = player.rules.rack_size
+        self._game["scoreless_limit"] = player.rules.scoreless_limit
+        self._game["mirrored"] = mirrored
+
+    def play(self, deals: Deals, results: Results) -> None:
+        """Play the games of some rows."""
+        play_games(
+            self._player.desk,
+            self._game,
+            self._player.words.words,
+            (self._player.leaves.arrays, self._opponent.leaves.arrays),
+            self._evaluations,
+            deals,
+            results,
+        )
+
+
+def time_generation(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, games: int, seed: int
+) -> dict[str, Generation]:
+    """List all placements in each position of static games; time it by kinds of racks.
+
+    The time is that of sorting the rack out, looking leaves up, and listing the placements with
+    their scores; going through the games is measured apart and taken off. The kinds are ``all``,
+    ``no blank`` and ``blank``.
+    """
+    played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True).results
+    generator = Generator(lexicon, rules, leaves)
+    moves = np.empty(_MOVES_LISTED, np.uint64)
+    scores, parts = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
+    list_into(generator.desk, moves, scores, parts)
+
+    def run(fewest: int, most: int) -> tuple[int, int, float]:
+        began = time.perf_counter()
+        positions, listed = list_in_games(
+            generator.desk, generator.words.words, generator.leaves.arrays, played, fewest, most
+        )
+        return int(positions), int(listed), time.perf_counter() - began
+
+    run(MAX_PLACED + 1, MAX_PLACED + 1)
+    *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
+    kinds = {"all": (0, MAX_PLACED), "no blank": (0, 0), "blank": (1, MAX_PLACED)}
+    found = {kind: run(*blanks) for kind, blanks in kinds.items()}
+    return {
+        kind: Generation(positions, listed, max(seconds - walk, 0.0))
+        for kind, (positions, listed, seconds) in found.items()
+    }
+
+
+def _deals(rules: Rules, games: int, seed: int, pairs: bool) -> Deals:
+    tiles = np.array(rules.distribution.all_tiles(), np.uint8)
+    if len(tiles) > MOST_TILES - MAX_PLACED:
+        raise ValueError(f"a bag of {len(tiles)} tiles; it holds {MOST_TILES - MAX_PLACED} at most")
+    chance = np.random.default_rng(seed)
+    orders = chance.permuted(np.tile(tiles, (games, 1)), axis=1)
+    seeds = chance.integers(1 << 63, size=games, dtype=np.uint64)
+    begins = np.zeros(games, np.uint8)
+    if pairs:
+        first = np.arange(games) // 2 * 2
+        orders, seeds = orders[first], seeds[first]
+        begins = (np.arange(games) % 2).astype(np.uint8)
+    return Deals(orders, seeds, begins)
+
+
+def _results(games: int, room: int) -> Results:
+    return Results(
+        scores=np.zeros((games, 2), np.int32),
+        bingos=np.zeros((games, 2), np.int32),
+        turns=np.zeros(games, np.int32),
+        moves=np.zeros((games, room), np.uint64),
+        racks=np.zeros((games, room, MAX_PLACED), np.uint8),
+        sizes=np.zeros((games, room), np.uint8),
+    )
+
+
+def _parts(games: int) -> Iterator[slice]:
+    for first in range(0, games, _GAMES_A_CALL):
+        yield slice(first, min(first + _GAMES_A_CALL, games))
+
+
+def _part_of_deals(deals: Deals, part: slice) -> Deals:
+    return Deals(deals.orders[part], deals.seeds[part], deals.begins[part])
+
+
+def _part_of_results(results: Results, part: slice) -> Results:
+    scores, bingos, turns, moves, racks, sizes = results
+    return Results(scores[part], bingos[part], turns[part], moves[part], racks[part], sizes[part])
