@@ -13,11 +13,12 @@ MAGPIE has this rule; Macondo and wolges have 0.7 at the same squares, after She
 what the opponent holds, which is what is unseen; who does not loses 10 and twice what he keeps. So
 do Macondo, MAGPIE and wolges; Quackle has 8 and 2.61 times. Without it such plays have their score.
 
-**Late bag** (off by default). What it is worth to leave so many tiles in the bag, by Quackle's
+**Late bag** (on by default). What it is worth to leave so many tiles in the bag, by Quackle's
 table; the index is the number of tiles in the bag before the play, less those played, plus 7:
 10 for leaving one tile, 2 for emptying it, −8 for emptying it with a rack of one. Macondo's and
-MAGPIE's own tables are all zeros, and here too it loses games (``docs/results/evaluation.md``).
-It is not applied to exchanges, whose tiles go back.
+MAGPIE's own tables are all zeros. It is not applied to exchanges, whose tiles go back.
+
+What each is worth in games is measured by ``tilewire bench adjustments`` (``docs/results``).
 
 While the bag has tiles, leaves have their full value, as in all four engines. An exchange is worth
 what is kept. A pass is worth −1,000: it is for those who have nothing else.
@@ -56,7 +57,7 @@ class Evaluation:
 
     opening: bool = True
     going_out: bool = True
-    late_bag: bool = False
+    late_bag: bool = True
 
     def record(self, distribution: TileDistribution) -> npt.NDArray[Any]:
         """Give what kernels read: an array of one ``EVALUATION``."""
@@ -74,5 +75,5 @@ class Evaluation:
 
 
 STANDARD = Evaluation()
-PLAIN = Evaluation(opening=False, going_out=False)
+PLAIN = Evaluation(opening=False, going_out=False, late_bag=False)
 """Score and leave alone."""

@@ -57,8 +57,7 @@ def find_best(desk: Desk1, words: Words1) -> None:
         if np.int64(entry >> _HALF) - _LIFT < found.threshold:
             break
         heap.count -= 1
-        heap.entries[0] = heap.entries[heap.count]
-        _sift_down(heap, 0)
+        _drop_first(heap)
         slot = desk.slots.slots[entry & _INDEX_MASK]
         lanes = _promising(desk, slot, words)
         while lanes:
@@ -72,25 +71,25 @@ def find_best(desk: Desk1, words: Words1) -> None:
 def _fill_heap(desk: Desk1) -> None:
     heap, slots, sizes = desk.heap, desk.slots, desk.sizes
     threshold = desk.found.threshold
-    heap.count = 0
+    count: Any = 0
     for line in range(1, 2 * desk.board.side):
         begin = line * SLOTS_A_LINE
         for index in range(begin, begin + slots.count[line]):
             slot = slots.slots[index]
             if slot.tiles <= desk.rack.size:
                 bound = _shadow(slot, sizes)
-                if bound >= threshold:
-                    entry = np.uint64(bound + _LIFT) << _HALF | np.uint64(index)
-                    heap.entries[heap.count] = entry
-                    heap.count += 1
-    for at in range(heap.count // 2 - 1, -1, -1):
+                # Written in any case: a branch would be foretold wrongly half the time.
+                heap.entries[count] = np.uint64(bound + _LIFT) << _HALF | np.uint64(index)
+                count += np.int64(bound >= threshold)
+    heap.count = count
+    for at in range(count // 2 - 1, -1, -1):
         _sift_down(heap, at)
 
 
 @helper
 def _shadow(slot: Slot, sizes: Sizes1) -> Any:
     """Bound the equity of a slot: the rack's dearest tiles there, and the best leave besides."""
-    worth = sizes.best_worth[slot.tiles] if slot.key else sizes.best_alone[slot.tiles]
+    worth = sizes.best_worth[np.int64(slot.key != 0), slot.tiles]
     bound = np.int64(slot.fixed) * POINT + worth
     for at in range(len(slot.coefficients)):
         bound += slot.coefficients[at] * sizes.dearest[at]
@@ -102,16 +101,40 @@ def _sift_down(heap: Heap1, at: Any) -> None:
     """Let an entry sink until neither of those under it is greater (Williams 1964)."""
     entries, count = heap.entries, heap.count
     entry = entries[at]
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            break
-        if child + 1 < count and entries[child + 1] > entries[child]:
-            child += 1
+    child = 2 * at + 1
+    while child < count:
+        child += np.int64(child + 1 < count) & np.int64(entries[child + 1] > entries[child])
         if entries[child] <= entry:
             break
         entries[at] = entries[child]
         at = child
+        child = 2 * at + 1
+    entries[at] = entry
+
+
+@helper
+def _drop_first(heap: Heap1) -> None:
+    """Take the first entry off, which ``count`` does not count any more.
+
+    The gap sinks to the bottom and the last entry rises there (bottom-up, Wegener 1993): it belongs
+    near the bottom, and on the way down there is nothing to decide that could be foretold wrongly.
+    """
+    entries, count = heap.entries, heap.count
+    entry = entries[count]
+    entries[count] = 0
+    entries[count + 1] = 0
+    at: Any = 0
+    child: Any = 1
+    while child < count:
+        child += np.int64(entries[child + 1] > entries[child])
+        entries[at] = entries[child]
+        at = child
+        child = 2 * at + 1
+    parent = (at - 1) >> 1
+    while at > 0 and entries[parent] < entry:
+        entries[at] = entries[parent]
+        at = parent
+        parent = (at - 1) >> 1
     entries[at] = entry
 
 

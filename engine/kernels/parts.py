@@ -46,8 +46,7 @@ SIZES = np.dtype(
         ("values", np.int32, (_SIZES, _SIZES, LANES)),  # [size, n]: of their tiles, dearest first
         ("holding", np.uint64, (_SIZES, MAX_PLACED)),  # [size, n]: lanes with the rack's nth tile
         ("alone", np.uint64, (_SIZES,)),  # lanes whose letters may be a word, or are one tile
-        ("best_worth", np.int32, (_SIZES,)),
-        ("best_alone", np.int32, (_SIZES,)),  # of those that may be played through nothing
+        ("best_worth", np.int32, (2, _SIZES)),  # [0]: of those ``alone``; [1]: of all
         ("dearest", np.int32, (_SIZES,)),  # values of the rack's tiles, dearest first, then 0
         ("order", np.int64, (_SIZES,)),  # the rack's tiles in that order
         ("turn", np.int64),  # counts the racks that were sorted out
@@ -68,8 +67,8 @@ def fill_sizes(sizes: Sizes1, rack: Rack1, board: Board1, words: Words1) -> None
     for size in range(_SIZES):
         sizes.count[size] = 0
         sizes.alone[size] = 0
-        sizes.best_worth[size] = NEVER
-        sizes.best_alone[size] = NEVER
+        sizes.best_worth[0, size] = NEVER
+        sizes.best_worth[1, size] = NEVER
         for lane in range(LANES):
             sizes.worth[size, lane] = NEVER
         for at in range(MAX_PLACED):
@@ -99,25 +98,24 @@ def _sort_tiles(sizes: Sizes1, rack: Rack1, points: Any) -> None:
 def _add_part(sizes: Sizes1, rack: Rack1, part: Any, words: Words1, letters: Any) -> None:
     size = np.int64(bit_count(np.uint64(part)))
     lane = sizes.count[size]
-    bit = np.uint64(1) << np.uint64(lane)
     sizes.count[size] = lane + 1
     sizes.part[size, lane] = part
     worth = rack.worths[part]
     sizes.worth[size, lane] = worth
-    sizes.best_worth[size] = max(sizes.best_worth[size], worth)
+    sizes.best_worth[1, size] = max(sizes.best_worth[1, size], worth)
     held = 0
-    for nth in range(rack.size):  # without branches: what is not held is written over
+    # Without branches, which nothing could foretell: what is not held is written over.
+    for nth in range(rack.size):
         at = sizes.order[nth]
         sizes.values[size, held, lane] = sizes.dearest[nth]
         held += part >> at & 1
     for at in range(rack.size):
-        if part >> at & 1:
-            sizes.holding[size, at] |= bit
+        sizes.holding[size, at] |= np.uint64(part >> at & 1) << np.uint64(lane)
     sizes.keys[size, lane] = rack.keys[part]
     sizes.blanks[size, lane] = rack.blanks[part]
-    if size == 1 or _may_complete(words, rack.keys[part], rack.blanks[part], letters):
-        sizes.alone[size] |= bit
-        sizes.best_alone[size] = max(sizes.best_alone[size], worth)
+    alone = size == 1 or _may_complete(words, rack.keys[part], rack.blanks[part], letters)
+    sizes.alone[size] |= np.uint64(alone) << np.uint64(lane)
+    sizes.best_worth[0, size] = max(sizes.best_worth[0, size], worth if alone else NEVER)
 
 
 @helper

@@ -101,6 +101,8 @@ def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
         square += 1
     crossings, multiplier, touching = 0, 1, False
     crossed = np.uint64(0)
+    for at in range(MAX_PLACED):
+        slots.coefficients[at] = 0
     for tiles in range(1, MAX_PLACED + 1):
         here = board.squares[square]
         if not here.cross_set:  # nothing fits, or the board ends
@@ -112,7 +114,7 @@ def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
             crossings += here.cross_score * here.word_multiplier
             crossed |= np.uint64(1) << np.uint64(square - start)
         if here.word_multiplier == 1:
-            _insert_coefficient(slots, tiles - 1, _coefficient(here, multiplier))
+            _insert_coefficient(slots, _coefficient(here, multiplier))
         else:
             _sort_coefficients(slots, board, start, square, multiplier)
         square += 1
@@ -133,24 +135,23 @@ def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
             bonus = board.bonus if tiles == board.bonus_tiles else 0
             slot.fixed = playthrough * multiplier + crossings + bonus
             for at in range(MAX_PLACED):
-                slot.coefficients[at] = slots.coefficients[at] if at < tiles else 0
+                slot.coefficients[at] = slots.coefficients[at]
 
 
 @helper
 def _coefficient(square: Any, multiplier: Any) -> Any:
     """Say how often the points of a tile on a square count."""
     own = square.word_multiplier if square.cross_score != NO_CROSSING else 0
-    return square.letter_multiplier * (multiplier + own)
+    return np.int64(square.letter_multiplier * (multiplier + own))
 
 
 @helper
-def _insert_coefficient(slots: Slots1, count: Any, coefficient: Any) -> None:
-    """Put a coefficient among the first so many, which are in order."""
-    at = count
-    while at > 0 and slots.coefficients[at - 1] < coefficient:
-        slots.coefficients[at] = slots.coefficients[at - 1]
-        at -= 1
-    slots.coefficients[at] = coefficient
+def _insert_coefficient(slots: Slots1, coefficient: Any) -> None:
+    """Put a coefficient among those that are there, which are in order, the last of them 0."""
+    for at in range(MAX_PLACED):  # without branches, which nothing could foretell
+        here = np.int64(slots.coefficients[at])
+        slots.coefficients[at] = max(here, coefficient)
+        coefficient = min(here, coefficient)
 
 
 @helper
@@ -158,8 +159,8 @@ def _sort_coefficients(
     slots: Slots1, board: Board1, first: Any, last: Any, multiplier: Any
 ) -> None:
     """Begin again with the tiles placed from one square to another: the word counts more now."""
-    count = 0
+    for at in range(MAX_PLACED):
+        slots.coefficients[at] = 0
     for square in range(first, last + 1):
         if not board.squares[square].letter:
-            _insert_coefficient(slots, count, _coefficient(board.squares[square], multiplier))
-            count += 1
+            _insert_coefficient(slots, _coefficient(board.squares[square], multiplier))
