@@ -17,15 +17,9 @@ import numpy.typing as npt
 from engine.evaluation import STANDARD, Evaluation
 from engine.generate import Generator
 from engine.kernels.everything import list_into
+from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.moves import MAX_PLACED
-from engine.kernels.selfplay import (
-    GAME,
-    MOST_TILES,
-    Deals,
-    Results,
-    list_in_games,
-    play_games,
-)
+from engine.kernels.selfplay import Deals, Results, list_in_games, play_games
 from engine.rules import Rules
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
@@ -146,10 +140,7 @@ class _Table:
     def __init__(self, player: Generator, opponent: Generator, mirrored: bool) -> None:
         self._player, self._opponent = player, opponent
         self._evaluations = np.concatenate((player.desk["evaluation"], opponent.desk["evaluation"]))
-        self._game = np.zeros(1, GAME)
-        self._game["rack_size"] = player.rules.rack_size
-        self._game["scoreless_limit"] = player.rules.scoreless_limit
-        self._game["mirrored"] = mirrored
+        self._game = new_game(player.rules, mirrored)
 
     def play(self, deals: Deals, results: Results) -> None:
         """Play the games of some rows."""
