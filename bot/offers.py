@@ -1,22 +1,22 @@
-"""What a game that is offered is to be played with: the arbiter's names, made into rules and words.
+"""What a game that is offered is to be played with: names, made into rules, words and tables.
 
-The names come from the other side of a connection, so they are taken as names of what is embedded,
-never as paths. A file can only be what the player was started with.
+The arbiter's names come from the other side of a connection, so they are taken as names of what is
+embedded, never as paths. A file can only be what the player was started with.
 """
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from engine.rules import Rules
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from protocol.messages import NewGame, RulesInPlay
+
+from .equipment import Equipment, Resources, Tables, load_tables
 
 __all__ = ["Declined", "Library", "rules_in_play"]
 
@@ -69,26 +69,40 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
     )
 
 
-@dataclass(frozen=True)
 class Library:
-    """The lexicons that a player has: the one it was started with, and the embedded ones."""
+    """What a player has for its games: what it was started with, and the embedded lexicons.
 
-    name_or_path: str | Path = "scowl"
+    Args:
+        equipment: what it was started with; by default an embedded lexicon and no tables.
+    """
+
+    def __init__(self, equipment: Equipment | None = None) -> None:
+        self._equipment = equipment or Equipment()
 
     def preload(self) -> None:
-        """Load the lexicon that it was started with, if it is one; what is wrong shows later."""
-        with suppress(Declined):
-            _load(str(self.name_or_path), rules_in_play(RulesInPlay()).distribution)
+        """Load what it was started with, if that can be done; what is wrong shows later."""
+        distribution = rules_in_play(RulesInPlay()).distribution
+        with suppress(Declined, ValueError):
+            _ = _load(self._equipment.lexicon, distribution).word_map
+            self._tables(distribution)
 
-    def lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
-        """Find the words of a game; takes seconds where a list is used for the first time.
-
-        A checksum decides, whatever the list is called; without one the name does.
+    def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
+        """Find what a game is played with; takes seconds where a list is used for the first time.
 
         Raises:
-            Declined: with ``unknown_lexicon``.
+            Declined: with ``unknown_lexicon``, or with ``unsupported_rules`` where a table that
+                the player was started with can't be read for these tiles.
         """
-        own = _load(str(self.name_or_path), rules.distribution)
+        lexicon = self._lexicon_for(offer, rules)
+        leaves, win_probabilities = self._tables(rules.distribution)
+        return Resources(lexicon, leaves, win_probabilities, self._equipment.threads)
+
+    def _lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
+        """Find the words of a game.
+
+        A checksum decides, whatever the list is called; without one the name does.
+        """
+        own = _load(self._equipment.lexicon, rules.distribution)
         if _is_meant(own, offer):
             return own
         if offer.lexicon in lexicon_names():
@@ -97,6 +111,12 @@ class Library:
                 return other
             own = other
         raise Declined("unknown_lexicon", _difference(own, offer))
+
+    def _tables(self, distribution: TileDistribution) -> Tables:
+        try:
+            return load_tables(self._equipment, distribution)
+        except (ValueError, OSError) as error:
+            raise Declined("unsupported_rules", str(error)) from None
 
 
 def _is_meant(lexicon: Lexicon, offer: NewGame) -> bool:

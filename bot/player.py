@@ -32,6 +32,8 @@ from protocol.messages import TimeControl
 
 if TYPE_CHECKING:
     from engine.generate import ScoredMove  # brings numba in, which only searching needs
+    from lexicons.leaves import LeaveTable  # and so does this
+    from lexicons.win_probability import WinProbabilities
 
 __all__ = [
     "Budget",
@@ -114,6 +116,12 @@ class View:
     """What was tried in this turn in vain."""
     seed: int = 0
     """For whatever chance the player wants; the same all game."""
+    leaves: LeaveTable | None = None
+    """What leaves are worth, where the player was given a table; else it has its own."""
+    win_probabilities: WinProbabilities | None = None
+    """By spread and unseen tiles, where the player was given a table."""
+    threads: int = 1
+    """How many the player may search with at once."""
 
     @property
     def rack(self) -> Rack:

@@ -13,14 +13,16 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 
 from protocol.channel import Channel, PipeChannel
 
+from .equipment import Equipment
 from .registry import SeatSpec
-from .worker import TOKEN
+from .worker import NOTICE, TOKEN
 
 __all__ = ["SeatProcess", "worker_command"]
 
@@ -52,8 +54,14 @@ def worker_command(*arguments: str) -> list[str]:
 class SeatProcess:
     """A worker of ours, at the other end of a pipe or dialling a server by itself."""
 
-    def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        name: str,
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
         self.name = name
+        self._notice = notice
         self._process = process
         self._channel: Channel | None = None
         if process.stdin is not None and process.stdout is not None:
@@ -66,27 +74,29 @@ class SeatProcess:
     async def start(
         cls,
         spec: SeatSpec,
-        lexicon: str | Path,
+        equipment: Equipment,
         *,
         seed: int | None = None,
         name: str | None = None,
         connect: str | None = None,
         token: str | None = None,
+        notice: Callable[[str], None] | None = None,
     ) -> SeatProcess:
         """Start a worker for a local seat; it says hello as soon as it can.
 
         Args:
             spec: the seat.
-            lexicon: the name or path of the words.
+            equipment: what it is to play with.
             seed: for the player's own chance; none: a fresh one.
             name: what it is to call itself; by default as the seat is called.
             connect: the server to dial (``ws://…``), where it is a player; none: over a pipe.
             token: its secret there.
+            notice: told in a sentence what takes it long.
 
         Raises:
             OSError: no process can be started.
         """
-        arguments = ["--bot", spec.text or spec.target, "--lexicon", str(lexicon)]
+        arguments = ["--bot", spec.text or spec.target, *equipment.arguments()]
         arguments += ["--pipe"] if connect is None else ["--connect", connect, "--die-with-parent"]
         if seed is not None:
             arguments += ["--seed", str(seed)]
@@ -105,7 +115,7 @@ class SeatProcess:
             env=environment,
             start_new_session=True,
         )
-        return cls(process, name or spec.name)
+        return cls(process, name or spec.name, notice)
 
     @property
     def channel(self) -> Channel:
@@ -153,4 +163,8 @@ class SeatProcess:
         while chunk := await stream.read(TAIL_BYTES):
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
-            log.debug("stderr", bot=self.name, text=chunk.decode(errors="replace").rstrip())
+            text = chunk.decode(errors="replace")
+            log.debug("stderr", bot=self.name, text=text.rstrip())
+            for line in text.splitlines() if self._notice is not None else ():
+                if line.startswith(NOTICE) and self._notice is not None:
+                    self._notice(line.removeprefix(NOTICE))

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -40,6 +39,7 @@ from protocol.messages import (
 )
 from protocol.session import BotSession, FromArbiter
 
+from .equipment import Equipment
 from .offers import Declined, Library, rules_in_play
 from .player import Player
 from .seatgame import SeatGame
@@ -65,7 +65,7 @@ class BotRunner:
     Args:
         name: what it says it is called.
         make_player: makes a player, afresh for each game.
-        lexicon: the name or path of the words that it has.
+        equipment: what it has to play with; by default what is embedded.
         built_in: whether the player is one of the house.
         seed: for the chance of its players; none: a fresh one for each game.
         seek: what it asks a server for; none: it waits to be offered games.
@@ -80,7 +80,7 @@ class BotRunner:
         name: str,
         make_player: Callable[[], Player],
         *,
-        lexicon: str | Path = "scowl",
+        equipment: Equipment | None = None,
         built_in: bool = False,
         seed: int | None = None,
         seek: Seek | None = None,
@@ -98,7 +98,7 @@ class BotRunner:
         self.games: dict[str, SeatGame] = {}
         """Those that are on."""
         self._make_player = make_player
-        self._library = Library(lexicon)
+        self._library = Library(equipment)
         self._built_in = built_in
         self._seed = seed
         self._seek = seek
@@ -329,11 +329,11 @@ class BotRunner:
             if self._preload is not None:
                 await self._preload()
             rules = rules_in_play(offer.rules)
-            lexicon = await asyncio.to_thread(self._library.lexicon_for, offer, rules)
+            resources = await asyncio.to_thread(self._library.resources_for, offer, rules)
             game = SeatGame(
                 offer,
                 rules,
-                lexicon,
+                resources,
                 self._make_player,
                 seed=self._next_seed(),
                 built_in=self._built_in,

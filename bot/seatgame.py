@@ -16,7 +16,6 @@ import structlog
 
 from engine.notation.move_text import format_move
 from engine.rules import Rules
-from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.messages import (
     Candidate,
@@ -32,6 +31,7 @@ from protocol.messages import (
     YourTurn,
 )
 
+from .equipment import Resources
 from .player import Budget, Choice, Player, View
 from .thinking import PlayerThread, think
 from .timeplan import plan
@@ -51,7 +51,7 @@ class SeatGame:
     Args:
         offer: the arbiter's.
         rules: what it is played by.
-        lexicon: what it is played with.
+        resources: what it is played with.
         make_player: makes the player, afresh for this game.
         seed: for the player's chance.
         built_in: whether the player is one of the house, which may be overruled.
@@ -64,7 +64,7 @@ class SeatGame:
         self,
         offer: NewGame,
         rules: Rules,
-        lexicon: Lexicon,
+        resources: Resources,
         make_player: Callable[[], Player],
         *,
         seed: int,
@@ -75,7 +75,7 @@ class SeatGame:
     ) -> None:
         self.name = offer.game
         self.thread = PlayerThread(f"player of {offer.game}")
-        self.watched = Watched(offer, rules, lexicon, seed)
+        self.watched = Watched(offer, rules, resources, seed)
         self._make_player = make_player
         self._player = Player()
         self._built_in = built_in

@@ -13,10 +13,10 @@ from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
 from engine.position import Board, Position, Rack
 from engine.rules import Rules
-from lexicons.store import Lexicon
 from protocol.errors import PeerError
 from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
 
+from .equipment import Resources
 from .player import ExchangedCount, Observed, Refusal, Result, View
 
 __all__ = ["MissedPlays", "Watched"]
@@ -32,13 +32,13 @@ class Watched:
     Args:
         offer: the arbiter's, new or taken up again; ``you`` is set.
         rules: those of the offer.
-        lexicon: that of the offer.
+        resources: the words of the offer, and what else the player has.
         seed: for the player's chance.
 
     Text of the arbiter that makes no sense raises ``PeerError`` everywhere.
     """
 
-    def __init__(self, offer: NewGame, rules: Rules, lexicon: Lexicon, seed: int) -> None:
+    def __init__(self, offer: NewGame, rules: Rules, resources: Resources, seed: int) -> None:
         assert offer.you is not None, "only who has a seat can play"
         self.seat = offer.you
         self._alphabet = rules.distribution.alphabet
@@ -53,8 +53,11 @@ class Watched:
             clocks=clocks,
             time=offer.time,
             rules=rules,
-            lexicon=lexicon,
+            lexicon=resources.lexicon,
             seed=seed,
+            leaves=resources.leaves,
+            win_probabilities=resources.win_probabilities,
+            threads=resources.threads,
         )
         self.opening: View | None = None
         """The game at its beginning, once it has begun; taken up midway, without the rack."""

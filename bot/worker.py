@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from protocol.channel import Channel
 
+    from .equipment import Equipment
     from .player import Factory
     from .registry import SeatSpec
 
@@ -35,6 +36,9 @@ TOKEN = "TILEWIRE_TOKEN"
 """The environment variable with the bot's secret; arguments are for everybody to see."""
 
 SETTLE_S = 1.0
+NOTICE = "tilewire: "
+"""What a line on standard error begins with that the host may pass on to its user."""
+
 NICENESS = 5
 """How far a seat's process stands back for its host, whose event loop keeps the time."""
 
@@ -66,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bot.worker", description=__doc__)
     parser.add_argument("--bot", required=True, metavar="SEAT", help="static, module:factory, …")
     parser.add_argument("--lexicon", default="scowl", metavar="NAME_OR_PATH")
+    parser.add_argument("--leaves", metavar="FILE", help="a leave table (KLV2)")
+    parser.add_argument("--winprob", metavar="FILE", help="a table of win probabilities (CSV)")
+    parser.add_argument("--threads", type=int, default=1, help="to search with at once")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
     parser.add_argument("--seed", type=int, help="for the player's chance")
     parser.add_argument("--verbose", action="store_true", help="log every move")
@@ -126,6 +133,7 @@ def _leave(status: int, *, with_group: bool) -> None:
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
+    from .equipment import Equipment
     from .registry import SeatError, parse_seat
 
     _log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
@@ -133,20 +141,27 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
         spec = parse_seat(options.bot)
         if spec.kind == "remote":
             raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
+        try:
+            equipment = Equipment(options.lexicon, options.leaves, options.winprob, options.threads)
+        except ValueError as error:
+            raise _Unusable(str(error)) from None
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
         # Never closed: that would wait for threads, and these may be busy for ever.
         runner = asyncio.Runner(loop_factory=_loop_factory())
-        return runner.run(_live(options, spec, dial))
+        return runner.run(_live(options, spec, equipment, dial))
     except (SeatError, _Unusable) as error:
         print(error, file=sys.stderr)
         return 2
 
 
 async def _live(
-    options: argparse.Namespace, spec: SeatSpec, dial: Callable[[], Awaitable[Channel]]
+    options: argparse.Namespace,
+    spec: SeatSpec,
+    equipment: Equipment,
+    dial: Callable[[], Awaitable[Channel]],
 ) -> int:
     """Open the channel, and meanwhile load what takes time; speak until it is over."""
-    loaded = asyncio.create_task(asyncio.to_thread(_load, spec, options.lexicon))
+    loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
     from protocol.channel import ChannelClosed
     from protocol.messages import Seek
 
@@ -164,7 +179,7 @@ async def _live(
     runner = BotRunner(
         options.name or spec.name,
         lambda: create_player(spec, loaded.result()),
-        lexicon=options.lexicon,
+        equipment=equipment,
         built_in=spec.built_in,
         seed=options.seed,
         seek=seek,
@@ -194,17 +209,20 @@ async def _live(
     return 0
 
 
-def _load(spec: SeatSpec, lexicon: str) -> Factory:
-    """Import the player, the kernels and the words: most of what a start takes."""
+def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
+    """Import the player, the kernels, the words and tables: most of what a start takes."""
     from .offers import Library
     from .registry import check_options, load_factory
 
     factory = load_factory(spec)
     check_options(spec, factory)
+    from lexicons.jit import tell_of_compiling
+
+    tell_of_compiling(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
     from engine.generate import warm_up
 
     warm_up()
-    Library(lexicon).preload()
+    Library(equipment).preload()
     return factory
 
 

@@ -119,19 +119,20 @@ class Generator:
         return _ranked(_picked(found, order), position)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
-        """Give the head of ``everything``: so many moves, or all there are.
+        """Give the head of ``everything``: so many moves, or all there are but the pass.
 
-        Up to 128 are found without listing the others. A pass is among them only if there is
-        nothing else.
+        Up to 128 are found without listing the others. A pass is given only if there is nothing
+        else.
 
         Raises:
             ValueError: as ``legal_moves``, or ``count`` is below 1.
         """
         if count < 1:
             raise ValueError(f"the best {count} moves; one is the least")
-        if count > MAX_KEPT:
-            return self.everything(position)[:count]
-        found = self._search(position, count, NEVER, MAX_KEPT + 1)
+        if count <= MAX_KEPT:
+            found = self._search(position, count, NEVER, MAX_KEPT + 1)
+        else:
+            found = [one for one in self.everything(position) if one.move != PASS][:count]
         return found or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
 
     def better_than(self, position: Position, equity: int) -> RankedMove | None:
@@ -188,7 +189,6 @@ class Generator:
             rack=tiles,
             size=len(rack),
             bag=bag,
-            opponent_tiles=sum(hidden) - bag,
             opponent_points=0 if bag else sum(count * each for count, each in points),
         )
 

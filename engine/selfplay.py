@@ -20,7 +20,10 @@ from engine.kernels.everything import list_into
 from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.selfplay import Deals, Results, list_in_games, play_games
+from engine.moves import Place
+from engine.position import Board, Position
 from engine.rules import Rules
+from engine.unpacking import unpack
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
@@ -53,6 +56,27 @@ class StaticGames:
     def turns(self) -> npt.NDArray[np.int32]:
         """[games] how many turns both took."""
         return self.results.turns
+
+    def position(self, game: int, turn: int, rules: Rules) -> Position:
+        """Give the position of a recorded game before a turn, as the player on turn sees it.
+
+        Scores are not in it, and the opponent's rack is not known.
+
+        Raises:
+            ValueError: the games were not recorded, or this one has no such turn.
+        """
+        recorded = min(int(self.turns[game]), self.results.moves.shape[1])
+        if not 0 <= turn < recorded:
+            raise ValueError(f"game {game} has {recorded} recorded turns; there is no turn {turn}")
+        board = Board.empty(rules.layout)
+        for at in range(turn):
+            (move,) = unpack(self.results.moves[game, at : at + 1], board)
+            if isinstance(move, Place):
+                board = board.with_move(move)
+        size = int(self.results.sizes[game, turn])
+        rack = tuple(self.results.racks[game, turn, :size].tolist())
+        racks = (rack, ()) if turn % 2 == 0 else ((), rack)
+        return Position(board, racks, (0, 0), on_turn=turn % 2)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from bot.equipment import Equipment
 from bot.offers import rules_in_play
 from engine.rules import Rules
 from lexicons.cache import replacing
@@ -61,6 +62,17 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the two games of a pair have the same draws."""
     concurrency: int = 1
     transport: str = "websocket"
+    leaves: str | None = None
+    """A leave table for local seats."""
+    winprob: str | None = None
+    """A table of win probabilities for local seats."""
+    threads: int = 1
+    """How many each local seat may search with."""
+
+    @property
+    def equipment(self) -> Equipment:
+        """What local seats are given to play with."""
+        return Equipment(self.lexicon, self.leaves, self.winprob, self.threads)
 
 
 def write_config(config: MatchConfig, folder: Path) -> None:

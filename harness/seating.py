@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 
+from bot.equipment import Equipment
 from bot.process import SeatProcess
 from bot.registry import SeatSpec, parse_seat
 from protocol.channel import Channel, ChannelClosed
@@ -63,18 +65,20 @@ class WorkerMaker:
     Args:
         spec: the seat.
         name: what it is called in the game.
-        lexicon: the words, by name or path.
+        equipment: what the player has to play with.
         seed: for the players' own chance; None: fresh.
         reception: where they report by WebSocket; None: they talk over a pipe.
         reuse: whether a process serves one game after another.
+        notice: told in a sentence what takes a process long.
     """
 
     spec: SeatSpec
     name: str
-    lexicon: str
+    equipment: Equipment
     seed: int | None = None
     reception: Reception | None = None
     reuse: bool = False
+    notice: Callable[[str], None] | None = None
     _idle: list[Worker] = field(default_factory=list)
 
     async def make(self, number: int = 0) -> Worker:
@@ -92,16 +96,19 @@ class WorkerMaker:
                 return worker
         seed = None if self.seed is None else player_seed(self.seed, self.name, number)
         if self.reception is None:
-            process = await SeatProcess.start(self.spec, self.lexicon, name=self.name, seed=seed)
+            process = await SeatProcess.start(
+                self.spec, self.equipment, name=self.name, seed=seed, notice=self.notice
+            )
             return await self._welcome(process, process.channel)
         token, coming = self.reception.expect()
         process = await SeatProcess.start(
             self.spec,
-            self.lexicon,
+            self.equipment,
             name=self.name,
             seed=seed,
             connect=self.reception.url,
             token=token,
+            notice=self.notice,
         )
         return await self._welcome(process, coming)
 
@@ -149,11 +156,15 @@ async def _hello(coming: Channel | asyncio.Future[WebSocketChannel]) -> Channel:
 class Seating:
     """Seats for the games of one match; enter it before the first game.
 
+    Args:
+        config: the match.
+        notice: told in a sentence what takes the seats' processes long.
+
     Raises:
         SeatError: a seat's text means nothing.
     """
 
-    def __init__(self, config: MatchConfig) -> None:
+    def __init__(self, config: MatchConfig, notice: Callable[[str], None] | None = None) -> None:
         self._config = config
         self._specs = parse_seat(config.seats[0]), parse_seat(config.seats[1])
         self._reception = Reception() if config.transport == "websocket" else None
@@ -161,10 +172,11 @@ class Seating:
             WorkerMaker(
                 spec,
                 name,
-                config.lexicon,
+                config.equipment,
                 seed=config.seed,
                 reception=self._reception,
                 reuse=spec.built_in,
+                notice=notice,
             )
             for spec, name in zip(self._specs, config.names, strict=True)
         ]

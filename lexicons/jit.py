@@ -28,10 +28,19 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numba
 import numba.core.config
+import numba.core.event
 
 from lexicons.cache import user_cache
 
-__all__ = ["BOUNDSCHECK", "freeze", "helper", "kernel", "on_warm_up", "warm_up"]
+__all__ = [
+    "BOUNDSCHECK",
+    "freeze",
+    "helper",
+    "kernel",
+    "on_warm_up",
+    "tell_of_compiling",
+    "warm_up",
+]
 
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
 
@@ -43,6 +52,9 @@ _OPTIONS: dict[str, Any] = {
 }
 _ROOT = Path(__file__).resolve().parent.parent
 _OURS = frozenset({"lexicons", "engine", "bot", "harness"})
+
+_COMPILING = "compiling the search kernels (once for this machine), about 20 s"
+_BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds, when the user is told of a list
 
 _kernels: list[Any] = []
 _warm_ups: list[Callable[[], object]] = []
@@ -89,6 +101,31 @@ def warm_up(report: Callable[[str, float], None] | None = None) -> float:
         if report is not None:
             report(function.__module__, seconds)
     return total
+
+
+def tell_of_compiling(told: Callable[[str], None]) -> None:
+    """Have a function told, in a sentence and once, when search kernels are to be compiled.
+
+    Nothing is said where they are loaded from disk.
+    """
+    numba.core.event.register("numba:compile", _Teller(told))  # type: ignore[no-untyped-call]
+
+
+class _Teller(numba.core.event.Listener):
+    """Hears of every function that numba compiles in this process."""
+
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self._told: Callable[[str], None] | None = told
+
+    def on_start(self, event: Any) -> None:
+        function = event.data["dispatcher"]
+        ours = any(function is dispatcher for dispatcher in _kernels)
+        if ours and self._told is not None and function.py_func.__module__ not in _BUILDING:
+            told, self._told = self._told, None
+            told(_COMPILING)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is to be done."""
 
 
 def freeze(frozen: bool = True) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -30,6 +31,7 @@ class Dictionary:
 
     def __init__(self, words: Iterable[tuple[int, ...]]) -> None:
         self.known = {bytes(word) for word in words}
+        self.kinds = max((max(word) for word in self.known if word), default=0) + 1
         self.of_length: dict[int, Words] = {}
         self.counts: dict[int, Words] = {}  # for each word how often each tile is in it
         self.masks: dict[int, npt.NDArray[np.uint64]] = {}  # and which tiles are in it at all
@@ -38,27 +40,29 @@ class Dictionary:
             by_length.setdefault(len(word), []).append(word)
         for length, listed in by_length.items():
             table = np.frombuffer(b"".join(listed), np.uint8).reshape(-1, length)
-            counts = np.zeros((len(table), TILES), np.uint8)
+            counts = np.zeros((len(table), self.kinds), np.uint8)
             for column in table.T:
                 counts[np.arange(len(table)), column] += 1
             self.of_length[length] = table
             self.counts[length] = counts
             self.masks[length] = np.bitwise_or.reduce(np.uint64(1) << table.astype(np.uint64), 1)
+        self._within = lru_cache(maxsize=1024)(self._look_through)  # the next line asks it again
 
     def __contains__(self, word: Iterable[int]) -> bool:
         return bytes(tile & ~BLANK_FLAG for tile in word) in self.known
 
-    def within(self, length: int, supply: Counter[int], blanks: int) -> Words:
+    def within(self, length: int, tiles: Iterable[int], blanks: int) -> Words:
         """The words of a length that these letters and blanks suffice for."""
-        supplied = np.zeros(TILES, np.int16)
-        mask = 0
-        for tile, count in supply.items():
-            supplied[tile] = count
-            mask |= 1 << tile
+        return self._within(length, bytes(sorted(tiles)), blanks)
+
+    def _look_through(self, length: int, tiles: bytes, blanks: int) -> Words:
+        supplied = np.bincount(np.frombuffer(tiles, np.uint8), minlength=TILES)[: self.kinds]
+        mask = sum(1 << tile for tile in set(tiles))
         # First those that lack no more kinds of letters than there are blanks: quicker.
         lacking = np.bitwise_count(self.masks[length] & ~np.uint64(mask))
         few = np.flatnonzero(lacking <= blanks)
-        missing = np.maximum(self.counts[length][few].astype(np.int16) - supplied, 0).sum(axis=1)
+        counts = self.counts[length][few].astype(np.int16)
+        missing = np.maximum(counts - supplied.astype(np.int16), 0).sum(axis=1)
         words: Words = self.of_length[length][few[missing <= blanks]]
         return words
 
@@ -154,7 +158,6 @@ def _in_line(
     """Every placement in a line: its first square, its tiles, its score."""
     blanks = rack.count(BLANK)
     letters = Counter(tile for tile in rack if tile != BLANK)
-    on_line = Counter(square.tile & ~BLANK_FLAG for square in line if square.tile)
     for length in range(2, len(line) + 1):
         starts = [
             start
@@ -163,9 +166,10 @@ def _in_line(
         ]
         if not starts or length not in dictionary.of_length:
             continue
-        words = dictionary.within(length, letters + on_line, blanks)
         for start in starts:
             word_squares = line[start : start + length]
+            there = [square.tile & ~BLANK_FLAG for square in word_squares if square.tile]
+            words = dictionary.within(length, [*letters.elements(), *there], blanks)
             for word in _fitting(words, word_squares).tolist():
                 for tiles in _from_rack(word, word_squares, letters, blanks):
                     yield start, tiles, _score(tiles, word_squares, rules)
@@ -203,14 +207,16 @@ def _from_rack(
 ) -> Iterator[tuple[int, ...]]:
     """Each way to put a word's missing letters on the board: which of them are blanks."""
     missing = [at for at, square in enumerate(squares) if not square.tile]
-    for count in range(blanks + 1):
+    # Blanks have to stand at least for what the rack lacks, and may stand for more.
+    lacking = Counter(word[at] for at in missing) - letters
+    for count in range(lacking.total(), blanks + 1):
         for blanked in combinations(missing, count):
-            natural = Counter(word[at] for at in missing if at not in blanked)
-            if natural <= letters:
-                tiles = [PLAYED_THROUGH] * len(word)
-                for at in missing:
-                    tiles[at] = word[at] | BLANK_FLAG if at in blanked else word[at]
-                yield tuple(tiles)
+            if lacking and not lacking <= Counter(word[at] for at in blanked):
+                continue
+            tiles = [PLAYED_THROUGH] * len(word)
+            for at in missing:
+                tiles[at] = word[at] | BLANK_FLAG if at in blanked else word[at]
+            yield tuple(tiles)
 
 
 def _score(tiles: tuple[int, ...], squares: list[Square], rules: Any) -> int:

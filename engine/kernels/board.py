@@ -34,6 +34,7 @@ __all__ = [
     "Squares",
     "clear_board",
     "forget_changes",
+    "is_empty",
     "new_board",
     "other_direction",
     "put_tile",
@@ -155,6 +156,15 @@ def _anchor(board: Board1, square: Any) -> None:
 
 
 @helper
+def is_empty(board: Board1) -> Any:
+    """Tell whether no tile lies on a board: only then the start square is an anchor beside none."""
+    squares, start, side = board.squares, board.start, board.side
+    beside = squares[start - 1].letter | squares[start + 1].letter
+    across = squares[start - side].letter | squares[start + side].letter
+    return squares[start].anchor and not beside | across
+
+
+@helper
 def clear_board(board: Board1) -> None:
     """Take every tile off; the start square becomes the only anchor, and nothing can be undone."""
     for square in range(2 * board.side * board.side):
@@ -222,7 +232,7 @@ def set_up(boards: npt.NDArray[Any], board: Board) -> None:
     squares = boards["squares"][0, : 2 * side * side]
     squares["letter"] = _planes(tiles & ~np.uint8(BLANK_FLAG), side)
     shown = np.where(tiles & BLANK_FLAG, BLANK, tiles)
-    squares["value"] = _planes(record["points"][shown], side)
+    squares["value"] = _planes(np.where(tiles, record["points"][shown], 0), side)
     occupied = squares["letter"] != 0
     squares["anchor"] = False
     if occupied.any():

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.kernels.best import HEAP, find_best
-from engine.kernels.board import BOARD
+from engine.kernels.board import BOARD, is_empty
 from engine.kernels.everything import LISTED
 from engine.kernels.found import FOUND, offer
 from engine.kernels.moves import BLANK_CODE, EXCHANGE, TILE_BITS, left_justified
@@ -56,17 +56,16 @@ def take_rack(
     size: Any,
     leaves: LeaveArrays,
     bag: Any,
-    opponent_tiles: Any,
     opponent_points: Any,
 ) -> None:
     """Put the first ``size`` of sorted ``tiles`` on the rack; say what playing each part is worth.
 
-    ``bag`` counts tiles, and so does ``opponent_tiles``; ``opponent_points`` are of his rack.
+    ``bag`` counts tiles; ``opponent_points`` are those of the opponent's rack.
     """
     board, rack = desk.board, desk.rack
     fill_rack(rack, tiles, size, board.points, leaves)
-    fill_worths(rack, desk.evaluation, bag, opponent_tiles, opponent_points, desk.exchange_minimum)
-    rack.opening = desk.evaluation.opening_vowel != 0 and board.squares[board.start].anchor
+    fill_worths(rack, desk.evaluation, bag, opponent_points, desk.exchange_minimum)
+    rack.opening = desk.evaluation.opening_vowel != 0 and is_empty(board)
 
 
 @helper

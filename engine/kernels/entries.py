@@ -30,7 +30,6 @@ class Turn(NamedTuple):
     rack: U8  # [7] the first ``size`` of them sorted
     size: int
     bag: int  # tiles in it
-    opponent_tiles: int
     opponent_points: int  # of his tiles; known when the bag is empty
 
 
@@ -94,7 +93,6 @@ def _begin(desk: Desk1, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
         turn.size,
         leaves,
         turn.bag,
-        turn.opponent_tiles,
         turn.opponent_points,
     )
 

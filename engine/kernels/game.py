@@ -75,7 +75,7 @@ def choose(desk: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) -> 
     other = 1 - seat
     bag = game.back - game.front
     points = points_on_rack(game, other, desk.board.points)
-    take_rack(desk, game.racks[seat], game.held[seat], leaves, bag, game.held[other], points)
+    take_rack(desk, game.racks[seat], game.held[seat], leaves, bag, points)
     keep_only(desk.found, 1, NEVER, 2)
     find_moves(desk, words)
     if not desk.found.count:

@@ -49,6 +49,7 @@ SIZES = np.dtype(
         ("best_worth", np.int32, (2, _SIZES)),  # [0]: of those ``alone``; [1]: of all
         ("dearest", np.int32, (_SIZES,)),  # values of the rack's tiles, dearest first, then 0
         ("order", np.int64, (_SIZES,)),  # the rack's tiles in that order
+        ("names", np.int64, (_SIZES,)),  # what blanks stand for, while they are tried
         ("turn", np.int64),  # counts the racks that were sorted out
         ("known_key", np.uint64, (_KNOWN,)),  # answers of ``lanes_completing``: which playthrough,
         ("known_turn", np.int64, (_KNOWN,)),  # asked with which rack, times 8, plus the size,
@@ -123,7 +124,7 @@ def _may_complete(words: Words1, key: Any, blanks: Any, letters: Any) -> Any:
     """Tell whether letters with this key and so many blanks may be a word."""
     if blanks < 2:
         return may_be_word(words, key, blanks)
-    found = False
+    found = blanks > 2  # too many letters to try them all here
     letter = 1
     while not found and letter <= letters:
         found = may_be_word(words, key + KEYS[letter], 1)

@@ -40,17 +40,37 @@ def try_part(desk: Desk1, slot: Slot, lane: Any, words: Words1) -> None:
     blanks = desk.rack.blanks[part]
     if blanks == 0:
         _try_letters(desk, slot, part, key, words)
-    elif blanks == 1:
-        _try_blank(desk, slot, part, key, np.int64(1), words)
     else:
-        for letter in range(1, desk.board.letters + 1):
-            with_one = key + KEYS[letter]
-            if may_be_word(words, with_one, 1):
-                _try_blank(desk, slot, part, with_one, letter, words)
+        _name_blanks(desk, slot, part, key, np.int64(blanks) - 1, words)
 
 
 @helper
-def _try_blank(desk: Desk1, slot: Slot, part: Any, key: Any, first: Any, words: Words1) -> None:
+def _name_blanks(desk: Desk1, slot: Slot, part: Any, key: Any, others: Any, words: Words1) -> None:
+    """Let one blank and so many others stand for every choice of letters, each choice once."""
+    names, letters = desk.sizes.names, desk.board.letters
+    for at in range(others):
+        names[at] = 1
+    at = 0
+    while at >= 0:
+        named = key
+        for nth in range(others):
+            named += KEYS[names[nth]]
+        if may_be_word(words, named, 1):
+            first = names[others - 1] if others else 1
+            _name_last_blank(desk, slot, part, named, first, words)
+        at = others - 1  # on to the next choice; letters do not descend
+        while at >= 0 and names[at] == letters:
+            at -= 1
+        if at >= 0:
+            following = names[at] + 1
+            for nth in range(at, others):
+                names[nth] = following
+
+
+@helper
+def _name_last_blank(
+    desk: Desk1, slot: Slot, part: Any, key: Any, first: Any, words: Words1
+) -> None:
     """Try each letter from ``first`` on for a blank."""
     for letter in range(first, desk.board.letters + 1):
         completed = key + KEYS[letter]
@@ -65,7 +85,7 @@ def _try_letters(desk: Desk1, slot: Slot, part: Any, key: Any, words: Words1) ->
     length = length_in(words, row)
     while length:
         if length == slot.length and _fits(desk, slot, words, row):
-            _offer_word(desk, slot, part, words, row)
+            _offer_word(desk, slot, part, key, words, row)
         row = next_row(words, row)
         length = length_in(words, row)
 
@@ -87,11 +107,18 @@ def _fits(desk: Desk1, slot: Slot, words: Words1, row: Any) -> bool:
 
 
 @helper
-def _offer_word(desk: Desk1, slot: Slot, part: Any, words: Words1, row: Any) -> None:
-    """Offer a word that fits, with the part's blanks in each way that the letters allow."""
+def _offer_word(desk: Desk1, slot: Slot, part: Any, key: Any, words: Words1, row: Any) -> None:
+    """Offer a word that fits, with the part's blanks in each way that the letters allow.
+
+    A word that only lies among those with this key has its turn under its own.
+    """
     blanks = np.uint64(desk.rack.blanks[part])
     if not blanks:
         _offer_placement(desk, slot, part, np.uint64(0), words, row)
+        return
+    for at in range(slot.length):
+        key -= KEYS[letter_in(words, row, at)]
+    if key:
         return
     for places in range(1 << np.int64(slot.tiles)):
         if bit_count(np.uint64(places)) == blanks:

@@ -113,7 +113,7 @@ def list_in_games(
             for at in range(size):
                 blanks += tiles[at] == BLANK
             if fewest_blanks <= blanks <= most_blanks:
-                take_rack(desk, tiles, size, leaves, 1, MAX_PLACED, 0)
+                take_rack(desk, tiles, size, leaves, 1, 0)
                 find_everything(desk, words)
                 positions += 1
                 listed += desk.listed.count

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.kernels.board import Board1
 from engine.kernels.crosses import first_square
-from engine.kernels.moves import LETTER_MASK, move_tile, tile_count
+from engine.kernels.moves import LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from engine.kernels.racks import Rack1
 from lexicons.bits import bit_count
 from lexicons.jit import helper
@@ -37,7 +37,11 @@ EVALUATION = np.dtype(
     [
         ("vowels", np.uint64),  # the letters that are vowels
         ("opening_vowel", np.int32),  # on the first play, beside a double; twice that for a triple
-        ("late", np.int32, (LATE_TILES,)),  # by tiles unseen after the play, while the bag has some
+        (
+            "late",
+            np.int32,
+            (LATE_TILES,),
+        ),  # by tiles in the bag after the play, plus 7
         ("out_times", np.int32),  # bag empty: so many times the opponent's points for going out
         ("kept_times", np.int32),  # … and the own points, for not going out
         ("not_out", np.int32),  # … and this
@@ -53,13 +57,12 @@ def fill_worths(
     rack: Rack1,
     evaluation: Evaluation1,
     bag: Any,
-    opponent_tiles: Any,
     opponent_points: Any,
     exchange_minimum: Any,
 ) -> None:
     """Fill in what playing and what exchanging each part of a rack is worth.
 
-    ``bag`` and ``opponent_tiles`` count tiles. ``opponent_points`` are those of the opponent's
+    ``bag`` counts tiles. ``opponent_points`` are those of the opponent's
     rack; they matter when the bag is empty, and he is known to hold what is unseen.
     """
     whole = (1 << rack.size) - 1
@@ -68,8 +71,8 @@ def fill_worths(
         kept = whole ^ part
         rack.swaps[part] = rack.leaves[kept]
         if bag:
-            unseen = bag + opponent_tiles - np.int64(bit_count(np.uint64(part)))
-            late = evaluation.late[max(unseen, 0)] if unseen < LATE_TILES else 0
+            left = bag - np.int64(bit_count(np.uint64(part))) + MAX_PLACED
+            late = evaluation.late[left] if left < LATE_TILES else 0
             rack.worths[part] = rack.leaves[kept] + late
         elif kept:
             points = evaluation.kept_times * rack.points[kept]

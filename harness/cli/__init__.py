@@ -21,9 +21,10 @@ _COMMANDS = {
     "connect": "Join somebody's server as a player.",
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
+    "generate": "List the moves of a position (CGP), the best first.",
     "lexicon": "Build, describe or query a lexicon.",
     "token": "Make a token for a player of a server.",
-    "bench": "Measure: faults called on real sockets, the server under load.",
+    "bench": "Measure: playing, move generation, faults on real sockets, a server under load.",
 }
 
 for _name, _help in _COMMANDS.items():

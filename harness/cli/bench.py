@@ -5,29 +5,41 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from ..bench.faults import call_faults
-from ..bench.load import measure_load
 from ..figures import table
-from .options import log_to_stderr
+from .failing import CommandFailed
+from .options import (
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    ThreadsOption,
+    load_leaves,
+    load_words,
+    log_to_stderr,
+    say,
+)
+
+if TYPE_CHECKING:
+    from ..bench.selfplay import Bench, Field
 
 __all__ = ["app"]
 
 app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
 
-_Json = Annotated[bool, Parameter(name="--json", negative="")]
-
 
 @app.command
-def faults(*, json_: _Json = False) -> None:
+def faults(*, json_: JsonOption = False) -> None:
     """Misbehave on real sockets; print each outcome and how soon it came.
 
     Args:
         json_: Print one JSON object.
     """
+    from ..bench.faults import call_faults
+
     log_to_stderr(verbose=False)
     calls = asyncio.run(call_faults())
     if json_:
@@ -52,7 +64,7 @@ def server(
     rate: float = 1_000.0,
     seconds: float = 15.0,
     searching: int = 2,
-    json_: _Json = False,
+    json_: JsonOption = False,
 ) -> None:
     """Load a server with small messages while seats search; print the round trips.
 
@@ -63,6 +75,8 @@ def server(
         searching: Seats that search meanwhile.
         json_: Print one JSON object.
     """
+    from ..bench.load import measure_load
+
     log_to_stderr(verbose=False)
     load = asyncio.run(measure_load(connections, rate, seconds, searching))
     if json_:
@@ -70,3 +84,179 @@ def server(
         return
     rows = [(name, str(value)) for name, value in dataclasses.asdict(load).items()]
     print(table(("figure", "value"), rows))
+
+
+@app.command
+def selfplay(
+    *,
+    lexicon: LexiconOption = "scowl",
+    words: int | None = None,
+    leaves: LeavesOption = None,
+    games: int = 2_000,
+    threads: ThreadsOption = 1,
+    seed: int = 0,
+    json_: JsonOption = False,
+) -> None:
+    """Play games between two static players; print how many a second.
+
+    Args:
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        words: Play with so many of its words, chosen by the seed. [default: all]
+        leaves: A leave table (KLV2). [default: one made up for measurements]
+        games: How many.
+        threads: Games at once.
+        seed: For the bags; the same games in any number of threads.
+        json_: Print one JSON object.
+    """
+    from ..bench.selfplay import measure_selfplay
+
+    field = _field(lexicon, words, leaves, seed)
+    try:
+        bench = measure_selfplay(field, games, threads, seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    _print(bench, as_json=json_)
+
+
+@app.command
+def generate(
+    *,
+    lexicon: LexiconOption = "scowl",
+    words: int | None = None,
+    leaves: LeavesOption = None,
+    games: int = 200,
+    threads: ThreadsOption = 1,
+    seed: int = 0,
+    json_: JsonOption = False,
+) -> None:
+    """List all placements in each position of static games; print how long one takes.
+
+    Args:
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        words: Play with so many of its words, chosen by the seed. [default: all]
+        leaves: A leave table (KLV2). [default: one made up for measurements]
+        games: Whose positions.
+        threads: Side by side, each with games of its own.
+        seed: For the bags.
+        json_: Print one JSON object.
+    """
+    from ..bench.selfplay import measure_generation
+
+    field = _field(lexicon, words, leaves, seed)
+    try:
+        bench = measure_generation(field, games, threads, seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    _print(bench, as_json=json_)
+
+
+@app.command
+def sim(
+    *,
+    lexicon: LexiconOption = "scowl",
+    words: int | None = None,
+    leaves: LeavesOption = None,
+    rollouts: int = 20_000,
+    threads: ThreadsOption = 1,
+    seed: int = 0,
+    json_: JsonOption = False,
+) -> None:
+    """Roll the static choice of some positions out; print how many rollouts a second.
+
+    Args:
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        words: Play with so many of its words, chosen by the seed. [default: all]
+        leaves: A leave table (KLV2). [default: one made up for measurements]
+        rollouts: How many in each stage of the game, for two turns and for four.
+        threads: Side by side.
+        seed: For games and draws.
+        json_: Print one JSON object.
+    """
+    from ..bench.sim import measure_sim
+
+    field = _field(lexicon, words, leaves, seed)
+    try:
+        bench = measure_sim(field, rollouts, threads, seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    _print(bench, as_json=json_)
+
+
+@app.command
+def adjustments(
+    *,
+    lexicon: LexiconOption = "scowl",
+    words: int | None = None,
+    leaves: LeavesOption = None,
+    games: int = 20_000,
+    threads: ThreadsOption = 1,
+    seed: int = 0,
+    json_: JsonOption = False,
+) -> None:
+    """Play with and without each adjustment of the static evaluation; print what it is worth.
+
+    Args:
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        words: Play with so many of its words, chosen by the seed. [default: all]
+        leaves: A leave table (KLV2). [default: one made up for measurements]
+        games: How many for each, in pairs with the same draws.
+        threads: Games at once.
+        seed: For the bags.
+        json_: Print one JSON object.
+    """
+    from ..bench.adjustments import measure_adjustments
+
+    field = _field(lexicon, words, leaves, seed)
+    try:
+        found = measure_adjustments(field, games, threads, seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    if json_:
+        print(json.dumps([dataclasses.asdict(one) for one in found]))
+        return
+    rows = [
+        (one.name, f"{one.spread:+.2f} ± {one.error:.2f}", f"{one.wins:.2%}", f"{one.games:,}")
+        for one in found
+    ]
+    print(table(("with it", "points a game", "wins", "games"), rows))
+
+
+def _field(name: str, words: int | None, leaves: Path | None, seed: int) -> Field:
+    """Load what is played with, or fail with a sentence."""
+    lexicon = load_words(name)
+    from engine.rules import standard_rules
+    from lexicons.jit import tell_of_compiling
+
+    from ..bench.selfplay import Field, sample_words
+
+    tell_of_compiling(say)
+    if words is not None:
+        try:
+            lexicon = sample_words(lexicon, words, seed)
+        except ValueError as error:
+            raise CommandFailed(f"--words: {error}") from None
+    rules = standard_rules()
+    return Field.of(lexicon, rules, load_leaves(leaves, rules.distribution), str(leaves))
+
+
+def _print(bench: Bench, *, as_json: bool) -> None:
+    figures = dataclasses.asdict(bench)
+    if as_json:
+        print(json.dumps(figures, ensure_ascii=False))
+        return
+    rows = [row for name, value in figures.items() for row in _rows(name, value)]
+    print(table(("figure", "value"), rows))
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [(_words(f"{name}: {part}"), _text(one)) for part, one in value.items()]
+    return [(_words(name), _text(value))]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace(" per s", " a second")
+
+
+def _text(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

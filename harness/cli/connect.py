@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from bot.process import worker_command
 from bot.registry import SeatError, parse_seat
+from lexicons.store import lexicon_names
 from protocol.channel import ChannelClosed
 from protocol.messages import Hello, Seek
 from protocol.websocket import dial
@@ -21,9 +19,15 @@ from ..seats import welcomed
 from ..software import SOFTWARE
 from .failing import CommandFailed
 from .options import (
+    LeavesOption,
     LexiconOption,
     SeedOption,
+    ThreadsOption,
+    VerboseOption,
+    WinprobOption,
     client_tls,
+    equip,
+    load_equipped,
     log_to_stderr,
     run,
 )
@@ -42,8 +46,11 @@ def connect(
     token_file: Path | None = None,
     ca: Path | None = None,
     lexicon: LexiconOption = "scowl",
+    leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
+    threads: ThreadsOption = 1,
     seed: SeedOption = None,
-    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")] = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Join somebody's server as a player.
 
@@ -56,6 +63,9 @@ def connect(
         token_file: A file with the name's token.
         ca: Certificates (PEM) to trust for wss, instead of the system's.
         lexicon: An embedded lexicon, or a word list or KWG file.
+        leaves: A leave table (KLV2), if the bot uses one. [default: the built-in one]
+        winprob: A table of win probabilities (CSV), if the bot uses one.
+        threads: How many the bot may search with.
         seed: For the bot's own chance.
         verbose: Log what happens to stderr.
     """
@@ -73,7 +83,10 @@ def connect(
         except ChannelClosed as closed:
             raise CommandFailed(str(closed), status=1) from None
         return
-    arguments = ["--bot", bot, "--lexicon", lexicon, "--name", name or spec.name]
+    equipment = equip(lexicon, leaves, winprob, threads)
+    if lexicon not in lexicon_names() or leaves is not None or winprob is not None:
+        load_equipped(equipment)  # what is embedded is known to be sound
+    arguments = ["--bot", bot, *equipment.arguments(), "--name", name or spec.name]
     arguments += ["--connect", url, "--games", str(games)]
     for option, value in (
         ("--opponent", opponent),

@@ -8,12 +8,12 @@ import secrets
 import sys
 import time as clock
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
-from cyclopts import Parameter
 
+from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, parse_seat
 from protocol.messages import TimeControl
 
@@ -27,12 +27,18 @@ from ..statistics import as_json_object
 from .failing import CommandFailed
 from .options import (
     Duration,
+    JsonOption,
+    LeavesOption,
     LexiconOption,
     SeedOption,
+    ThreadsOption,
     VerboseOption,
-    load_words,
+    WinprobOption,
+    equip,
+    load_equipped,
     log_to_stderr,
     run,
+    say_once,
     writable_folder,
 )
 
@@ -53,11 +59,14 @@ def match(
     margin: Duration = 0,
     first_move: Duration | None = None,
     lexicon: LexiconOption = "scowl",
+    leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
+    threads: ThreadsOption = 1,
     seed: SeedOption = None,
     concurrency: int = 1,
     transport: Literal["websocket", "pipe"] | None = None,
     out: Path | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOption = False,
     resume: Path | None = None,
     verbose: VerboseOption = False,
 ) -> None:
@@ -78,6 +87,9 @@ def match(
         margin: By how much a move may come after the deadline.
         first_move: The longest that a seat's first turn may take; more is a no-show.
         lexicon: An embedded lexicon, or a word list or KWG file.
+        leaves: A leave table (KLV2) for local seats that use one. [default: the built-in one]
+        winprob: A table of win probabilities (CSV) for local seats that use one.
+        threads: How many each local seat may search with.
         seed: Makes the draws of local seats repeatable.
         concurrency: Games at once.
         transport: How local seats talk to the host. [default: websocket for one game at a time]
@@ -105,7 +117,9 @@ def match(
             margin_ms=margin,
             first_move_ms=first_move,
         )
-        config = _configure((seat_a, seat_b), games, control, lexicon, seed, concurrency, transport)
+        equipment = equip(lexicon, leaves, winprob, threads)
+        seats = (seat_a, seat_b)
+        config = _configure(seats, games, control, equipment, seed, concurrency, transport)
         folder = writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
             raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
@@ -129,7 +143,7 @@ def _configure(
     seats: tuple[str, str],
     games: int,
     control: TimeControl,
-    lexicon: str,
+    equipment: Equipment,
     seed: int | None,
     concurrency: int,
     transport: Literal["websocket", "pipe"] | None,
@@ -144,9 +158,11 @@ def _configure(
         raise CommandFailed("--games and --concurrency are 1 or more")
     local = all(spec.kind == "local" for spec in specs)
     cores = os.cpu_count() or 1
-    if concurrency > cores and any(spec.kind == "local" for spec in specs):
+    busy = concurrency * equipment.threads
+    if busy > cores and concurrency > 1 and any(spec.kind == "local" for spec in specs):
+        each = f" with --threads {equipment.threads}" if equipment.threads > 1 else ""
         raise CommandFailed(
-            f"--concurrency {concurrency} would have players share a core: this machine has "
+            f"--concurrency {concurrency}{each} would have players share a core: this machine has "
             f"{cores}, and a move late by the host's own fault is nobody's"
         )
     hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
@@ -155,18 +171,20 @@ def _configure(
         raise CommandFailed(
             "--seed would let a remote seat work out the draws; it is for local seats alone"
         )
-    path = Path(lexicon)
     return MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=_names(specs),
         games=games,
         time=msgspec.structs.replace(control, lag_ms=lag_ms),
-        lexicon=str(path.resolve()) if path.is_file() else lexicon,
-        lexicon_checksum=load_words(lexicon).checksum,
+        lexicon=equipment.lexicon,
+        lexicon_checksum=load_equipped(equipment).checksum,
         seed=secrets.randbits(63) if seed is None and local else seed,
         paired=local,
         concurrency=concurrency,
         transport=transport or ("websocket" if concurrency == 1 else "pipe"),
+        leaves=equipment.leaves,
+        winprob=equipment.win_probabilities,
+        threads=equipment.threads,
     )
 
 
@@ -188,7 +206,7 @@ def _names(specs: tuple[SeatSpec, SeatSpec]) -> tuple[str, str]:
 
 
 async def _play(config: MatchConfig, folder: Path, *, as_json: bool) -> None:
-    words = load_words(config.lexicon)
+    words = load_equipped(config.equipment)
     if words.checksum != config.lexicon_checksum:
         raise MatchError(f"{config.lexicon} has other words than when the match began")
     a, b = config.names
@@ -199,7 +217,7 @@ async def _play(config: MatchConfig, folder: Path, *, as_json: bool) -> None:
                 files.append(result)
                 progress.game_finished(result)
 
-            async with Seating(config) as seating:
+            async with Seating(config, say_once()) as seating:
                 match = Match(config, words, folder, seating.open, finished, files.results)
                 await match.play()
         stats = files.write_summary(a, b)

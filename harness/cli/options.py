@@ -7,29 +7,46 @@ import logging
 import re
 import ssl
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import structlog
 from cyclopts import Parameter, Token
 
+from ..figures import plain
 from .failing import CommandFailed
+
+if TYPE_CHECKING:
+    from bot.equipment import Equipment
+    from lexicons.alphabet import TileDistribution
+    from lexicons.leaves import LeaveTable
+    from lexicons.store import Lexicon
 
 __all__ = [
     "Duration",
+    "JsonOption",
+    "LeavesOption",
     "LexiconOption",
     "SeedOption",
+    "ThreadsOption",
     "VerboseOption",
+    "WinprobOption",
     "client_tls",
+    "equip",
+    "load_equipped",
+    "load_leaves",
     "load_words",
     "log_to_stderr",
     "parse_duration",
     "run",
     "say",
+    "say_once",
     "writable_folder",
 ]
 
+MAX_NOTICE = 200
+MAX_NOTICES = 20
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
@@ -55,6 +72,14 @@ Duration: TypeAlias = Annotated[int, Parameter(converter=_duration)]
 LexiconOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
 """An embedded lexicon's name, or a word list (UTF-8, one word a line) or KWG file."""
 
+LeavesOption: TypeAlias = Annotated[Path | None, Parameter(name="--leaves")]
+"""A leave table (KLV2) for players that use one."""
+
+WinprobOption: TypeAlias = Annotated[Path | None, Parameter(name="--winprob")]
+"""A table of win probabilities (CSV) for players that use one."""
+
+ThreadsOption: TypeAlias = Annotated[int, Parameter(name="--threads")]
+JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
 SeedOption: TypeAlias = Annotated[int | None, Parameter(name="--seed")]
 VerboseOption: TypeAlias = Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")]
 
@@ -64,18 +89,78 @@ def say(sentence: str) -> None:
     print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
 
 
-def load_words(name_or_path: str) -> Any:
-    """Load a lexicon, or fail with its sentence.
+def say_once() -> Callable[[str], None]:
+    """Give a function that tells the user each sentence once, however many processes say it.
 
-    Returns:
-        The ``lexicons.store.Lexicon``.
+    Anybody's player may be behind it, so what it says is made safe to print, and is little.
     """
+    said: set[str] = set()
+
+    def tell(sentence: str) -> None:
+        safe = plain(sentence)[:MAX_NOTICE]
+        if safe not in said and len(said) < MAX_NOTICES:
+            said.add(safe)
+            say(safe)
+
+    return tell
+
+
+def load_words(name_or_path: str, distribution: TileDistribution | None = None) -> Lexicon:
+    """Load a lexicon, or fail with its sentence."""
     from lexicons.store import load_lexicon
 
     try:
-        return load_lexicon(name_or_path, progress=say)
+        return load_lexicon(name_or_path, distribution, progress=say)
     except (ValueError, OSError) as error:
         raise CommandFailed(str(error)) from None
+
+
+def equip(
+    lexicon: str, leaves: Path | None = None, winprob: Path | None = None, threads: int = 1
+) -> Equipment:
+    """Put together what local seats are given; it means the same in every folder.
+
+    The files are looked at by ``load_equipped``.
+    """
+    from bot.equipment import Equipment
+
+    path = Path(lexicon)
+    try:
+        return Equipment(
+            lexicon=str(path.resolve()) if path.is_file() else lexicon,
+            leaves=_absolute(leaves),
+            win_probabilities=_absolute(winprob),
+            threads=threads,
+        )
+    except ValueError as error:
+        raise CommandFailed(f"--threads {threads}: {error}") from None
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.resolve())
+
+
+def load_leaves(path: Path | None, distribution: TileDistribution) -> LeaveTable | None:
+    """Load the leave table of a file, if there is one; it has to be for these tiles."""
+    from bot.equipment import Equipment, load_tables
+
+    try:
+        leaves = None if path is None else str(path)
+        return load_tables(Equipment(leaves=leaves), distribution).leaves
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+
+
+def load_equipped(equipment: Equipment) -> Lexicon:
+    """Load the words, and see that the tables can be read and are for their tiles."""
+    from bot.equipment import load_tables
+
+    lexicon = load_words(equipment.lexicon)
+    try:
+        load_tables(equipment, lexicon.distribution)
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+    return lexicon
 
 
 def log_to_stderr(verbose: bool) -> None:

@@ -9,12 +9,13 @@ import ssl
 import tomllib
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import msgspec
 
+from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots, parse_seat
-from lexicons.store import Lexicon
 from protocol.channel import Channel
 from protocol.messages import TimeControl
 
@@ -27,12 +28,18 @@ from ..tokens import Gatekeeper, read_token_file
 from .failing import CommandFailed
 from .options import (
     Duration,
+    LeavesOption,
     LexiconOption,
+    SeedOption,
+    ThreadsOption,
     VerboseOption,
-    load_words,
+    WinprobOption,
+    equip,
+    load_equipped,
     log_to_stderr,
     run,
     say,
+    say_once,
 )
 
 __all__ = ["ServeFile", "serve"]
@@ -48,6 +55,10 @@ class ServeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     tls_cert: str | None = None
     tls_key: str | None = None
     lexicon: str | None = None
+    leaves: str | None = None
+    winprob: str | None = None
+    threads: int | None = None
+    seed: int | None = None
     max_games: int | None = None
     bots: dict[str, str] = {}
     """Bots of the house: name to seat, such as ``quick = "static?temperature=2"``."""
@@ -64,6 +75,10 @@ def serve(
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
     lexicon: LexiconOption | None = None,
+    leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
+    threads: ThreadsOption | None = None,
+    seed: SeedOption = None,
     time: Duration | None = None,
     increment: Duration | None = None,
     first_move: Duration | None = None,
@@ -86,6 +101,10 @@ def serve(
         tls_cert: A certificate (PEM), to serve wss.
         tls_key: Its key (PEM).
         lexicon: An embedded lexicon, or a word list or KWG file. [default: scowl]
+        leaves: A leave table (KLV2) for local bots that use one. [default: the built-in one]
+        winprob: A table of win probabilities (CSV) for local bots that use one.
+        threads: How many each local bot may search with. [default: 1]
+        seed: For the own chance of local bots; what is drawn stays secret.
         time: Each side's clock. [default: 25m]
         increment: Added after each move; then there is no overtime.
         first_move: The longest that a seat's first turn may take; more is a no-show.
@@ -106,20 +125,22 @@ def serve(
         raise CommandFailed(str(error)) from None
     server_config = ServerConfig(
         host=address,
-        port=file.port
-        if port is None and file.port is not None
-        else 8484
-        if port is None
-        else port,
+        port=_first(port, file.port, 8484),
         time=control,
         max_games=max_games or file.max_games or os.cpu_count() or 1,
         drain_s=drain / 1_000,
         tls=_tls(_path(tls_cert, file.tls_cert), _path(tls_key, file.tls_key)),
     )
-    words_text = lexicon or file.lexicon or "scowl"
+    equipment = equip(
+        lexicon or file.lexicon or "scowl",
+        _path(leaves, file.leaves),
+        _path(winprob, file.winprob),
+        _first(threads, file.threads, 1),
+    )
     path = _path(db, file.db) or Path("tilewire.db")
+    chance = file.seed if seed is None else seed
     try:
-        run(_serve(server_config, words_text, path, allowed, bots))
+        run(_serve(server_config, equipment, path, allowed, bots, chance))
     except (JournalError, OSError, SeatError) as error:
         raise CommandFailed(str(error), status=1) from None
 
@@ -145,6 +166,10 @@ def _time_control(
 
 def _house() -> dict[str, str]:
     return {name: name for name in known_bots()}
+
+
+def _first(option: int | None, setting: int | None, usual: int) -> int:
+    return option if option is not None else setting if setting is not None else usual
 
 
 def _path(option: Path | None, text: str | None) -> Path | None:
@@ -175,25 +200,30 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
 
 async def _serve(
     config: ServerConfig,
-    words: str,
+    equipment: Equipment,
     db: Path,
     allowed: dict[str, str] | None,
     bots: dict[str, SeatSpec],
+    seed: int | None,
 ) -> None:
-    lexicon: Lexicon = load_words(words)
+    lexicon = load_equipped(equipment)
     journal = Journal(db)
+    notice = say_once()
     makers = {
-        name: WorkerMaker(spec, name, words, reuse=spec.built_in)
+        name: WorkerMaker(spec, name, equipment, seed, reuse=spec.built_in, notice=notice)
         for name, spec in bots.items()
         if spec.kind == "local"
     }
-    house: dict[str, Callable[[], Seat]] = {
-        name: partial(seat_for, spec, name, makers.get(name)) for name, spec in bots.items()
-    }
+    numbers = count()  # of games, so that each has chance of its own
+
+    def seat(name: str) -> Seat:
+        return seat_for(bots[name], name, makers.get(name), next(numbers))
+
+    house: dict[str, Callable[[], Seat]] = {name: partial(seat, name) for name in bots}
 
     async def open_bot(name: str) -> tuple[Channel, Worker | None]:
         if name in makers:
-            worker = await makers[name].make()
+            worker = await makers[name].make(next(numbers))
             return worker.channel, worker
         return await open_remote(bots[name]), None
 

@@ -17,16 +17,16 @@ from engine.notation import (
     NotationError,
     Replay,
     ReplayStep,
-    read_cgp,
     read_gcg,
     replay,
 )
 from engine.position import Position, bag_count
-from engine.rules import Rules, standard_rules
+from engine.rules import Rules
 
 from ..board_view import SideView, fresh_squares, game_view, move_text, print_view
 from ..figures import plain
 from .failing import CommandFailed
+from .positions import is_file, load_rules, read_position
 
 __all__ = ["show"]
 
@@ -53,12 +53,9 @@ def show(
         distribution: The tiles: an embedded distribution or a CSV file.
         layout: The board: an embedded layout or a text file.
     """
-    try:
-        rules = standard_rules(distribution, layout)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
+    rules = load_rules(distribution, layout)
     path = Path(what)
-    if not _is_file(path) or path.suffix.lower() == ".cgp":
+    if not is_file(path) or path.suffix.lower() == ".cgp":
         if turn is not None or moves:
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
         print_view(_position_view(what, rules))
@@ -73,38 +70,11 @@ def show(
     print_view(Group(*view))
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a CGP may be longer than the name of any file
-        return False
-
-
 # --- a position ---------------------------------------------------------------------------------
 
 
 def _position_view(what: str, rules: Rules) -> RenderableType:
-    text, where = _cgp_text(what)
-    try:
-        position = read_cgp(text, rules).position
-        return _view(position, ("on turn", "next"), rules)
-    except ValueError as error:
-        raise CommandFailed(f"{where}{error}") from None
-
-
-def _cgp_text(what: str) -> tuple[str, str]:
-    """Find the CGP in a file or in the argument itself; give it and what errors begin with."""
-    path = Path(what)
-    if not _is_file(path):
-        if "/" in what and len(what.split()) > 1:
-            return what, ""
-        raise CommandFailed(
-            f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"
-        )
-    try:
-        return path.read_text(encoding="utf-8-sig"), f"{path}, line 1: "
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandFailed(f"{path} can't be read: {error}") from None
+    return _view(read_position(what, rules), ("on turn", "next"), rules)
 
 
 def _view(

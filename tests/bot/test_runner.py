@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from bot_table import MemoryChannel, TestArbiter
 
+from bot.equipment import Resources
 from bot.player import Budget, Choice, Observed, Player, Refusal, Result, View
 from bot.players.greedy import GreedyPlayer
 from bot.players.static import StaticPlayer
@@ -557,7 +558,7 @@ async def test_nonsense_is_answered_and_the_conversation_goes_on(table: TestArbi
 async def test_an_offer_after_the_last_moment_is_taken_at_once(table: TestArbiter) -> None:
     player = Waits()
     thread = PlayerThread("test")
-    watched = Watched(table.offer(), table.rules, table.lexicon, 0)
+    watched = Watched(table.offer(), table.rules, Resources(table.lexicon), 0)
     budget = Budget(0)
     search = asyncio.create_task(
         think(player, thread, watched.view, budget, built_in=False, clock=now_ms)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from bot_table import TestArbiter
 
+from bot.equipment import Equipment
 from bot.process import SeatProcess, worker_command
 from bot.registry import parse_seat
 from engine.rules import Rules
@@ -69,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @asynccontextmanager
 async def working(seat: str, table: TestArbiter) -> AsyncIterator[SeatProcess]:
-    process = await SeatProcess.start(parse_seat(seat), "scowl", name="it", seed=1)
+    process = await SeatProcess.start(parse_seat(seat), Equipment(), name="it", seed=1)
     try:
         async with asyncio.timeout(120):
             hello = await table.greet(process.channel)
@@ -154,7 +155,7 @@ async def test_a_worker_that_is_still_loading_goes_when_its_pipe_closes(
 
 
 async def test_a_seat_that_makes_no_sense_is_one_sentence(folder: Path) -> None:
-    process = await SeatProcess.start(parse_seat("bot.py:Breaks?depth=2"), "scowl")
+    process = await SeatProcess.start(parse_seat("bot.py:Breaks?depth=2"), Equipment())
     await process.wait()
     assert process.returncode == 2
     assert process.stderr_tail.endswith("no option is called 'depth'; it takes none\n")

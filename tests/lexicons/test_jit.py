@@ -155,3 +155,30 @@ def test_indexes_are_checked_on_request(tmp_path: Path) -> None:
     assert _run(run, TILEWIRE_BOUNDSCHECK="1") == "refused"  # from the cache
     names = [path.name for path in (tmp_path / "cache" / "kernels").iterdir()]
     assert len(names) == 1
+
+
+def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
+    (tmp_path / "adder.py").write_text(
+        "from lexicons.jit import kernel\n"
+        "@kernel\n"
+        "def add(one, other):\n"
+        "    return one + other\n"
+        "@kernel\n"
+        "def double(one):\n"
+        "    return one + one\n",
+        encoding="utf-8",
+    )
+    run = (
+        f"import sys; sys.path.append({str(tmp_path)!r})\n"
+        "from lexicons.jit import tell_of_compiling\n"
+        "tell_of_compiling(print)\n"
+        "import numba; numba.njit(lambda one: one)(1)\n"
+        "print('before')\n"
+        "from adder import add, double\n"
+        "add(1, 2), add(1.0, 2.0), double(1)\n"
+    )
+    before, told, *more = _run(run).splitlines()
+    assert before == "before"
+    assert told.startswith("compiling the search kernels (once for this machine)")
+    assert more == []
+    assert _run(run) == "before"

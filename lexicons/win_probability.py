@@ -1,0 +1,161 @@
+"""Win probabilities by spread and unseen tiles, in a file (CSV, laid out as Macondo's winpct.csv).
+
+The first line is a cell that says nothing and then counts of unseen tiles, those of the bag and of
+the opponent's rack together, each one more than the last. Every other line is a spread, seen from
+the player on turn, what his leave is worth included, and for each count the probability, 0 to 1,
+that he wins; a tie counts half. From line to line the spread goes up by one, or down by one all
+the way.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["WinProbabilities", "read_win_probabilities"]
+
+_MOST_BYTES = 1 << 24  # 601 spreads by 94 counts take half a megabyte
+_MOST_DIGITS = 6  # of a spread or a count
+
+
+@dataclass(frozen=True, eq=False)
+class WinProbabilities:
+    """How likely the player on turn is to win; all three arrays are read-only."""
+
+    spreads: npt.NDArray[np.int32]
+    """[spreads] points ahead, ascending by one."""
+    unseen: npt.NDArray[np.int32]
+    """[counts] tiles in the bag and on the opponent's rack, ascending by one."""
+    values: npt.NDArray[np.float32]
+    """[spreads, counts] from 0 to 1."""
+
+    def __post_init__(self) -> None:
+        """Check the shapes; contiguous arrays of these types are not copied."""
+        if not self.values.size or self.values.shape != (len(self.spreads), len(self.unseen)):
+            raise ValueError(
+                f"win probabilities of {self.values.shape} values for {len(self.spreads)} spreads "
+                f"and {len(self.unseen)} counts of unseen tiles"
+            )
+        for name, array in (("spreads", self.spreads), ("unseen", self.unseen)):
+            object.__setattr__(self, name, _read_only(np.ascontiguousarray(array, np.int32)))
+        values = np.ascontiguousarray(self.values, np.float32)
+        object.__setattr__(self, "values", _read_only(values))
+
+    def __reduce__(self) -> tuple[type[WinProbabilities], tuple[object, object, object]]:
+        """Unpickled arrays are made read-only anew."""
+        return WinProbabilities, (self.spreads, self.unseen, self.values)
+
+    def at(self, spread: int, unseen: int) -> float:
+        """Look a probability up; beyond the table its outermost row or column counts."""
+        row = min(max(spread - int(self.spreads[0]), 0), len(self.spreads) - 1)
+        column = min(max(unseen - int(self.unseen[0]), 0), len(self.unseen) - 1)
+        return float(self.values[row, column])
+
+
+def read_win_probabilities(path: str | Path) -> WinProbabilities:
+    """Read a table.
+
+    Raises:
+        ValueError: names the file, the line and what is wrong there.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
+        raise ValueError(f"{path}: {size} bytes; no table of win probabilities has {_MOST_BYTES}")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: no text: {error}") from None
+    lines = _lines(text, str(path))
+    where, head = next(lines, (f"{path}, line 1", []))
+    unseen = _counts(head, where)
+    spreads: list[int] = []
+    rows: list[list[float]] = []
+    for where, cells in lines:
+        spreads.append(_spread(cells[0], spreads, where))
+        rows.append(_probabilities(cells[1:], unseen, where))
+    if not rows:
+        raise ValueError(f"{where}: no line of probabilities follows")
+    values = np.array(rows, np.float32)
+    if spreads[-1] < spreads[0]:
+        spreads, values = spreads[::-1], values[::-1]
+    return WinProbabilities(np.array(spreads, np.int32), np.array(unseen, np.int32), values)
+
+
+def _lines(text: str, source: str) -> Iterator[tuple[str, list[str]]]:
+    """Give where each line that is not empty stands, and its cells."""
+    reader = csv.reader(text.splitlines(), strict=True)
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield f"{source}, line {reader.line_num}", [cell.strip() for cell in cells]
+    except csv.Error as error:
+        raise ValueError(f"{source}, line {reader.line_num}: {error}") from None
+
+
+def _counts(cells: Sequence[str], where: str) -> list[int]:
+    counts = [_whole(cell, "count of unseen tiles", where) for cell in cells[1:]]
+    if not counts:
+        raise ValueError(f"{where}: a first cell and then counts of unseen tiles have to be here")
+    for one, other in pairwise(counts):
+        if other != one + 1:
+            raise ValueError(f"{where}: {other} unseen tiles after {one}; each is one more")
+    if counts[0] < 0:
+        raise ValueError(f"{where}: {counts[0]} unseen tiles; there are 0 or more")
+    return counts
+
+
+def _spread(cell: str, before: Sequence[int], where: str) -> int:
+    """Read a spread that goes on where those before it lead."""
+    spread = _whole(cell, "spread", where)
+    steps = {before[1] - before[0]} if len(before) > 1 else {1, -1} if before else set()
+    if steps and spread - before[-1] not in steps:
+        raise ValueError(
+            f"{where}: spread {spread} after {before[-1]}; from line to line it goes up by one, or "
+            "down by one all the way"
+        )
+    return spread
+
+
+def _probabilities(cells: Sequence[str], unseen: Sequence[int], where: str) -> list[float]:
+    if len(cells) != len(unseen):
+        raise ValueError(
+            f"{where}: {len(cells)} probabilities for {len(unseen)} counts of unseen tiles"
+        )
+    try:
+        values = list(map(float, cells))
+        if all(0 <= value <= 1 for value in values):
+            return values
+    except ValueError:
+        pass
+    cell, count = next(one for one in zip(cells, unseen, strict=True) if not _is_one(one[0]))
+    raise ValueError(
+        f"{where}: {cell[:20]!r}, for {count} unseen tiles, is no probability from 0 to 1"
+    )
+
+
+def _is_one(cell: str) -> bool:
+    try:
+        return 0 <= float(cell) <= 1
+    except ValueError:
+        return False
+
+
+def _whole(cell: str, what: str, where: str) -> int:
+    digits = cell[1:] if cell[:1] in ("+", "-") else cell
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
+        raise ValueError(f"{where}: {cell[:20]!r} is no {what}")
+    return int(cell)
+
+
+def _read_only(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    fixed = array.view()
+    fixed.flags.writeable = False
+    return fixed

@@ -1,0 +1,139 @@
+"""What a seat is given reaches its player, and what is wrong with it is said before."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from bot_table import TestArbiter
+
+from bot.equipment import Equipment, Resources, load_tables
+from bot.offers import Declined, Library
+from bot.process import SeatProcess
+from bot.registry import parse_seat
+from bot.watching import Watched
+from engine.rules import Rules
+from lexicons.alphabet import load_distribution
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+
+SAYS_WHAT_IT_HAS = """
+import sys
+from bot.player import Choice, Player
+from engine.moves import PASS
+
+print("tilewire: this takes a while", file=sys.stderr)
+print("and this is for nobody", file=sys.stderr)
+
+class Bot(Player):
+    def choose(self, view, budget):
+        s = view.rules.distribution.alphabet.tiles("S")
+        had = view.leaves.value(s), view.win_probabilities.at(3, 50), view.threads
+        return Choice(PASS, text=" ".join(map(str, had)))
+"""
+
+
+@pytest.fixture
+def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
+    return TestArbiter(lexicon, rules)
+
+
+@pytest.fixture
+def leaves(tmp_path: Path, rules: Rules) -> Path:
+    path = tmp_path / "leaves.klv2"
+    (s,) = rules.distribution.alphabet.tiles("S")
+    write_klv(path, LeaveTable.from_values(rules.distribution, {(s,): 7.5}))
+    return path
+
+
+@pytest.fixture
+def winprob(tmp_path: Path) -> Path:
+    path = tmp_path / "winpct.csv"
+    path.write_text(",0,1\n1,1,0.75\n0,0.5,0.5\n-1,0,0.25\n")
+    return path
+
+
+def test_an_equipment_as_a_workers_options() -> None:
+    assert Equipment().arguments() == ["--lexicon", "scowl", "--threads", "1"]
+    full = Equipment("a.txt", "b.klv2", "c.csv", 4).arguments()
+    assert full[-4:] == ["--leaves", "b.klv2", "--winprob", "c.csv"]
+    with pytest.raises(ValueError, match="0 threads; a player searches with 1 or more"):
+        Equipment(threads=0)
+
+
+def test_tables_are_loaded_once(leaves: Path, winprob: Path, rules: Rules) -> None:
+    equipment = Equipment(leaves=str(leaves), win_probabilities=str(winprob))
+    one, two = (load_tables(equipment, rules.distribution) for _ in range(2))
+    assert one.leaves is two.leaves is not None
+    assert one.win_probabilities is two.win_probabilities is not None
+    assert load_tables(Equipment(), rules.distribution) == (None, None)
+
+
+def test_files_that_are_no_tables(tmp_path: Path, rules: Rules) -> None:
+    tiles = rules.distribution
+    with pytest.raises(OSError, match=r"there is no leave table none$"):
+        load_tables(Equipment(leaves="none"), tiles)
+    with pytest.raises(OSError, match=r"there is no table of win probabilities none$"):
+        load_tables(Equipment(win_probabilities="none"), tiles)
+    broken = tmp_path / "broken"
+    broken.write_text("nothing")
+    for equipment in (Equipment(leaves=str(broken)), Equipment(win_probabilities=str(broken))):
+        with pytest.raises(ValueError, match=str(broken)):
+            load_tables(equipment, tiles)
+
+
+def test_a_view_without_tables_says_so(table: TestArbiter) -> None:
+    offer, rules = table.offer(), table.rules
+    view = Watched(offer, rules, Resources(table.lexicon), 0).view
+    assert (view.leaves, view.win_probabilities, view.threads) == (None, None, 1)
+    assert Watched(offer, rules, Resources(table.lexicon, threads=3), 0).view.threads == 3
+
+
+def test_a_game_with_tiles_that_the_leave_table_is_not_for_is_declined(
+    tmp_path: Path, table: TestArbiter
+) -> None:
+    (tmp_path / "few.csv").write_text("?,?,2,0,0\nA,a,9,1,1\nB,b,9,3,0\n")
+    few = load_distribution(str(tmp_path / "few.csv"))
+    (tmp_path / "ab.txt").write_text("ab\nba\n")
+    path = tmp_path / "english.klv2"
+    write_klv(path, LeaveTable.zero(table.rules.distribution))
+    with pytest.raises(ValueError, match=r"english\.klv2"):
+        load_tables(Equipment(leaves=str(path)), few)
+    rules = Rules(distribution=few, layout=table.rules.layout)
+    library = Library(Equipment(str(tmp_path / "ab.txt"), leaves=str(path)))
+    with pytest.raises(Declined) as caught:
+        library.resources_for(table.offer(), rules)
+    assert caught.value.code in ("unknown_lexicon", "unsupported_rules")
+
+
+async def test_what_a_worker_is_given_reaches_its_player(
+    tmp_path: Path, leaves: Path, winprob: Path, table: TestArbiter
+) -> None:
+    (tmp_path / "mine.py").write_text(SAYS_WHAT_IT_HAS)
+    said: list[str] = []
+    process = await SeatProcess.start(
+        parse_seat(f"{tmp_path / 'mine.py'}:Bot"),
+        Equipment(leaves=str(leaves), win_probabilities=str(winprob), threads=3),
+        notice=said.append,
+    )
+    try:
+        async with asyncio.timeout(120):
+            await table.greet(process.channel)
+            await table.begin()
+            await table.ask()
+    finally:
+        await process.kill()
+    assert table.infos[0].text == "7.5 0.75 3"
+    assert "this takes a while" in said
+    assert not any("nobody" in sentence for sentence in said)
+
+
+async def test_a_number_of_threads_that_makes_no_sense_is_one_sentence() -> None:
+    equipment = Equipment()
+    object.__setattr__(equipment, "threads", 0)
+    process = await SeatProcess.start(parse_seat("static"), equipment)
+    assert await process.wait() == 2
+    assert process.stderr_tail == "0 threads; a player searches with 1 or more\n"
+    await process.kill()

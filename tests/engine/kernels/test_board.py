@@ -1,0 +1,295 @@
+"""The board that is kept up as tiles come and go, against one that is set up afresh each time."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_games import Words, lexicon_of, small_games
+
+from engine.generate import Generator
+from engine.kernels.board import NO_CROSSING, SQUARE, clear_board, new_board, set_up, undo_to
+from engine.kernels.crosses import cross_everywhere, play
+from engine.kernels.moves import EXCHANGE
+from engine.kernels.slots import SLOT, SLOTS, SLOTS_A_LINE, update_slots
+from engine.moves import Place
+from engine.position import Board, Position
+from engine.rules import Rules, standard_rules
+from engine.selfplay import play_static_games
+from engine.unpacking import unpack
+from lexicons.alphabet import BLANK, BLANK_FLAG
+from lexicons.jit import kernel
+from lexicons.leaves import synthetic_leaves
+from lexicons.store import Lexicon, load_lexicon
+
+RULES = standard_rules()
+GAMES = 1_000
+BATCH = 50
+
+ALWAYS = ("letter", "anchor", "on_board", "letter_multiplier", "word_multiplier")
+# Elsewhere nobody reads these.
+WHERE_EMPTY = ("cross_set", "cross_score")
+WHERE_TILES = ("value",)
+
+
+@kernel
+def _clear(board: Any) -> None:
+    clear_board(board[0])
+
+
+@kernel
+def _play(board: Any, nodes: Any, move: Any) -> Any:
+    play(board[0], nodes, move)
+    return board[0].changes
+
+
+@kernel
+def _undo(board: Any, changes: Any) -> None:
+    undo_to(board[0], changes)
+
+
+@kernel
+def _cross(board: Any, nodes: Any) -> None:
+    cross_everywhere(board[0], nodes)
+
+
+@kernel
+def _slots(slots: Any, board: Any) -> None:
+    update_slots(slots[0], board[0])
+
+
+class State(NamedTuple):
+    """What a board is: its squares, and the slots that were found on it."""
+
+    squares: npt.NDArray[Any]  # SQUARE[2 × side²]
+    counts: npt.NDArray[np.int64]  # [lines] of slots
+    slots: npt.NDArray[Any]  # SLOT[all of them]
+
+
+class Kept:
+    """A board that is kept up, its slots too, and what it was like before each play."""
+
+    def __init__(self, rules: Rules, lexicon: Lexicon) -> None:
+        self.words = lexicon.word_map  # keeps the nodes
+        self.nodes = self.words.words["nodes"][0]
+        self.record = new_board(rules)
+        self.slots = np.zeros(1, SLOTS)
+        self.marks: list[int] = []
+        self.states: list[State] = []
+        self.clear()
+
+    def clear(self) -> None:
+        _clear(self.record)
+        self.marks = []
+        self.states = [self.state()]
+
+    def play(self, move: np.uint64) -> None:
+        self.marks.append(int(self.record["changes"][0]))
+        _play(self.record, self.nodes, move)
+        self.states.append(self.state())
+
+    def undo(self, plays: int = 1) -> None:
+        del self.states[len(self.states) - plays :]
+        _undo(self.record, self.marks[-plays])
+        del self.marks[len(self.marks) - plays :]
+
+    def state(self) -> State:
+        _slots(self.slots, self.record)
+        return state_of(self.record, self.slots)
+
+
+class Fresh:
+    """Boards that are set up, one after another, in the same record."""
+
+    def __init__(self, rules: Rules, lexicon: Lexicon) -> None:
+        self.words = lexicon.word_map
+        self.record = new_board(rules)
+        self.slots = np.zeros(1, SLOTS)
+
+    def state(self, board: Board) -> State:
+        set_up(self.record, board)
+        _cross(self.record, self.words.words["nodes"][0])
+        _slots(self.slots, self.record)
+        return state_of(self.record, self.slots)
+
+
+def state_of(record: npt.NDArray[Any], slots: npt.NDArray[Any]) -> State:
+    side = int(record["side"][0])
+    counts = slots["count"][0, : 2 * side].copy()
+    by_line = slots["slots"][0, : 2 * side * SLOTS_A_LINE].reshape(2 * side, SLOTS_A_LINE)
+    used = by_line[np.arange(SLOTS_A_LINE) < counts[:, np.newaxis]]
+    return State(record["squares"][0, : 2 * side * side].copy(), counts, used)
+
+
+def assert_same(kept: State, fresh: State) -> None:
+    for name in ALWAYS:
+        assert np.array_equal(kept.squares[name], fresh.squares[name]), name
+    empty = (fresh.squares["letter"] == 0) & fresh.squares["on_board"]
+    tiles = fresh.squares["letter"] != 0
+    for names, where in ((WHERE_EMPTY, empty), (WHERE_TILES, tiles)):
+        for name in names:
+            assert np.array_equal(kept.squares[name][where], fresh.squares[name][where]), name
+    off = ~fresh.squares["on_board"]
+    assert not kept.squares["cross_set"][off].any()
+    assert not kept.squares["letter"][off].any()
+    assert not kept.squares["anchor"][off].any()
+    assert np.array_equal(kept.counts, fresh.counts)
+    assert SLOT.names is not None
+    for name in SLOT.names:
+        assert np.array_equal(kept.slots[name], fresh.slots[name]), name
+
+
+def test_no_field_of_a_square_is_left_out() -> None:
+    assert SQUARE.names is not None
+    assert {*ALWAYS, *WHERE_EMPTY, *WHERE_TILES} == set(SQUARE.names)
+
+
+# --- games ----------------------------------------------------------------------------------------
+
+
+@cache
+def scowl() -> Lexicon:
+    return load_lexicon("scowl")
+
+
+@cache
+def games() -> list[npt.NDArray[np.uint64]]:
+    """The placements of games between players of two opinions on leaves."""
+    one, other = (synthetic_leaves(RULES.distribution, seed) for seed in (1, 2))
+    played = play_static_games(scowl(), RULES, one, GAMES, seed=11, opponent=other, record=True)
+    moves, turns = played.results.moves, played.turns
+    recorded = [moves[number, : turns[number]] for number in range(GAMES)]
+    return [each[each < EXCHANGE] for each in recorded]
+
+
+@pytest.mark.parametrize("batch", range(GAMES // BATCH))
+def test_every_play_and_undo_of_a_thousand_games_leaves_a_board_as_if_set_up(batch: int) -> None:
+    kept, fresh = Kept(RULES, scowl()), Fresh(RULES, scowl())
+    chance = random.Random(batch)
+    for moves in games()[batch * BATCH : (batch + 1) * BATCH]:
+        kept.clear()
+        board = Board.empty(RULES.layout)
+        assert_same(kept.states[0], fresh.state(board))
+        for turn, move in enumerate(moves):
+            (place,) = unpack(moves[turn : turn + 1], board)
+            assert isinstance(place, Place)
+            board = board.with_move(place)
+            kept.play(move)
+            expected = fresh.state(board)
+            assert_same(kept.states[-1], expected)
+            back = chance.randint(1, min(3, turn + 1))
+            kept.undo(back)
+            assert_same(kept.state(), kept.states[-1])
+            for again in moves[turn + 1 - back : turn + 1]:
+                kept.play(again)
+            assert_same(kept.states[-1], expected)
+        kept.undo(len(moves))
+        assert len(kept.states) == 1
+        assert_same(kept.state(), kept.states[0])
+
+
+def test_the_games_are_long_have_blanks_and_differ() -> None:
+    assert len(games()) == GAMES
+    assert len({each.tobytes() for each in games()}) == GAMES
+    assert sum(map(len, games())) > 18 * GAMES
+    blank = np.uint64(0x40_81_02_04_08_10_20 << 1)  # bit 6 of each of the seven tiles
+    with_blanks = sum(bool((each & blank).any()) for each in games())
+    assert with_blanks > GAMES * 3 // 4
+
+
+def test_the_changes_of_a_whole_game_can_be_undone() -> None:
+    kept = Kept(RULES, scowl())
+    for moves in games()[:100]:
+        kept.clear()
+        for move in moves:
+            kept.play(move)
+        assert int(kept.record["changes"][0]) < len(kept.record["changed_square"][0]) // 2
+
+
+@pytest.mark.parametrize("game", range(5))
+def test_cross_sets_are_the_letters_that_make_words(game: int) -> None:
+    kept = Kept(RULES, scowl())
+    board = Board.empty(RULES.layout)
+    for at, move in enumerate(games()[game]):
+        (place,) = unpack(games()[game][at : at + 1], board)
+        assert isinstance(place, Place)
+        board = board.with_move(place)
+        kept.play(move)
+    squares, side = kept.states[-1].squares, int(kept.record["side"][0])
+    tiles = board.array()
+    for direction, grid in enumerate((tiles, tiles.T)):
+        for line, place_at in zip(*np.nonzero(grid == 0), strict=True):
+            square = squares[(direction * side + line + 1) * side + place_at + 1]
+            letters, points = crossing(grid[:, place_at].tolist(), int(line))
+            assert int(square["cross_set"]) == sum(1 << letter for letter in letters)
+            assert int(square["cross_score"]) == points
+
+
+def crossing(across: list[int], at: int) -> tuple[list[int], int]:
+    """The letters that fit on an empty square of a line, and the points of its neighbours."""
+    before, after = at, at + 1
+    while before > 0 and across[before - 1]:
+        before -= 1
+    while after < len(across) and across[after]:
+        after += 1
+    around = [*across[before:at], *across[at + 1 : after]]
+    letters = range(1, len(RULES.distribution.alphabet) + 1)
+    if not around:
+        return list(letters), NO_CROSSING
+    shown = [tile & ~BLANK_FLAG for tile in across]
+    fitting = [
+        letter
+        for letter in letters
+        if scowl().graph.contains([*shown[before:at], letter, *shown[at + 1 : after]])
+    ]
+    points = RULES.distribution.points
+    return fitting, sum(points[BLANK if tile & BLANK_FLAG else tile] for tile in around)
+
+
+# --- boards of any shape --------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_games(), st.randoms(use_true_random=False))
+def test_plays_and_undos_on_boards_of_any_shape(
+    game: tuple[Position, Words, Rules], chance: random.Random
+) -> None:
+    position, words, rules = game
+    position = replace(position, board=Board.empty(rules.layout))
+    lexicon = lexicon_of(words, rules)
+    generator = Generator(lexicon, rules)
+    kept, fresh = Kept(rules, lexicon), Fresh(rules, lexicon)
+    assert_same(kept.states[0], fresh.state(position.board))
+    for _ in range(4):
+        packed = generator.arrays(position).packed
+        places = packed[packed < EXCHANGE]
+        if not len(places):
+            break
+        move = places[chance.randrange(len(places)) :][:1]
+        (place,) = unpack(move, position.board)
+        assert isinstance(place, Place)
+        position = replace(position, board=position.board.with_move(place))
+        kept.play(move[0])
+        assert_same(kept.states[-1], fresh.state(position.board))
+    while kept.marks:
+        kept.undo()
+        assert_same(kept.state(), kept.states[-1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(small_games())
+def test_an_array_that_had_another_board_on_it_is_as_good_as_new(
+    game: tuple[Position, Words, Rules],
+) -> None:
+    position, words, rules = game
+    used, new = (Fresh(rules, lexicon_of(words, rules)) for _ in range(2))
+    squares = bytes(1 if square % 3 else 0 for square in range(len(position.board.squares)))
+    used.state(Board(rules.layout, squares))
+    assert_same(used.state(position.board), new.state(position.board))

@@ -1,0 +1,107 @@
+"""``tilewire bench selfplay`` and ``generate``: what is stated, not how fast it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+
+from harness.bench.selfplay import sample_words
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon, load_lexicon
+
+
+@pytest.fixture
+def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "few.txt"
+    path.write_text("\n".join(["cat", "cats", "act", "sat", "at", "sea", "ai", "oe", "re"]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def leaves(tmp_path_factory: pytest.TempPathFactory, words: Path) -> Path:
+    path = tmp_path_factory.mktemp("leaves") / "zero.klv2"
+    write_klv(path, LeaveTable.zero(load_lexicon(words).distribution))
+    return path
+
+
+def measured(tilewire: CommandLine, what: str, *arguments: object) -> dict[str, Any]:
+    assert tilewire("bench", what, *arguments, "--json") == 0, tilewire.err
+    found: dict[str, Any] = json.loads(tilewire.out)
+    return found
+
+
+def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Path) -> None:
+    given = ("--lexicon", words, "--leaves", leaves, "--games", "6", "--seed", "5")
+    one = measured(tilewire, "selfplay", *given)
+    two = measured(tilewire, "selfplay", *given, "--threads", "2")
+    assert (one["threads"], two["threads"], one["games"]) == (1, 2, 6)
+    assert (one["words"], one["lexicon"], one["leaves"]) == (9, "few", str(leaves))
+    same = ["moves", "mean_score", "turns_per_game", "bingos_per_game", "first_wins"]
+    assert [one[name] for name in same] == [two[name] for name in same]
+    assert one["turns_per_game"] == round(one["moves"] / 6, 2)
+    assert 0 <= one["first_wins"] <= 1
+    assert all(one[name] > 0 for name in ("games_per_s", "seconds", "peak_memory_mb"))
+    assert one["compile_seconds"] >= 0
+    other = measured(tilewire, "selfplay", *given[:-1], "6")
+    assert [other[name] for name in same] != [one[name] for name in same]
+
+
+def test_a_leave_table_is_made_up_where_none_is_given(tilewire: CommandLine, words: Path) -> None:
+    found = measured(tilewire, "selfplay", "--lexicon", words, "--games", "1")
+    assert found["leaves"] == "synthetic, seed 1"
+
+
+def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
+    given = ("--lexicon", words, "--leaves", leaves, "--games", "4")
+    found = measured(tilewire, "generate", *given, "--threads", "2")
+    every, without, with_blank = found["all"], found["no_blank"], found["blank"]
+    for name in ("positions", "placements"):
+        assert every[name] == without[name] + with_blank[name] > 0
+    assert found["threads"] == 2
+    assert tilewire("bench", "generate", *given) == 0
+    assert "all: us per position" in tilewire.out
+    assert "compile seconds" in tilewire.out
+
+
+def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None:
+    def spelt(lexicon: Lexicon) -> list[tuple[int, ...]]:
+        return list(lexicon.graph.words())
+
+    lexicon = load_lexicon(words)
+    one, same = (sample_words(lexicon, 4, 1) for _ in range(2))
+    assert len(spelt(one)) == 4
+    assert set(spelt(one)) < set(spelt(lexicon))
+    assert spelt(one) == spelt(same)
+    assert any(spelt(sample_words(lexicon, 4, seed)) != spelt(one) for seed in range(2, 9))
+    assert one.checksum == same.checksum != lexicon.checksum
+    assert spelt(sample_words(lexicon, 9, 0)) == spelt(lexicon)
+    assert sample_words(lexicon, 9, 0).checksum == lexicon.checksum
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--games", "0"), "0 games in 1 threads"),
+        (("--threads", "0"), "in 0 threads"),
+        (("--words", "10"), "--words: 10 words of few; it has 9"),
+        (("--words", "0"), "--words: 0 words of few"),
+        (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
+    ],
+)
+@pytest.mark.parametrize("what", ["selfplay", "generate"])
+def test_what_can_not_be_measured(
+    tilewire: CommandLine, words: Path, what: str, options: tuple[str, str], says: str
+) -> None:
+    assert tilewire("bench", what, "--lexicon", words, *options) == 2
+    assert says in tilewire.err
+    assert tilewire.out == ""

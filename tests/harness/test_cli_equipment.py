@@ -1,0 +1,117 @@
+"""What a command gives its seats, ``--leaves`` for instance, is checked before anything starts."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from command_line import CommandLine
+
+from harness.cli.options import say_once
+from harness.match import read_config
+from lexicons.alphabet import load_distribution
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+
+COMMANDS = {
+    "match": ("match", "static", "greedy", "--out", "out"),
+    "serve": ("serve", "--port", "0", "--db", "out"),
+    "connect": ("connect", "ws://127.0.0.1:1", "--bot", "static"),
+}
+
+
+@pytest.fixture
+def tilewire(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Iterator[CommandLine]:
+    monkeypatch.chdir(tmp_path)
+    yield CommandLine(monkeypatch, capsys)
+    structlog.reset_defaults()  # commands send the log to what is standard error only here
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A list of words; tables that are broken, or for other tiles."""
+    (tmp_path / "few.txt").write_text("cat\nact\nat\n")
+    (tmp_path / "broken").write_text("nothing of the sort")
+    (tmp_path / "percent.csv").write_text(",0,1\n1,100,75\n")
+    tiles = load_distribution()
+    more = tmp_path / "more.csv"
+    letters = [f"{chr(0x430 + at)}" for at in range(30)]
+    rows = ["?,?,2,0,0", *(f"{one.upper()},{one},3,1,{at % 2}" for at, one in enumerate(letters))]
+    more.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    cyrillic = load_distribution(str(more))
+    table = LeaveTable.from_values(cyrillic, {(29,): 3.0})
+    write_klv(tmp_path / "cyrillic.klv2", table)
+    write_klv(tmp_path / "zero.klv2", LeaveTable.zero(tiles))
+    (tmp_path / "short.klv2").write_bytes(struct.pack("<I", 1_000))
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--lexicon", "nosuch"), "no lexicon is called 'nosuch' (embedded: scowl)"),
+        (("--leaves", "none.klv2"), "there is no leave table "),
+        (("--leaves", "broken"), "broken: "),
+        (("--leaves", "short.klv2"), "short.klv2: "),
+        (("--leaves", "cyrillic.klv2"), "cyrillic.klv2: "),
+        (("--winprob", "none.csv"), "there is no table of win probabilities "),
+        (("--winprob", "broken"), "broken, line 1: "),
+        (("--winprob", "percent.csv"), "percent.csv, line 2: '100', for 0 unseen tiles, is no"),
+        (("--threads", "0"), "--threads 0: 0 threads; a player searches with 1 or more"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_nothing_starts(
+    tilewire: CommandLine, files: Path, command: str, options: tuple[str, str], says: str
+) -> None:
+    lexicon = () if "--lexicon" in options else ("--lexicon", "few.txt")
+    assert tilewire(*COMMANDS[command], *lexicon, *options) == 2, tilewire.err
+    last = tilewire.err.splitlines()[-1]
+    assert last.startswith("tilewire: ")
+    assert says in last
+    assert "Traceback" not in tilewire.err
+    assert not (files / "out" / "match.json").exists()
+    assert not (files / "out").is_file()
+
+
+def test_players_that_would_share_a_core(
+    tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    many = ("--lexicon", "few.txt", "--concurrency", "2", "--threads", "3")
+    assert tilewire(*COMMANDS["match"], *many) == 2
+    assert "--concurrency 2 with --threads 3 would have players share a core" in tilewire.err
+
+
+def test_a_match_keeps_what_its_seats_are_given(tilewire: CommandLine, files: Path) -> None:
+    (files / "winpct.csv").write_text(",0,1\n1,1,0.75\n0,0.5,0.5\n")
+    given = ("--leaves", "zero.klv2", "--winprob", "winpct.csv", "--threads", "2")
+    options = ("--lexicon", "few.txt", "--time", "1m", "--seed", "1", "--json")
+    assert tilewire(*COMMANDS["match"], *options, *given) == 0, tilewire.err
+    assert json.loads(tilewire.out.splitlines()[-1])["faults"] == {"a": {}, "b": {}}
+    equipment = read_config(files / "out").equipment
+    assert equipment.leaves == str(files / "zero.klv2")
+    assert equipment.win_probabilities == str(files / "winpct.csv")
+    assert equipment.threads == 2
+    (files / "zero.klv2").unlink()
+    assert tilewire("match", "--resume", files / "out") == 2
+    assert "there is no leave table" in tilewire.err
+
+
+def test_what_processes_say_is_told_once_and_made_safe(capsys: pytest.CaptureFixture[str]) -> None:
+    tell = say_once()
+    for sentence in ("compiling", "compiling", "\x1b[31mred", "x" * 5_000):
+        tell(sentence)
+    for number in range(1_000):
+        tell(str(number))
+    first, red, long, *more = capsys.readouterr().err.splitlines()
+    assert first == "tilewire: compiling"
+    assert "\x1b" not in red
+    assert len(long) < 300
+    assert len(more) < 50

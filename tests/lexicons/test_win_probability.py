@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lexicons.win_probability import WinProbabilities, read_win_probabilities
+
+TABLE = ",0,1,2\n1,1,0.75,0.625\n0,0.5,0.5,0.5\n-1,0,0.25,0.375\n"
+
+
+def read(folder: Path, text: str) -> WinProbabilities:
+    path = folder / "winpct.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_win_probabilities(path)
+
+
+def test_a_table_is_read_by_spread_and_unseen_tiles(tmp_path: Path) -> None:
+    table = read(tmp_path, TABLE)
+    assert table.spreads.tolist() == [-1, 0, 1]
+    assert table.unseen.tolist() == [0, 1, 2]
+    assert table.values.dtype == np.float32
+    assert [table.at(1, 1), table.at(0, 2), table.at(-1, 2)] == [0.75, 0.5, 0.375]
+
+
+def test_ascending_spreads_are_the_same_table(tmp_path: Path) -> None:
+    head, *rows = TABLE.splitlines()
+    turned = read(tmp_path, "\n".join([head, *rows[::-1]]))
+    assert np.array_equal(turned.values, read(tmp_path, TABLE).values)
+    assert turned.spreads.tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("spread", "unseen", "expected"),
+    [(300, 1, 0.75), (-300, 1, 0.25), (1, 93, 0.625), (1, -1, 1.0), (99, 99, 0.625)],
+)
+def test_beyond_the_table_its_edge_counts(
+    tmp_path: Path, spread: int, unseen: int, expected: float
+) -> None:
+    assert read(tmp_path, TABLE).at(spread, unseen) == expected
+
+
+def test_a_table_may_begin_anywhere(tmp_path: Path) -> None:
+    table = read(tmp_path, "\ufeffspread,7,8\r\n10, 0.5 ,0.75\r\n\r\n")
+    assert (table.at(10, 8), table.at(-5, 0)) == (0.75, 0.5)
+
+
+def test_a_table_as_large_as_those_in_use(tmp_path: Path) -> None:
+    spreads, unseen = range(300, -301, -1), range(94)
+    rows = [f"{spread}," + ",".join(f"{(spread + 300) / 600:.6f}" for _ in unseen)
+            for spread in spreads]  # fmt: skip
+    table = read(tmp_path, "\n".join([f",{','.join(map(str, unseen))}", *rows]))
+    assert table.values.shape == (601, 94)
+    assert table.at(150, 40) == np.float32(0.75)
+
+
+def test_nothing_can_be_written_into_a_table(tmp_path: Path) -> None:
+    table = read(tmp_path, TABLE)
+    copied = pickle.loads(pickle.dumps(table))
+    for one in (table, copied):
+        assert not one.values.flags.writeable
+        assert not one.spreads.flags.writeable
+        assert one.values.flags.c_contiguous
+    assert np.array_equal(copied.values, table.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "line 1: a first cell and then counts of unseen tiles have to be here"),
+        ("\n\n", "line 1: a first cell"),
+        ("spread\n1\n", "line 1: a first cell"),
+        (",0,1\n", "line 1: no line of probabilities follows"),
+        (",0,x\n1,1,1\n", "line 1: 'x' is no count of unseen tiles"),
+        (",-1,0\n1,1,1\n", "line 1: -1 unseen tiles; there are 0 or more"),
+        (",0,2\n1,1,1\n", "line 1: 2 unseen tiles after 0; each is one more"),
+        (",0\n1.5,1\n", "line 2: '1.5' is no spread"),
+        (",0\n٣,1\n", "line 2: '٣' is no spread"),
+        (",0\n12345678,1\n", "line 2: '12345678' is no spread"),
+        (",0\n,1\n", "line 2: '' is no spread"),
+        (",0\n2,1\n0,1\n", "line 3: spread 0 after 2; from line to line"),
+        (",0\n2,1\n1,1\n2,1\n", "line 4: spread 2 after 1"),
+        (",0\n2,1\n2,1\n", "line 3: spread 2 after 2"),
+        (",0,1\n2,1\n", "line 2: 1 probabilities for 2 counts of unseen tiles"),
+        (",0,1\n2,1,1,1\n", "line 2: 3 probabilities for 2 counts"),
+        (",0,1\n\n2,0.5,50.5\n", "line 3: '50.5', for 1 unseen tiles, is no probability"),
+        (",0,1\n2,-0.1,nan\n", "line 2: '-0.1', for 0 unseen tiles, is no probability"),
+        (",0,1\n2,0.1,nan\n", "line 2: 'nan', for 1 unseen tiles, is no probability"),
+        (",0,1\n2,0.1,\n", "line 2: '', for 1 unseen tiles, is no probability"),
+        (',0\n2,"1\n', "line 2: unexpected end of data"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=r"winpct\.csv, line \d") as caught:
+        read(tmp_path, text)
+    assert says in str(caught.value)
+
+
+def test_files_that_hold_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "winpct.csv"
+    path.write_bytes(b",0\n\xff\xfe,1\n")
+    with pytest.raises(ValueError, match=r"winpct\.csv: no text"):
+        read_win_probabilities(path)
+    with path.open("wb") as file:
+        file.truncate(1 << 25)
+    with pytest.raises(ValueError, match=r"winpct\.csv: 33554432 bytes"):
+        read_win_probabilities(path)
+    with pytest.raises(OSError, match="none"):
+        read_win_probabilities(tmp_path / "none.csv")
+
+
+def test_shapes_that_do_not_belong_together() -> None:
+    with pytest.raises(ValueError, match=r"\(2, 1\) values for 2 spreads and 2 counts"):
+        WinProbabilities(
+            np.arange(2, dtype=np.int32), np.arange(2, dtype=np.int32), np.zeros((2, 1), np.float32)
+        )
