@@ -14,6 +14,7 @@ from engine.rules import Rules
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
+from lexicons.usual_leaves import usual_leaves
 from protocol.messages import NewGame, RulesInPlay
 
 from .equipment import Equipment, Resources, Tables, load_tables
@@ -84,7 +85,8 @@ class Library:
         distribution = rules_in_play(RulesInPlay()).distribution
         with suppress(Declined, ValueError):
             _ = _load(self._equipment.lexicon, distribution).word_map
-            self._tables(distribution)
+            if self._tables(distribution).leaves is None:
+                usual_leaves(distribution)
 
     def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
         """Find what a game is played with; takes seconds where a list is used for the first time.

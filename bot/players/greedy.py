@@ -1,12 +1,17 @@
-"""``greedy``: the highest score, whatever it leaves; of equal scores the better leave.
+"""``greedy``: the highest score, whatever it leaves; of equal scores the higher equity.
 
 A measure for other players rather than a good one.
 """
 
 from __future__ import annotations
 
-from ..evaluate import leave_worth
+import numpy as np
+
+from engine.moves import PASS
+from engine.unpacking import unpack
+
 from ..player import Budget, Choice, Player, View
+from .static import generator_for
 
 __all__ = ["GreedyPlayer"]
 
@@ -15,8 +20,12 @@ class GreedyPlayer(Player):
     """Plays the highest score."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose among the moves of the highest score the one with the better leave."""
-        moves = view.legal_moves()
-        worth = leave_worth(view)
-        highest = [scored.move for scored in moves if scored.score == moves[0].score]
-        return Choice(max(highest, key=worth), score=moves[0].score)
+        """Choose among the moves of the highest score the one of the highest equity."""
+        found = generator_for(view).arrays(view.position)
+        order = np.lexsort((found.packed, -found.equities, -found.scores))
+        order = order[: len(view.refused) + 1]
+        refused = {refusal.move for refusal in view.refused}
+        for at, move in zip(order, unpack(found.packed[order], view.position.board), strict=True):
+            if move not in refused:
+                return Choice(move, score=int(found.scores[at]), equity=int(found.equities[at]))
+        return Choice(PASS, score=0)

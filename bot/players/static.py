@@ -1,4 +1,4 @@
-"""``static``: the highest equity (``bot.evaluate``), without looking ahead.
+"""``static``: the highest equity (``engine.evaluation``), without looking ahead.
 
 With the option ``temperature``, in points, it plays now and then a move that it takes to be worse:
 a move that many points below the best is chosen ``e`` times less often.
@@ -9,10 +9,14 @@ from __future__ import annotations
 import math
 import random
 
-from ..evaluate import POINT, Evaluated, evaluate
+from engine.evaluation import PASS_EQUITY, POINT
+from engine.generate import Generator, RankedMove
+from engine.moves import PASS
+from lexicons.usual_leaves import usual_leaves
+
 from ..player import Budget, Choice, Player, View
 
-__all__ = ["StaticPlayer", "static_choice"]
+__all__ = ["StaticPlayer", "generator_for", "static_choice"]
 
 
 class StaticPlayer(Player):
@@ -34,7 +38,7 @@ class StaticPlayer(Player):
         """Choose by equity."""
         if not self._temperature:
             return static_choice(view)
-        ranked = evaluate(view)
+        ranked = _not_refused(view, generator_for(view).everything(view.position))
         scale = self._temperature * POINT
         weights = [math.exp((one.equity - ranked[0].equity) / scale) for one in ranked]
         # A turn that is asked again, after a crash for instance, gets the same answer.
@@ -44,8 +48,25 @@ class StaticPlayer(Player):
 
 def static_choice(view: View) -> Choice:
     """Give the legal move of the highest equity; refused moves are none."""
-    return _choice(evaluate(view)[0])
+    ranked = generator_for(view).best(view.position, len(view.refused) + 1)
+    return _choice(_not_refused(view, ranked)[0])
 
 
-def _choice(best: Evaluated) -> Choice:
+def generator_for(view: View) -> Generator:
+    """Give a generator for the game of a view, with the leave table that the player has.
+
+    It is a new one each time, for a tenth of a millisecond: a turn may have several threads.
+    """
+    leaves = view.leaves or usual_leaves(view.rules.distribution)
+    return Generator(view.lexicon, view.rules, leaves)
+
+
+def _not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
+    """Leave out what was refused; a pass, which nobody can refuse, is always left."""
+    refused = {refusal.move for refusal in view.refused}
+    left = [one for one in ranked if one.move not in refused]
+    return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]
+
+
+def _choice(best: RankedMove) -> Choice:
     return Choice(best.move, score=best.score, equity=best.equity)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
@@ -21,7 +20,6 @@ from .positions import load_rules, read_position
 
 if TYPE_CHECKING:
     from engine.generate import Generator
-    from lexicons.leaves import LeaveTable
 
 __all__ = ["generate"]
 
@@ -52,7 +50,7 @@ def generate(
     plain: Annotated[bool, Parameter(negative="")] = False,
     opening: bool = True,
     going_out: bool = True,
-    late_bag: bool = False,
+    late_bag: bool = True,
     distribution: str = "english",
     layout: str = "standard",
     json_: JsonOption = False,
@@ -85,30 +83,19 @@ def generate(
     from engine.evaluation import PLAIN, Evaluation
     from engine.generate import Generator
     from lexicons.jit import tell_of_compiling
+    from lexicons.usual_leaves import usual_leaves
 
     tell_of_compiling(say)
     evaluation = (
         PLAIN if plain else Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
     )
-    worths = load_leaves(leaves, rules.distribution) or _usual_leaves(position, rules)
+    worths = load_leaves(leaves, rules.distribution) or usual_leaves(rules.distribution)
     try:
         generator = Generator(words, rules, worths, evaluation)
         found = _find(generator, position, None if all_ else top or USUAL_TOP)
     except ValueError as error:
         raise CommandFailed(str(error)) from None
     print(_as_json(found, rules) if json_ else _as_text(found, position, rules))
-
-
-def _usual_leaves(position: Position, rules: Rules) -> LeaveTable:
-    """Work out what the leaves of one rack are worth to players of the house."""
-    from bot.leaves import leave_formula
-    from lexicons.leaves import LeaveTable
-
-    rack = sorted(position.racks[position.on_turn])
-    formula = leave_formula(rules.distribution)
-    leaves = {leave for size in range(1, len(rack)) for leave in combinations(rack, size)}
-    worths = {leave: formula.worth(leave) / POINT for leave in leaves}
-    return LeaveTable.from_values(rules.distribution, worths)
 
 
 def _find(generator: Generator, position: Position, limit: int | None) -> _Found:

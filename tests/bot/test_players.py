@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from bot.evaluate import evaluate, leave_after
-from bot.leaves import leave_formula
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer, static_choice
+from bot.players.static import StaticPlayer, generator_for, static_choice
 from bot.timeplan import margin_ms, plan, turns_left
 from engine.bag import Bag, DrawStream
 from engine.game import Game
-from engine.moves import PASS, Direction, Exchange, Pass, Place
+from engine.generate import RankedMove
+from engine.moves import PASS, Exchange, Place
 from engine.position import Board, Position
 from engine.rules import Rules
-from lexicons.alphabet import load_distribution
+from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from protocol.messages import TimeControl
 
@@ -42,61 +40,43 @@ def view_of(
     )
 
 
-def worth(rules: Rules, leave: str) -> int:
-    return leave_formula(rules.distribution).worth(rules.distribution.alphabet.tiles(leave))
-
-
 def soon() -> Budget:
     return Budget(10**15)
-
-
-# --- leaves -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("?", "S"), ("S", "E"), ("E", "U"), ("", "V"), ("ER", "EE"), ("AT", "AA"), ("QU", "Q"),
-        ("Q?", "Q"), ("AERT", "AEIO"), ("AERT", "DLNT"), ("SS", "S"), ("??", "?"), ("EEE", "UUU"),
-    ],
-)  # fmt: skip
-def test_leaves_are_ranked_as_players_would(rules: Rules, better: str, worse: str) -> None:
-    assert worth(rules, better) > worth(rules, worse)
-
-
-def test_a_leave_does_not_depend_on_its_order(rules: Rules) -> None:
-    assert worth(rules, "RETINA") == worth(rules, "ANITER")
-    assert worth(rules, "") == 0
-
-
-def test_other_languages_go_by_points(tmp_path: Path) -> None:
-    path = tmp_path / "toy.csv"
-    path.write_text("?,?,2,0,0\nА,а,5,1,1\nБ,б,2,3,0\nЩ,щ,1,10,0\n", encoding="utf-8")
-    formula = leave_formula(load_distribution(path))
-    assert formula.worth([0]) > formula.worth([1]) > formula.worth([2]) > formula.worth([3])
 
 
 # --- moves --------------------------------------------------------------------------------------
 
 
-def test_greedy_takes_the_highest_score_and_then_the_better_leave(
+def everything(view: View) -> list[RankedMove]:
+    return generator_for(view).everything(view.position)
+
+
+def test_greedy_takes_the_highest_score_and_then_the_higher_equity(
     lexicon: Lexicon, rules: Rules
 ) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
     choice = GreedyPlayer().choose(view, soon())
-    best = max(score for _, score in view.legal_moves())
-    equals = [move for move, score in view.legal_moves() if score == best]
-    assert choice.score == best
-    leaves = [worth(rules, rules.distribution.alphabet.text(leave_after(view.rack, move)))
-              for move in equals]  # fmt: skip
-    assert leaves[equals.index(choice.move)] == max(leaves)
+    ranked = everything(view)
+    best = max(one.score for one in ranked)
+    first = next(one for one in ranked if one.score == best)
+    assert choice == Choice(first.move, score=best, equity=first.equity)
 
 
 def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "?VVOGII")
     choice = StaticPlayer().choose(view, soon())
-    assert choice.equity == max(one.equity for one in evaluate(view))
-    assert 0 in leave_after(view.rack, choice.move), "a blank is not spent on a few points"
+    ranked = everything(view)
+    assert choice == Choice(ranked[0].move, score=ranked[0].score, equity=ranked[0].equity)
+    assert 0 in ranked[0].leave, "a blank is not spent on a few points"
+
+
+def test_static_plays_by_the_leave_table_that_it_is_given(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    everything_kept = LeaveTable.from_values(rules.distribution, {(1,): 900.0})  # an A
+    choice = StaticPlayer().choose(replace(view, leaves=everything_kept), soon())
+    assert isinstance(choice.move, Exchange | Place)
+    assert choice.equity is not None
+    assert choice.equity >= 900_000
 
 
 def test_static_exchanges_what_cannot_be_used(lexicon: Lexicon, rules: Rules) -> None:
@@ -105,26 +85,10 @@ def test_static_exchanges_what_cannot_be_used(lexicon: Lexicon, rules: Rules) ->
     assert len(choice.move.tiles) >= 4
 
 
-def test_a_pass_is_the_last_resort_of_those_who_may_exchange(
-    lexicon: Lexicon, rules: Rules
-) -> None:
-    ranked = evaluate(view_of(lexicon, rules, "VVWWUUQ"))
-    assert not isinstance(ranked[0].move, Pass)
-
-
-def test_with_an_empty_bag_going_out_counts(lexicon: Lexicon, rules: Rules) -> None:
-    alphabet = rules.distribution.alphabet
-    cat = Place(7, 7, Direction.ACROSS, alphabet.tiles("CAT"))
-    board = Board.empty(rules.layout).with_move(cat)
-    view = view_of(lexicon, rules, "S", board=board, bag=0)
-    ranked = evaluate(view)
-    assert leave_after(view.rack, ranked[0].move) == ()
-    opponents = sum(
-        count * points for count, points in zip(view.unseen, rules.distribution.points, strict=True)
-    )
-    assert ranked[0].equity == 1_000 * (ranked[0].score + 2 * opponents)
-    passing = next(one for one in ranked if one.move == PASS)
-    assert passing.equity == -1_000 * 2 * 1 - 8_000
+def test_a_pass_is_the_last_resort(lexicon: Lexicon, rules: Rules) -> None:
+    ranked = everything(view_of(lexicon, rules, "VVWWUUQ"))
+    assert ranked[-1].move == PASS
+    assert [one.move for one in ranked].count(PASS) == 1
 
 
 def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:

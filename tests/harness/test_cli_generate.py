@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from command_line import CommandLine
 
-from bot.leaves import leave_formula
 from engine.generate import legal_moves
 from engine.notation import format_move, read_cgp
 from engine.rules import standard_rules
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
+from lexicons.usual_leaves import usual_leaves
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "cgp"
 POSITION = (FIXTURES / "midgame.cgp").read_text()
@@ -90,8 +90,8 @@ def test_leaves_are_worth_what_they_are_to_players_without_a_table(
     distribution = standard_rules().distribution
     found = as_json(tilewire, f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--plain", "--all")
     for move in found["moves"][:-1]:
-        worth = leave_formula(distribution).worth(distribution.alphabet.tiles(move["leave"]))
-        assert move["equity"] == move["score"] + worth / 1_000
+        worth = usual_leaves(distribution).value(distribution.alphabet.tiles(move["leave"]))
+        assert move["equity"] == pytest.approx(move["score"] + worth)
 
 
 def test_adjustments_are_switched(tilewire: CommandLine, words: Path) -> None:
