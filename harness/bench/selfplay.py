@@ -21,8 +21,9 @@ import numpy as np
 
 from engine.rules import Rules
 from engine.selfplay import Generation, StaticGames, play_static_games, time_generation
-from lexicons.leaves import LeaveTable, synthetic_leaves
+from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
+from lexicons.usual_leaves import usual_leaves
 from lexicons.wordlist import WordList, pack_words
 
 __all__ = [
@@ -39,7 +40,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-_SYNTHETIC_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,9 @@ class Field:
     def of(
         cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, leaves_name: str
     ) -> Field:
-        """Complete a field: without a leave table one is made up that costs as much as any."""
+        """Complete a field: without a leave table it has the one that players have."""
         if leaves is None:
-            leaves = synthetic_leaves(rules.distribution, _SYNTHETIC_SEED)
-            leaves_name = f"synthetic, seed {_SYNTHETIC_SEED}"
+            leaves, leaves_name = usual_leaves(rules.distribution), "usual"
         return cls(lexicon, rules, leaves, leaves_name)
 
     @cached_property
@@ -174,12 +173,12 @@ def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
     Raises:
         ValueError: there are not as many, or none are asked for.
     """
-    words = list(lexicon.graph.words())
-    if not 1 <= count <= len(words):
-        raise ValueError(f"{count} words of {lexicon.name}; it has {len(words)}")
-    chosen = np.zeros(len(words), np.bool_)
-    chosen[random.Random(seed).sample(range(len(words)), count)] = True
-    matrix = pack_words(list(compress(words, chosen)))
+    total = sum(1 for _ in lexicon.graph.words())
+    if not 1 <= count <= total:
+        raise ValueError(f"{count} words of {lexicon.name}; it has {total}")
+    chosen = np.zeros(total, np.bool_)
+    chosen[random.Random(seed).sample(range(total), count)] = True
+    matrix = pack_words(list(compress(lexicon.graph.words(), chosen)))
     from lexicons.build import build_word_graph
 
     checksum = WordList(lexicon.distribution.alphabet, matrix).checksum

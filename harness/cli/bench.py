@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+_SYNTHETIC = "synthetic"
+_SYNTHETIC_SEED = 1
+
 app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
 
 
@@ -102,7 +105,7 @@ def selfplay(
     Args:
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2). [default: one made up for measurements]
+        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
         games: How many.
         threads: Games at once.
         seed: For the bags; the same games in any number of threads.
@@ -134,7 +137,7 @@ def generate(
     Args:
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2). [default: one made up for measurements]
+        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
         games: Whose positions.
         threads: Side by side, each with games of its own.
         seed: For the bags.
@@ -166,7 +169,7 @@ def sim(
     Args:
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2). [default: one made up for measurements]
+        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
         rollouts: How many in each stage of the game, for two turns and for four.
         threads: Side by side.
         seed: For games and draws.
@@ -198,7 +201,7 @@ def adjustments(
     Args:
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2). [default: one made up for measurements]
+        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
         games: How many for each, in pairs with the same draws.
         threads: Games at once.
         seed: For the bags.
@@ -236,6 +239,11 @@ def _field(name: str, words: int | None, leaves: Path | None, seed: int) -> Fiel
         except ValueError as error:
             raise CommandFailed(f"--words: {error}") from None
     rules = standard_rules()
+    if str(leaves) == _SYNTHETIC:
+        from lexicons.leaves import synthetic_leaves
+
+        table = synthetic_leaves(rules.distribution, _SYNTHETIC_SEED)
+        return Field(lexicon, rules, table, f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}")
     return Field.of(lexicon, rules, load_leaves(leaves, rules.distribution), str(leaves))
 
 

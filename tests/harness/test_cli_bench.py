@@ -1,4 +1,4 @@
-"""``tilewire bench selfplay`` and ``generate``: what is stated, not how fast it was."""
+"""``tilewire bench selfplay``, ``generate``, ``sim``, ``adjustments``: what is stated, not how fast it was."""
 
 from __future__ import annotations
 
@@ -56,9 +56,32 @@ def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Pat
     assert [other[name] for name in same] != [one[name] for name in same]
 
 
-def test_a_leave_table_is_made_up_where_none_is_given(tilewire: CommandLine, words: Path) -> None:
-    found = measured(tilewire, "selfplay", "--lexicon", words, "--games", "1")
-    assert found["leaves"] == "synthetic, seed 1"
+def test_the_table_of_the_players_is_the_usual_one(tilewire: CommandLine, words: Path) -> None:
+    given = ("selfplay", "--lexicon", words, "--games", "1")
+    assert measured(tilewire, *given)["leaves"] == "usual"
+    assert measured(tilewire, *given, "--leaves", "synthetic")["leaves"] == "synthetic, seed 1"
+
+
+def test_rollouts_by_stage(tilewire: CommandLine) -> None:
+    found = measured(tilewire, "sim", "--rollouts", "16", "--threads", "2")
+    for stage in ("opening", "mid_game", "late"):
+        assert set(found[stage]) == {"2-ply", "4-ply"}
+        assert min(found[stage].values()) > 0
+    assert found["rollouts"] == 16
+    assert tilewire("bench", "sim", "--rollouts", "0") == 2
+    assert "0 rollouts in 1 threads" in tilewire.err
+
+
+def test_adjustments_are_played_against_their_absence(tilewire: CommandLine) -> None:
+    assert tilewire("bench", "adjustments", "--games", "40", "--json") == 0
+    found = {one["name"]: one for one in json.loads(tilewire.out)}
+    assert set(found) == {"opening", "going_out", "late_bag"}
+    assert found["going_out"]["games"] == 40
+    assert found["going_out"]["spread"] > 0, "tiles that are left cost points"
+    assert tilewire("bench", "adjustments", "--games", "4") == 0
+    assert "points a game" in tilewire.out
+    assert tilewire("bench", "adjustments", "--games", "3") == 2
+    assert "they come in pairs" in tilewire.err
 
 
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
