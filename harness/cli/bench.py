@@ -17,6 +17,8 @@ from .options import (
     LeavesOption,
     LexiconOption,
     ThreadsOption,
+    WinprobOption,
+    check_win_probabilities,
     load_leaves,
     load_words,
     log_to_stderr,
@@ -95,6 +97,7 @@ def selfplay(
     lexicon: LexiconOption = "scowl",
     words: int | None = None,
     leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
     games: int = 2_000,
     threads: ThreadsOption = 1,
     seed: int = 0,
@@ -106,6 +109,7 @@ def selfplay(
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
         leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
+        winprob: A table of win probabilities (CSV); static players do not look at it.
         games: How many.
         threads: Games at once.
         seed: For the bags; the same games in any number of threads.
@@ -114,6 +118,7 @@ def selfplay(
     from ..bench.selfplay import measure_selfplay
 
     field = _field(lexicon, words, leaves, seed)
+    check_win_probabilities(winprob)
     try:
         bench = measure_selfplay(field, games, threads, seed)
     except ValueError as error:
@@ -127,6 +132,7 @@ def generate(
     lexicon: LexiconOption = "scowl",
     words: int | None = None,
     leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
     games: int = 200,
     threads: ThreadsOption = 1,
     seed: int = 0,
@@ -138,6 +144,7 @@ def generate(
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
         leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
+        winprob: A table of win probabilities (CSV); static players do not look at it.
         games: Whose positions.
         threads: Side by side, each with games of its own.
         seed: For the bags.
@@ -146,6 +153,7 @@ def generate(
     from ..bench.selfplay import measure_generation
 
     field = _field(lexicon, words, leaves, seed)
+    check_win_probabilities(winprob)
     try:
         bench = measure_generation(field, games, threads, seed)
     except ValueError as error:
@@ -159,6 +167,7 @@ def sim(
     lexicon: LexiconOption = "scowl",
     words: int | None = None,
     leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
     rollouts: int = 20_000,
     threads: ThreadsOption = 1,
     seed: int = 0,
@@ -170,6 +179,7 @@ def sim(
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
         leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
+        winprob: A table of win probabilities (CSV); static players do not look at it.
         rollouts: How many in each stage of the game, for two turns and for four.
         threads: Side by side.
         seed: For games and draws.
@@ -178,6 +188,7 @@ def sim(
     from ..bench.sim import measure_sim
 
     field = _field(lexicon, words, leaves, seed)
+    check_win_probabilities(winprob)
     try:
         bench = measure_sim(field, rollouts, threads, seed)
     except ValueError as error:
@@ -191,6 +202,7 @@ def adjustments(
     lexicon: LexiconOption = "scowl",
     words: int | None = None,
     leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
     games: int = 20_000,
     threads: ThreadsOption = 1,
     seed: int = 0,
@@ -202,6 +214,7 @@ def adjustments(
         lexicon: An embedded lexicon, or a word list or KWG file.
         words: Play with so many of its words, chosen by the seed. [default: all]
         leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
+        winprob: A table of win probabilities (CSV); static players do not look at it.
         games: How many for each, in pairs with the same draws.
         threads: Games at once.
         seed: For the bags.
@@ -210,6 +223,7 @@ def adjustments(
     from ..bench.adjustments import measure_adjustments
 
     field = _field(lexicon, words, leaves, seed)
+    check_win_probabilities(winprob)
     try:
         found = measure_adjustments(field, games, threads, seed)
     except ValueError as error:

@@ -15,7 +15,17 @@ from engine.rules import Rules
 from ..board_view import move_text
 from ..figures import number, table
 from .failing import CommandFailed
-from .options import JsonOption, LeavesOption, LexiconOption, load_leaves, load_words, say
+from .options import (
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    ThreadsOption,
+    WinprobOption,
+    check_win_probabilities,
+    load_leaves,
+    load_words,
+    say,
+)
 from .positions import load_rules, read_position
 
 if TYPE_CHECKING:
@@ -45,6 +55,9 @@ def generate(
     *,
     lexicon: LexiconOption = "scowl",
     leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
+    threads: ThreadsOption = 1,
+    seed: int = 0,
     top: int | None = None,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     plain: Annotated[bool, Parameter(negative="")] = False,
@@ -63,6 +76,9 @@ def generate(
         what: A CGP in quotes, or a file that holds one (.cgp).
         lexicon: An embedded lexicon, or a word list or KWG file.
         leaves: A leave table (KLV2). [default: what players of the house have]
+        winprob: A table of win probabilities (CSV); a list of moves does not depend on it.
+        threads: Taken like everywhere; one is all that a list of moves needs.
+        seed: Taken like everywhere; there is no chance in a list of moves.
         top: How many moves. [default: 15]
         all_: Every move.
         plain: Score and leave alone, no adjustment.
@@ -89,6 +105,9 @@ def generate(
     evaluation = (
         PLAIN if plain else Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
     )
+    check_win_probabilities(winprob)
+    if threads < 1:
+        raise CommandFailed(f"--threads {threads}: one is the least")
     worths = load_leaves(leaves, rules.distribution) or usual_leaves(rules.distribution)
     try:
         generator = Generator(words, rules, worths, evaluation)

@@ -32,6 +32,7 @@ __all__ = [
     "ThreadsOption",
     "VerboseOption",
     "WinprobOption",
+    "check_win_probabilities",
     "client_tls",
     "equip",
     "load_equipped",
@@ -147,6 +148,18 @@ def load_leaves(path: Path | None, distribution: TileDistribution) -> LeaveTable
     try:
         leaves = None if path is None else str(path)
         return load_tables(Equipment(leaves=leaves), distribution).leaves
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+
+
+def check_win_probabilities(path: Path | None) -> None:
+    """See that a table of win probabilities can be read, or fail with its sentence."""
+    from bot.equipment import Equipment, load_tables
+    from lexicons.alphabet import load_distribution
+
+    try:
+        named = None if path is None else str(path)
+        load_tables(Equipment(win_probabilities=named), load_distribution())
     except (ValueError, OSError) as error:
         raise CommandFailed(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""``tilewire bench selfplay``, ``generate``, ``sim``, ``adjustments``: what is stated, not how fast it was."""
+"""``bench selfplay``, ``generate``, ``sim`` and ``adjustments``: what is stated, not how fast."""
 
 from __future__ import annotations
 
