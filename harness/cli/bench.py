@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from ..figures import table
 from .failing import CommandFailed
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+_T = TypeVar("_T")
 _SYNTHETIC = "synthetic"
 _SYNTHETIC_SEED = 1
 
@@ -91,144 +93,114 @@ def server(
     print(table(("figure", "value"), rows))
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing:
+    """What is played with, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    words: int | None = None
+    """Play with so many of its words, chosen by the seed. [default: all]"""
+    leaves: LeavesOption = None
+    """A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]"""
+    winprob: WinprobOption = None
+    """A table of win probabilities (CSV); static players do not look at it."""
+    threads: ThreadsOption = 1
+    """How many work side by side; games are the same in any number of them."""
+    seed: int = 0
+    """For the bags, and all else that chance does."""
+    json_: JsonOption = False
+    """Print one JSON object."""
+
+    def field(self) -> Field:
+        """Load it, or fail with a sentence."""
+        lexicon = load_words(self.lexicon)
+        check_win_probabilities(self.winprob)
+        from engine.rules import standard_rules
+        from lexicons.jit import tell_of_compiling
+
+        from ..bench.selfplay import Field, sample_words
+
+        tell_of_compiling(say)
+        if self.words is not None:
+            try:
+                lexicon = sample_words(lexicon, self.words, self.seed)
+            except ValueError as error:
+                raise CommandFailed(f"--words: {error}") from None
+        rules = standard_rules()
+        if str(self.leaves) == _SYNTHETIC:
+            from lexicons.leaves import synthetic_leaves
+
+            table = synthetic_leaves(rules.distribution, _SYNTHETIC_SEED)
+            return Field(lexicon, rules, table, f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}")
+        table_given = load_leaves(self.leaves, rules.distribution)
+        return Field.of(lexicon, rules, table_given, str(self.leaves))
+
+    def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
+        """Measure so many of something, or fail with a sentence."""
+        field = self.field()
+        try:
+            return measure(field, number, self.threads, self.seed)
+        except ValueError as error:
+            raise CommandFailed(str(error)) from None
+
+
 @app.command
-def selfplay(
-    *,
-    lexicon: LexiconOption = "scowl",
-    words: int | None = None,
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    games: int = 2_000,
-    threads: ThreadsOption = 1,
-    seed: int = 0,
-    json_: JsonOption = False,
-) -> None:
+def selfplay(*, games: int = 2_000, playing: _Playing | None = None) -> None:
     """Play games between two static players; print how many a second.
 
     Args:
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
-        winprob: A table of win probabilities (CSV); static players do not look at it.
         games: How many.
-        threads: Games at once.
-        seed: For the bags; the same games in any number of threads.
-        json_: Print one JSON object.
+        playing: With what.
     """
     from ..bench.selfplay import measure_selfplay
 
-    field = _field(lexicon, words, leaves, seed)
-    check_win_probabilities(winprob)
-    try:
-        bench = measure_selfplay(field, games, threads, seed)
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    _print(bench, as_json=json_)
+    playing = playing or _Playing()
+    _print(playing.measure(measure_selfplay, games), as_json=playing.json_)
 
 
 @app.command
-def generate(
-    *,
-    lexicon: LexiconOption = "scowl",
-    words: int | None = None,
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    games: int = 200,
-    threads: ThreadsOption = 1,
-    seed: int = 0,
-    json_: JsonOption = False,
-) -> None:
+def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
     """List all placements in each position of static games; print how long one takes.
 
     Args:
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
-        winprob: A table of win probabilities (CSV); static players do not look at it.
-        games: Whose positions.
-        threads: Side by side, each with games of its own.
-        seed: For the bags.
-        json_: Print one JSON object.
+        games: Whose positions; each thread has some of its own.
+        playing: With what.
     """
     from ..bench.selfplay import measure_generation
 
-    field = _field(lexicon, words, leaves, seed)
-    check_win_probabilities(winprob)
-    try:
-        bench = measure_generation(field, games, threads, seed)
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    _print(bench, as_json=json_)
+    playing = playing or _Playing()
+    _print(playing.measure(measure_generation, games), as_json=playing.json_)
 
 
 @app.command
-def sim(
-    *,
-    lexicon: LexiconOption = "scowl",
-    words: int | None = None,
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    rollouts: int = 20_000,
-    threads: ThreadsOption = 1,
-    seed: int = 0,
-    json_: JsonOption = False,
-) -> None:
+def sim(*, rollouts: int = 20_000, playing: _Playing | None = None) -> None:
     """Roll the static choice of some positions out; print how many rollouts a second.
 
     Args:
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
-        winprob: A table of win probabilities (CSV); static players do not look at it.
         rollouts: How many in each stage of the game, for two turns and for four.
-        threads: Side by side.
-        seed: For games and draws.
-        json_: Print one JSON object.
+        playing: With what.
     """
     from ..bench.sim import measure_sim
 
-    field = _field(lexicon, words, leaves, seed)
-    check_win_probabilities(winprob)
-    try:
-        bench = measure_sim(field, rollouts, threads, seed)
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    _print(bench, as_json=json_)
+    playing = playing or _Playing()
+    _print(playing.measure(measure_sim, rollouts), as_json=playing.json_)
 
 
 @app.command
-def adjustments(
-    *,
-    lexicon: LexiconOption = "scowl",
-    words: int | None = None,
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    games: int = 20_000,
-    threads: ThreadsOption = 1,
-    seed: int = 0,
-    json_: JsonOption = False,
-) -> None:
+def adjustments(*, games: int = 20_000, playing: _Playing | None = None) -> None:
     """Play with and without each adjustment of the static evaluation; print what it is worth.
 
     Args:
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        words: Play with so many of its words, chosen by the seed. [default: all]
-        leaves: A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]
-        winprob: A table of win probabilities (CSV); static players do not look at it.
         games: How many for each, in pairs with the same draws.
-        threads: Games at once.
-        seed: For the bags.
-        json_: Print one JSON object.
+        playing: With what.
     """
     from ..bench.adjustments import measure_adjustments
 
-    field = _field(lexicon, words, leaves, seed)
-    check_win_probabilities(winprob)
-    try:
-        found = measure_adjustments(field, games, threads, seed)
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    if json_:
+    playing = playing or _Playing()
+    found = playing.measure(measure_adjustments, games)
+    if playing.json_:
         print(json.dumps([dataclasses.asdict(one) for one in found]))
         return
     rows = [
@@ -236,29 +208,6 @@ def adjustments(
         for one in found
     ]
     print(table(("with it", "points a game", "wins", "games"), rows))
-
-
-def _field(name: str, words: int | None, leaves: Path | None, seed: int) -> Field:
-    """Load what is played with, or fail with a sentence."""
-    lexicon = load_words(name)
-    from engine.rules import standard_rules
-    from lexicons.jit import tell_of_compiling
-
-    from ..bench.selfplay import Field, sample_words
-
-    tell_of_compiling(say)
-    if words is not None:
-        try:
-            lexicon = sample_words(lexicon, words, seed)
-        except ValueError as error:
-            raise CommandFailed(f"--words: {error}") from None
-    rules = standard_rules()
-    if str(leaves) == _SYNTHETIC:
-        from lexicons.leaves import synthetic_leaves
-
-        table = synthetic_leaves(rules.distribution, _SYNTHETIC_SEED)
-        return Field(lexicon, rules, table, f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}")
-    return Field.of(lexicon, rules, load_leaves(leaves, rules.distribution), str(leaves))
 
 
 def _print(bench: Bench, *, as_json: bool) -> None:
