@@ -14,7 +14,6 @@ from engine.rules import Rules
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
-from lexicons.usual_leaves import usual_leaves
 from protocol.messages import NewGame, RulesInPlay
 
 from .equipment import Equipment, Resources, Tables, load_tables
@@ -82,6 +81,8 @@ class Library:
 
     def preload(self) -> None:
         """Load what it was started with, if that can be done; what is wrong shows later."""
+        from lexicons.usual_leaves import usual_leaves  # brings numba in
+
         distribution = rules_in_play(RulesInPlay()).distribution
         with suppress(Declined, ValueError):
             _ = _load(self._equipment.lexicon, distribution).word_map

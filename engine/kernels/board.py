@@ -47,7 +47,9 @@ NO_CROSSING = -1
 _BORDER = 2
 _MOST_FOR_A_TILE = 30_000  # seven of them in thousandths, and all else, are below 2³⁰
 BORDERED = MAX_SIDE + _BORDER
-_CHANGES = 4096  # of squares; a play changes forty or so, a hundred and fifty at most
+# A tile changes itself, its four neighbours and two ends of crossing words, in both directions, and
+# there are no more tiles than squares: plays can be undone to an empty board.
+_CHANGES = 16 * MAX_SIDE * MAX_SIDE
 
 SQUARE = np.dtype(
     [
