@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.generate import Generator, RankedMove
-from engine.kernels.game import new_game
+from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.rollouts import roll_out
 from engine.position import Position, unseen
 
@@ -42,7 +42,8 @@ def roll_out_best(
         seed: for the draws.
 
     Raises:
-        ValueError: as ``Generator.best``, or there is nothing to do but pass.
+        ValueError: as ``Generator.best``, there is nothing to do but pass, or more tiles are unseen
+            than rollouts take.
     """
     best = generator.best(position)[0]
     packed = generator.desk["found"]["moves"][0, 0]
@@ -53,6 +54,8 @@ def roll_out_best(
         np.arange(len(rules.distribution.counts), dtype=np.uint8),
         unseen(position, position.on_turn, rules),
     )
+    if len(hidden) > MOST_TILES:
+        raise ValueError(f"{len(hidden)} tiles are unseen; rollouts take {MOST_TILES} at most")
     spreads = np.zeros(rollouts, np.int32)
     turns = roll_out(
         generator.desk,
