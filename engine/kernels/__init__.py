@@ -1,17 +1,26 @@
 """The compiled search: what ``engine`` offers is worked out here, in records and 64-bit integers.
 
-One file, one idea of the literature, each over the ones before it:
+One file, one idea, each over the ones before it:
 
-``moves``      a move as one 64-bit integer
-``board``      squares in both directions; tiles put down and taken up again
-``crosses``    cross-sets and cross-scores, kept up as tiles are put down
-``racks``      the 2⁷ parts of a rack: letters, keys, and the leave map
-``everything`` every placement, with a GADDAG
-``slots``      where words can lie: anchors at their finest, and the shadow bound of each
-``best``       the best placements only, best slots first
-``selfplay``   whole games
+``moves``       a move as one 64-bit integer
+``board``       squares in both directions; tiles put down and taken up again
+``crosses``     cross-sets and cross-scores, kept up as tiles are put down
+``racks``       the 2⁷ parts of a rack, and the leave map
+``worths``      what playing each part is worth beyond its score
+``everything``  every placement, with a GADDAG
+``listing``     … and its blanks in every way, written down
+``parts``       the parts of a rack by size, side by side
+``slots``       where words can lie: anchors at their finest, and what each counts
+``found``       the best moves so far
+``placing``     one part of the rack in one slot
+``best``        the best placements only: shadow bounds, and a heap
+``desk``        all of these records in one; the turn of a static player
+``entries``     the ways in for one position
+``game``        bag, racks and scores
+``selfplay``    whole games
+``rollouts``    some turns, many times over
 
 State is one record for each of these things, whose fields are arrays of fixed length: a record is
 passed to a helper as a bare pointer, where each array of a tuple would cost an atomic count up and
-down a call. ``engine.search`` is the way in.
+down a call. ``engine.generate`` is the way in.
 """
