@@ -6,7 +6,6 @@ tables tell which is better; games of one with itself measure how fast everythin
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,10 +15,9 @@ import numpy.typing as npt
 
 from engine.evaluation import STANDARD, Evaluation
 from engine.generate import Generator
-from engine.kernels.everything import list_into
 from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.moves import MAX_PLACED
-from engine.kernels.selfplay import Deals, Results, list_in_games, play_games
+from engine.kernels.selfplay import Deals, Results, play_games
 from engine.moves import Place
 from engine.position import Board, Position
 from engine.rules import Rules
@@ -27,11 +25,10 @@ from engine.unpacking import unpack
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = ["Generation", "StaticGames", "play_static_games", "time_generation"]
+__all__ = ["StaticGames", "play_static_games"]
 
 _GAMES_A_CALL = 32
 _TURNS_RECORDED = 64  # room at first; there is more where a game takes more
-_MOVES_LISTED = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,15 +74,6 @@ class StaticGames:
         rack = tuple(self.results.racks[game, turn, :size].tolist())
         racks = (rack, ()) if turn % 2 == 0 else ((), rack)
         return Position(board, racks, (0, 0), on_turn=turn % 2)
-
-
-@dataclass(frozen=True)
-class Generation:
-    """How long it took to list all placements in positions of one kind."""
-
-    positions: int
-    placements: int
-    seconds: float
 
 
 def play_static_games(
@@ -177,38 +165,6 @@ class _Table:
             deals,
             results,
         )
-
-
-def time_generation(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, games: int, seed: int
-) -> dict[str, Generation]:
-    """List all placements in each position of static games; time it by kinds of racks.
-
-    The time is that of sorting the rack out, looking leaves up, and listing the placements with
-    their scores; going through the games is measured apart and taken off. The kinds are ``all``,
-    ``no blank`` and ``blank``.
-    """
-    played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True).results
-    generator = Generator(lexicon, rules, leaves)
-    moves = np.empty(_MOVES_LISTED, np.uint64)
-    scores, parts = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
-    list_into(generator.desk, moves, scores, parts)
-
-    def run(fewest: int, most: int) -> tuple[int, int, float]:
-        began = time.perf_counter()
-        positions, listed = list_in_games(
-            generator.desk, generator.words.words, generator.leaves.arrays, played, fewest, most
-        )
-        return int(positions), int(listed), time.perf_counter() - began
-
-    run(MAX_PLACED + 1, MAX_PLACED + 1)
-    *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
-    kinds = {"all": (0, MAX_PLACED), "no blank": (0, 0), "blank": (1, MAX_PLACED)}
-    found = {kind: run(*blanks) for kind, blanks in kinds.items()}
-    return {
-        kind: Generation(positions, listed, max(seconds - walk, 0.0))
-        for kind, (positions, listed, seconds) in found.items()
-    }
 
 
 def _deals(rules: Rules, games: int, seed: int, pairs: bool) -> Deals:

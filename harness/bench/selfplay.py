@@ -19,8 +19,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from engine.generate import Generator
+from engine.kernels.everything import list_into
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.selfplay import list_in_games
 from engine.rules import Rules
-from engine.selfplay import Generation, StaticGames, play_static_games, time_generation
+from engine.selfplay import StaticGames, play_static_games
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.usual_leaves import usual_leaves
@@ -29,6 +33,7 @@ from lexicons.wordlist import WordList, pack_words
 __all__ = [
     "Bench",
     "Field",
+    "Generation",
     "GenerationBench",
     "Kind",
     "SelfPlayBench",
@@ -36,10 +41,12 @@ __all__ = [
     "measure_generation",
     "measure_selfplay",
     "sample_words",
+    "time_generation",
     "timed",
 ]
 
 _T = TypeVar("_T")
+_MOVES_LISTED = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,15 @@ class SelfPlayBench(Bench):
 
 
 @dataclass(frozen=True)
+class Generation:
+    """How long it took to list all placements in positions of one kind."""
+
+    positions: int
+    placements: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Kind:
     """Positions of one kind."""
 
@@ -153,10 +169,12 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
     """
     if threads < 1 or games < threads:
         raise ValueError(f"{games} games in {threads} threads; each thread has at least one")
-    compile_seconds = timed(lambda: _list(field, 1, seed))[0]
+    compile_seconds = timed(lambda: time_generation(field, 1, seed))[0]
     shares = [games // threads + (part < games % threads) for part in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
-        tasks = [pool.submit(_list, field, share, seed + at) for at, share in enumerate(shares)]
+        tasks = [
+            pool.submit(time_generation, field, share, seed + at) for at, share in enumerate(shares)
+        ]
         found = [task.result() for task in tasks]
     kinds = {kind: _kind([one[kind] for one in found]) for kind in ("all", "no blank", "blank")}
     return GenerationBench(
@@ -165,6 +183,38 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
         no_blank=kinds["no blank"],
         blank=kinds["blank"],
     )
+
+
+def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation]:
+    """List all placements in each position of static games; time it by kinds of racks.
+
+    The time is that of sorting the rack out, looking leaves up, and listing the placements with
+    their scores; going through the games is measured apart and taken off. The kinds are ``all``,
+    ``no blank`` and ``blank``.
+    """
+    played = play_static_games(
+        field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
+    ).results
+    generator = Generator(field.lexicon, field.rules, field.leaves)
+    moves = np.empty(_MOVES_LISTED, np.uint64)
+    scores, parts = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
+    list_into(generator.desk, moves, scores, parts)
+
+    def run(fewest: int, most: int) -> tuple[int, int, float]:
+        began = time.perf_counter()
+        positions, listed = list_in_games(
+            generator.desk, generator.words.words, generator.leaves.arrays, played, fewest, most
+        )
+        return int(positions), int(listed), time.perf_counter() - began
+
+    run(MAX_PLACED + 1, MAX_PLACED + 1)
+    *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
+    kinds = {"all": (0, MAX_PLACED), "no blank": (0, 0), "blank": (1, MAX_PLACED)}
+    found = {kind: run(*blanks) for kind, blanks in kinds.items()}
+    return {
+        kind: Generation(positions, listed, max(seconds - walk, 0.0))
+        for kind, (positions, listed, seconds) in found.items()
+    }
 
 
 def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
@@ -215,10 +265,6 @@ def _play(field: Field, games: int, threads: int, seed: int) -> StaticGames:
     return play_static_games(
         field.lexicon, field.rules, field.leaves, games, seed=seed, threads=threads
     )
-
-
-def _list(field: Field, games: int, seed: int) -> dict[str, Generation]:
-    return time_generation(field.lexicon, field.rules, field.leaves, games, seed)
 
 
 def _kind(parts: list[Generation]) -> Kind:

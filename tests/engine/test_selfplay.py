@@ -16,7 +16,7 @@ from engine.generate import Generator
 from engine.moves import Exchange
 from engine.rollouts import roll_out_best
 from engine.rules import standard_rules
-from engine.selfplay import StaticGames, play_static_games, time_generation
+from engine.selfplay import StaticGames, play_static_games
 from engine.unpacking import unpack
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.store import Lexicon, load_lexicon
@@ -94,14 +94,6 @@ def test_the_better_table_wins() -> None:
 
 def test_without_adjustments_games_end_otherwise() -> None:
     assert (played(evaluation=PLAIN).scores != played().scores).any()
-
-
-def test_every_kind_of_position_is_timed() -> None:
-    kinds = time_generation(scowl(), RULES, leaves(), 5, 1)
-    assert set(kinds) == {"all", "no blank", "blank"}
-    assert kinds["all"].positions == kinds["no blank"].positions + kinds["blank"].positions
-    total = kinds["no blank"].placements + kinds["blank"].placements
-    assert kinds["all"].placements == total > 10_000
 
 
 @pytest.mark.parametrize(("games", "threads"), [(0, 1), (1, 0)])
