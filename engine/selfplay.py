@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +26,24 @@ from engine.unpacking import unpack
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = ["StaticGames", "play_static_games"]
+__all__ = ["Forced", "StaticGames", "play_static_games"]
 
 _GAMES_A_CALL = 32
 _TURNS_RECORDED = 64  # room at first; there is more where a game takes more
+
+
+class Forced(NamedTuple):
+    """Leaves that movers are given on some of the first turns, as far as bag and rack have them."""
+
+    leaves: npt.NDArray[np.uint8]
+    """[games, turns, tiles] each sorted, from the front."""
+    sizes: npt.NDArray[np.uint8]
+    """[games, turns] how many tiles each has; 0 where nobody is given any."""
+
+    @classmethod
+    def none(cls, games: int) -> Forced:
+        """Force nothing in so many games."""
+        return cls(np.zeros((games, 0, MAX_PLACED), np.uint8), np.zeros((games, 0), np.uint8))
 
 
 @dataclass(frozen=True)
@@ -88,6 +103,7 @@ def play_static_games(
     pairs: bool = False,
     mirrored: bool = False,
     record: bool = False,
+    forced: Forced | None = None,
     evaluation: Evaluation = STANDARD,
     opponent_evaluation: Evaluation | None = None,
 ) -> StaticGames:
@@ -104,7 +120,8 @@ def play_static_games(
         pairs: games 0 and 1, 2 and 3 … share an order, and the player who began is second then.
         mirrored: seat 1 draws from the back of the order, so that in both games of a pair the same
             tiles come to each seat, until some go back.
-        record: keep moves and racks in ``results``.
+        record: keep in ``results`` what happened turn by turn.
+        forced: leaves that players are given, instead of what they hold.
         evaluation: which adjustments count besides leaves for player 0.
         opponent_evaluation: … for player 1; by default the same.
 
@@ -113,7 +130,7 @@ def play_static_games(
     """
     if games < 1 or threads < 1:
         raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
-    deals = _deals(rules, games, seed, pairs)
+    deals = _deals(rules, games, seed, pairs, forced)
     tables = [
         _Table(
             Generator(lexicon, rules, leaves, evaluation),
@@ -167,7 +184,7 @@ class _Table:
         )
 
 
-def _deals(rules: Rules, games: int, seed: int, pairs: bool) -> Deals:
+def _deals(rules: Rules, games: int, seed: int, pairs: bool, forced: Forced | None = None) -> Deals:
     tiles = np.array(rules.distribution.all_tiles(), np.uint8)
     if len(tiles) > MOST_TILES - MAX_PLACED:
         raise ValueError(f"a bag of {len(tiles)} tiles; it holds {MOST_TILES - MAX_PLACED} at most")
@@ -179,7 +196,10 @@ def _deals(rules: Rules, games: int, seed: int, pairs: bool) -> Deals:
         first = np.arange(games) // 2 * 2
         orders, seeds = orders[first], seeds[first]
         begins = (np.arange(games) % 2).astype(np.uint8)
-    return Deals(orders, seeds, begins)
+    leaves, sizes = forced or Forced.none(games)
+    if sizes.shape[0] != games or leaves.shape[:2] != sizes.shape:
+        raise ValueError(f"forced leaves of {sizes.shape[0]} games for {games} games")
+    return Deals(orders, seeds, begins, leaves, sizes)
 
 
 def _results(games: int, room: int) -> Results:
@@ -190,6 +210,10 @@ def _results(games: int, room: int) -> Results:
         moves=np.zeros((games, room), np.uint64),
         racks=np.zeros((games, room, MAX_PLACED), np.uint8),
         sizes=np.zeros((games, room), np.uint8),
+        equities=np.zeros((games, room), np.int32),
+        spreads=np.zeros((games, room), np.int32),
+        bags=np.zeros((games, room), np.int32),
+        leaves=np.zeros((games, room), np.int32),
     )
 
 
@@ -199,9 +223,8 @@ def _parts(games: int) -> Iterator[slice]:
 
 
 def _part_of_deals(deals: Deals, part: slice) -> Deals:
-    return Deals(deals.orders[part], deals.seeds[part], deals.begins[part])
+    return Deals._make(array[part] for array in deals)
 
 
 def _part_of_results(results: Results, part: slice) -> Results:
-    scores, bingos, turns, moves, racks, sizes = results
-    return Results(scores[part], bingos[part], turns[part], moves[part], racks[part], sizes[part])
+    return Results._make(array[part] for array in results)

@@ -23,6 +23,7 @@ from engine.kernels.moves import (
     tile_count,
 )
 from engine.kernels.parts import NEVER
+from engine.kernels.worths import PASS_EQUITY
 from engine.rules import Rules
 from lexicons.jit import helper
 from lexicons.leaves import LeaveArrays
@@ -34,6 +35,7 @@ __all__ = [
     "choose",
     "deal",
     "draw_tiles",
+    "give_leave",
     "make_move",
     "new_game",
     "points_on_rack",
@@ -81,6 +83,8 @@ def choose(desk: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) -> 
     if not desk.found.count:
         desk.found.moves[0] = PASS_MOVE
         desk.found.scores[0] = 0
+        desk.found.equities[0] = PASS_EQUITY
+        desk.found.parts[0] = 0
 
 
 @helper
@@ -145,6 +149,75 @@ def draw_tiles(game: Any, seat: Any, count: Any) -> None:
             at -= 1
         game.racks[seat, at] = tile
         game.held[seat] += 1
+
+
+@helper
+def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
+    """Have a seat give its rack back for a leave and random tiles, as many as it gave in all.
+
+    Nothing happens, and it is told, if bag and rack lack a tile of the leave, or if the leave is
+    larger than the rack. The rack stays sorted; where the tiles left lie in the bag is chance.
+    """
+    held, in_bag = game.held[seat], game.back - game.front
+    if size > held or not _are_within_reach(game, seat, leave, size):
+        return False
+    for nth in range(size):
+        _take_in(game, seat, nth, leave[nth])
+    for nth in range(size, held):
+        to = below(game, in_bag + held - nth)
+        if to < in_bag:
+            _swap_with_bag(game, seat, nth, game.front + to)
+        else:
+            _swap(game, seat, nth, nth + to - in_bag)
+    for nth in range(1, held):
+        at = nth
+        while at > 0 and game.racks[seat, at - 1] > game.racks[seat, at]:
+            _swap(game, seat, at - 1, at)
+            at -= 1
+    return True
+
+
+@helper
+def _are_within_reach(game: Any, seat: Any, leave: Any, size: Any) -> Any:
+    """Tell whether bag and rack of a seat have all tiles of a sorted leave."""
+    wanted = np.int64(0)
+    for nth in range(size):
+        wanted = wanted + 1 if nth and leave[nth] == leave[nth - 1] else np.int64(1)
+        found = np.int64(0)
+        for at in range(game.held[seat]):
+            found += game.racks[seat, at] == leave[nth]
+        for at in range(game.front, game.back):
+            found += game.bag[at] == leave[nth]
+        if found < wanted:
+            return False
+    return True
+
+
+@helper
+def _take_in(game: Any, seat: Any, nth: Any, tile: Any) -> None:
+    """Put a tile that is behind the first ``nth`` of a rack, or in the bag, after those."""
+    for at in range(nth, game.held[seat]):
+        if game.racks[seat, at] == tile:
+            _swap(game, seat, nth, at)
+            return
+    for at in range(game.front, game.back):
+        if game.bag[at] == tile:
+            _swap_with_bag(game, seat, nth, at)
+            return
+
+
+@helper
+def _swap(game: Any, seat: Any, one: Any, other: Any) -> None:
+    tile = game.racks[seat, one]
+    game.racks[seat, one] = game.racks[seat, other]
+    game.racks[seat, other] = tile
+
+
+@helper
+def _swap_with_bag(game: Any, seat: Any, nth: Any, at: Any) -> None:
+    tile = game.racks[seat, nth]
+    game.racks[seat, nth] = game.bag[at]
+    game.bag[at] = tile
 
 
 @helper

@@ -5,6 +5,10 @@ caller shuffles, and in the places where the tiles of an exchange go back, drawn
 that is seeded for each game; so a game can be played again, and two games can have the same luck:
 with the same order and the seats swapped, and ``mirrored``, where seat 1 draws from the back, each
 player draws the same tiles from an end of his own, until tiles go back.
+
+A leave can be *forced* into play: on a turn that the caller names, the mover gives his rack back
+and takes that leave and random tiles instead, if bag and rack have it. Training does so with leaves
+that chance deals too seldom.
 """
 
 from __future__ import annotations
@@ -18,11 +22,11 @@ from engine.kernels.board import clear_board, forget_changes
 from engine.kernels.crosses import play
 from engine.kernels.desk import take_rack
 from engine.kernels.everything import find_everything
-from engine.kernels.game import choose, deal, make_move, settle
+from engine.kernels.game import choose, deal, give_leave, make_move, settle
 from engine.kernels.moves import EXCHANGE, MAX_PLACED
 from engine.kernels.worths import use_evaluation
 from lexicons.alphabet import BLANK
-from lexicons.jit import kernel
+from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
 __all__ = ["Deals", "Results", "list_in_games", "play_games"]
@@ -36,6 +40,8 @@ class Deals(NamedTuple):
     orders: U8  # [games, tiles] of the bag; the first is drawn first
     seeds: npt.NDArray[np.uint64]  # [games] for the places of tiles that go back
     begins: U8  # [games] which player, 0 or 1, sits in seat 0 and begins
+    forced: U8  # [games, first turns, 6] the leave that the mover is given; may be of no turns
+    forced_sizes: U8  # [games, first turns] tiles of it; 0 where none is forced
 
 
 class Results(NamedTuple):
@@ -47,6 +53,10 @@ class Results(NamedTuple):
     moves: npt.NDArray[np.uint64]  # [games, room] packed
     racks: U8  # [games, room, 7] the mover's tiles, sorted
     sizes: U8  # [games, room] how many of them there are
+    equities: npt.NDArray[np.int32]  # [games, room] of the moves, in thousandths of a point
+    spreads: npt.NDArray[np.int32]  # [games, room] the mover's points less the other's, before
+    bags: npt.NDArray[np.int32]  # [games, room] tiles in the bag, before
+    leaves: npt.NDArray[np.int32]  # [games, room] worth of the tiles kept, thousandths of a point
 
 
 @kernel
@@ -72,13 +82,13 @@ def play_games(
         while not game.over:
             player = deals.begins[number] ^ seat
             use_evaluation(desk.evaluation, evaluations[player])
+            if turn < deals.forced_sizes.shape[1] and deals.forced_sizes[number, turn]:
+                size = deals.forced_sizes[number, turn]
+                give_leave(game, seat, deals.forced[number, turn], size)
             choose(desk, game, words, leaves[player], seat)
             move, score = desk.found.moves[0], desk.found.scores[0]
             if turn < results.moves.shape[1]:
-                results.moves[number, turn] = move
-                results.sizes[number, turn] = desk.rack.size
-                for at in range(MAX_PLACED):
-                    results.racks[number, turn, at] = desk.rack.tiles[at]
+                _record(desk, game, seat, results, number, turn)
             placed = make_move(desk, game, words, seat, move, score)
             forget_changes(desk.board)
             results.bingos[number, seat] += placed == desk.board.bonus_tiles
@@ -88,6 +98,20 @@ def play_games(
         results.turns[number] = turn
         for seat in range(2):
             results.scores[number, seat] = game.scores[seat]
+
+
+@helper
+def _record(desk: Any, game: Any, seat: Any, results: Results, number: Any, turn: Any) -> None:
+    """Write down what was chosen, and where, before it is played."""
+    results.moves[number, turn] = desk.found.moves[0]
+    results.equities[number, turn] = desk.found.equities[0]
+    results.spreads[number, turn] = game.scores[seat] - game.scores[1 - seat]
+    results.bags[number, turn] = game.back - game.front
+    kept = (1 << desk.rack.size) - 1 ^ np.int64(desk.found.parts[0])
+    results.leaves[number, turn] = desk.rack.leaves[kept]
+    results.sizes[number, turn] = desk.rack.size
+    for at in range(MAX_PLACED):
+        results.racks[number, turn, at] = desk.rack.tiles[at]
 
 
 @kernel

@@ -14,10 +14,12 @@ from engine.evaluation import PLAIN
 from engine.game import Game
 from engine.generate import Generator
 from engine.moves import Exchange
+from engine.position import bag_count
 from engine.rollouts import roll_out_best
 from engine.rules import standard_rules
-from engine.selfplay import StaticGames, play_static_games
+from engine.selfplay import Forced, StaticGames, play_static_games
 from engine.unpacking import unpack
+from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.store import Lexicon, load_lexicon
 
@@ -71,6 +73,108 @@ def test_threads_make_no_difference() -> None:
     one, many = played(threads=1), played(threads=3)
     for field in one.results._fields:
         assert np.array_equal(getattr(one.results, field), getattr(many.results, field)), field
+
+
+def forced_leave(letters: str, turn: int, games: int = GAMES) -> Forced:
+    """Force one leave on one turn of every game."""
+    number = {text: tile for tile, text in enumerate(RULES.distribution.alphabet.letters)}
+    given, sizes = np.zeros((games, turn + 1, 7), np.uint8), np.zeros((games, turn + 1), np.uint8)
+    given[:, turn, : len(letters)] = sorted(number.get(letter, 0) for letter in letters)
+    sizes[:, turn] = len(letters)
+    return Forced(given, sizes)
+
+
+def tiles_in_sight(games: StaticGames, number: int, turn: int) -> list[int]:
+    """List the tiles on the board and on both racks; the other one plays his on the next turn."""
+    tiles = [
+        BLANK if tile & BLANK_FLAG else tile
+        for tile in games.position(number, turn, RULES).board.squares
+        if tile
+    ]
+    for held in (turn, turn + 1):
+        size = int(games.results.sizes[number, held])
+        tiles += games.results.racks[number, held, :size].tolist()
+    return tiles
+
+
+@pytest.mark.parametrize("turn", [0, 1, 4])
+def test_a_forced_leave_is_on_the_rack_unless_its_tiles_are_gone(turn: int) -> None:
+    games = played(forced=forced_leave("QJXZ??", turn))
+    free = played()
+    wanted = sorted(RULES.distribution.alphabet.letters.index(letter) for letter in "QJXZ")
+    given = 0
+    for number in range(GAMES):
+        rack = games.results.racks[number, turn].tolist()
+        assert rack == sorted(rack)
+        has_it = rack.count(0) == 2 and all(tile in rack for tile in wanted)
+        given += has_it
+        for before in range(turn):  # nothing is different until then
+            assert (games.results.racks[number, before] == free.results.racks[number, before]).all()
+        if not has_it:
+            assert (rack == free.results.racks[number, turn]).all()
+    assert given > GAMES // (3 if turn < 2 else 60)
+    assert given < GAMES or turn == 0
+
+
+def test_no_tile_is_made_or_lost_by_forcing() -> None:
+    games = played(forced=forced_leave("AEINST", 3))
+    counts = RULES.distribution.counts
+    for number in range(0, GAMES, 10):
+        for turn in range(int(games.turns[number]) - 1):
+            tiles = tiles_in_sight(games, number, turn) if turn != 2 else []
+            assert all(tiles.count(tile) <= most for tile, most in enumerate(counts))
+            if tiles:
+                assert len(tiles) + int(games.results.bags[number, turn]) == sum(counts)
+
+
+def test_forced_racks_are_filled_up_by_chance() -> None:
+    """The seventh tile, after six: each of those left as often as the others."""
+    games = play_static_games(
+        scowl(),
+        RULES,
+        leaves(),
+        4_000,
+        seed=9,
+        record=True,
+        forced=forced_leave("VVWWYY", 0, 4_000),
+    )
+    racks = games.results.racks[:, 0]
+    full = [rack for rack in racks.tolist() if all(rack.count(t) >= 2 for t in (22, 23, 25))]
+    assert len(full) > 2_000
+    last = np.zeros(27)
+    for rack in full:
+        rest = list(rack)
+        for tile in (22, 22, 23, 23, 25, 25):
+            rest.remove(tile)
+        last[rest[0]] += 1
+    left = np.array(RULES.distribution.counts, float)
+    left[[22, 23, 25]] -= 2
+    expected = left / left.sum() * len(full)
+    assert (np.abs(last - expected) <= 5 * np.sqrt(expected) + 1e-9).all()
+
+
+def test_forced_leaves_are_of_as_many_games() -> None:
+    with pytest.raises(ValueError, match="forced leaves of 3 games for 120 games"):
+        played(forced=forced_leave("QU", 0, 3))
+
+
+def test_what_was_chosen_is_recorded() -> None:
+    """Equity is score, leave and adjustments; the spread and the bag are those before the turn."""
+    games = played(evaluation=PLAIN)
+    results = games.results
+    generator = Generator(scowl(), RULES, leaves(), PLAIN)
+    for number in range(6):
+        ahead = [0, 0]
+        for turn in range(int(games.turns[number]) - 1):
+            position = games.position(number, turn, RULES)
+            (best,) = generator.best(position)
+            seat = turn % 2
+            assert results.equities[number, turn] == best.equity
+            assert results.spreads[number, turn] == ahead[seat] - ahead[1 - seat]
+            assert results.bags[number, turn] == bag_count(position, RULES)
+            if len(best.leave) < 7:
+                assert results.leaves[number, turn] == leaves().values[leaves().place(best.leave)]
+            ahead[seat] += best.score
 
 
 def test_in_a_pair_each_seat_has_the_same_luck_and_the_players_change_places() -> None:
