@@ -52,7 +52,9 @@ class _House(NamedTuple):
 
 _HOUSE: dict[str, _House] = {
     "greedy": _House("bot.players.greedy:GreedyPlayer"),
+    "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
+    "vanilla": _House("bot.players.vanilla:VanillaPlayer"),
 }
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

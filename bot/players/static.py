@@ -16,7 +16,7 @@ from lexicons.usual_leaves import usual_leaves
 
 from ..player import Budget, Choice, Player, View
 
-__all__ = ["StaticPlayer", "generator_for", "static_choice"]
+__all__ = ["StaticPlayer", "best_choice", "generator_for", "static_choice"]
 
 
 class StaticPlayer(Player):
@@ -48,7 +48,12 @@ class StaticPlayer(Player):
 
 def static_choice(view: View) -> Choice:
     """Give the legal move of the highest equity; refused moves are none."""
-    ranked = generator_for(view).best(view.position, len(view.refused) + 1)
+    return best_choice(generator_for(view), view)
+
+
+def best_choice(generator: Generator, view: View) -> Choice:
+    """Give the move that a generator ranks highest of those that were not refused."""
+    ranked = generator.best(view.position, len(view.refused) + 1)
     return _choice(_not_refused(view, ranked)[0])
 
 

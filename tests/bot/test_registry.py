@@ -146,9 +146,12 @@ def test_a_bot_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("statc", "no bot is called 'statc'; known: greedy, static; did you mean static?"),
-        ("nothing-like-it", "known: greedy, static$"),
-        ("", "names no bot; known: greedy, static"),
+        (
+            "statc",
+            "no bot is called 'statc'; known: greedy, rh, static, vanilla; did you mean static?",
+        ),
+        ("nothing-like-it", "known: greedy, rh, static, vanilla$"),
+        ("", "names no bot; known: greedy, rh, static, vanilla"),
         ("?a=b", "names no bot"),
         ("sta tic", "is no seat"),
         ("static?temprature=2", "no option is called 'temprature'; it takes: temperature"),

@@ -1,0 +1,46 @@
+"""``rh``: the score plus what learned features say of the leave, after CS221 (Stanford 2016).
+
+The features and their weights are those of ``lexicons.rack_features``. With the option ``weights``,
+a file that ``tilewire train features`` wrote, it plays by others than the house's, which are for
+English. It does not look at a leave table that it is given, and adjusts equity by nothing else.
+"""
+
+from __future__ import annotations
+
+from engine.evaluation import PLAIN
+from engine.generate import Generator
+from engine.rules import Rules
+from lexicons.rack_features import leave_table, read_rack_weights, shipped_rack_weights
+from lexicons.store import Lexicon
+
+from ..player import Budget, Choice, Player, View
+from .static import best_choice
+
+__all__ = ["RackHeuristicPlayer"]
+
+
+class RackHeuristicPlayer(Player):
+    """Plays the highest sum of score and weighted features of the leave.
+
+    Raises:
+        ValueError: the file of weights cannot be read, or holds none.
+    """
+
+    def __init__(self, weights: str = "") -> None:
+        try:
+            self._weights = read_rack_weights(weights) if weights else shipped_rack_weights()
+        except OSError as error:
+            raise ValueError(f"the weights {weights!r} cannot be read: {error.strerror}") from None
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        """Work the leaves out.
+
+        Raises:
+            ValueError: the weights are for another alphabet.
+        """
+        leave_table(self._weights, rules.distribution)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Choose by that sum."""
+        leaves = leave_table(self._weights, view.rules.distribution)
+        return best_choice(Generator(view.lexicon, view.rules, leaves, PLAIN), view)

@@ -1,0 +1,1 @@
+"""Experiments of others, played again with players of the house."""

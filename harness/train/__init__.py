@@ -1,0 +1,1 @@
+"""Training: what players judge by, learned from games of static players."""

@@ -1,0 +1,233 @@
+"""Weights of the rack heuristic (``lexicons.rack_features``), learned from games with itself.
+
+A leave is worth what follows from it. So each turn with a full rack and a full rack's worth of
+tiles in the bag teaches: the equity of its move, less the mean, is what the leave that the same
+player kept a turn before came to. Equity is the score and, by the current weights, the next leave:
+a temporal difference without discount. A linear model of the features is fitted to that by
+stochastic gradient on the squared error, in small batches and with a step that decays; games are
+played in generations, each with the weights that the last one left.
+
+What all leaves have in common goes into an intercept that is not kept: the empty leave is worth
+nothing, and only differences choose moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.evaluation import PLAIN, POINT
+from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
+from engine.rules import Rules
+from engine.selfplay import StaticGames, play_static_games
+from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.cache import replacing
+from lexicons.rack_features import (
+    RackWeights,
+    feature_names,
+    leave_features,
+    leave_table,
+    tile_counts,
+)
+from lexicons.store import Lexicon
+
+__all__ = ["Generation", "Trained", "Turns", "draw_rack_weights", "observe", "train_features"]
+
+GAMES_A_GENERATION = 2_000
+BATCH = 64
+FIRST_STEP = 0.05
+STEPS_BEFORE_DECAY = 500
+"""The step is the first, divided by √(1 + steps so far / this)."""
+
+_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How well the weights that a generation began with foretold it."""
+
+    games: int
+    """Of this generation and all before."""
+    turns: int
+    """That taught, in this generation."""
+    loss: float
+    """The mean squared error, points²."""
+    spread: float
+    """The same without any features: the variance of what was to be foretold."""
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        return (
+            f"{self.games:,} games: squared error {self.loss:.2f} over {self.turns:,} turns "
+            f"({self.spread:.2f} without features)"
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The weights, and how they came about."""
+
+    weights: RackWeights
+    generations: tuple[Generation, ...]
+
+
+class Turns(NamedTuple):
+    """What games teach."""
+
+    features: Floats
+    """[turns, features + 1] of the leaves kept a turn before, and 1 for the intercept."""
+    equities: Floats
+    """[turns] of the moves, in points."""
+
+
+def train_features(
+    lexicon: Lexicon,
+    rules: Rules,
+    games: int,
+    seed: int = 0,
+    progress: Callable[[Generation], object] | None = None,
+    *,
+    generation: int = GAMES_A_GENERATION,
+    threads: int = 1,
+) -> Trained:
+    """Play games by the current weights, and learn from each generation of them.
+
+    Args:
+        lexicon: the words.
+        rules: the rules.
+        games: how many in all.
+        seed: for the bags and for the order of learning; the same seed gives the same weights.
+        progress: told after each generation.
+        generation: how many games are played with the same weights.
+        threads: how many games at once; it makes no difference to the weights.
+
+    Raises:
+        ValueError: no game at all or in a generation, no turn that teaches, or as
+            ``play_static_games``.
+    """
+    if games < 1 or generation < 1:
+        raise ValueError(f"{games} games in generations of {generation}; one is the least of each")
+    letters = rules.distribution.alphabet.letters
+    learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
+    generations: list[Generation] = []
+    for before in range(0, games, generation):
+        played = play_static_games(
+            lexicon,
+            rules,
+            leave_table(RackWeights(letters, learner.points), rules.distribution),
+            min(generation, games - before),
+            seed=int(learner.chance.integers(1 << 62)),
+            threads=threads,
+            record=True,
+            evaluation=PLAIN,
+        )
+        turns = observe(played, rules)
+        loss, spread = learner.learn(turns)
+        so_far = before + len(played.turns)
+        generations.append(Generation(so_far, len(turns.equities), loss, spread))
+        if progress is not None:
+            progress(generations[-1])
+    made = {
+        "command": f"tilewire train features --lexicon {lexicon.name} --seed {seed} "
+        f"--games {games}",
+        "lexicon": lexicon.name,
+        "lexicon_checksum": lexicon.checksum,
+        "seed": seed,
+        "games": games,
+    }
+    return Trained(RackWeights(letters, learner.points, made), tuple(generations))
+
+
+class _Learner:
+    """A linear model, and the gradient that it goes down by."""
+
+    def __init__(self, features: int, chance: np.random.Generator) -> None:
+        self.chance = chance
+        self._weights = np.zeros(features + 1)  # the last is the intercept
+        self._steps = 0
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """The weights without the intercept, to a thousandth."""
+        return tuple(np.round(self._weights[:-1], 3).tolist())
+
+    def learn(self, turns: Turns) -> tuple[float, float]:
+        """Go once through all turns, in random order; give the losses from before that."""
+        targets = turns.equities - turns.equities.mean()
+        loss = float(np.mean((turns.features @ self._weights - targets) ** 2))
+        order = self.chance.permutation(len(targets))
+        for first in range(0, len(order), BATCH):
+            batch = order[first : first + BATCH]
+            features = turns.features[batch]
+            off = features @ self._weights - targets[batch]
+            step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
+            self._weights -= step / len(batch) * (off @ features)
+            self._steps += 1
+        return loss, float(np.mean(targets**2))
+
+
+def observe(played: StaticGames, rules: Rules) -> Turns:
+    """Pair each turn that teaches with the features of the leave that its player had kept.
+
+    Raises:
+        ValueError: the games have no such turn.
+    """
+    found, distribution = played.results, rules.distribution
+    full, past = rules.rack_size, slice(0, -2)  # the same player's turn before is two turns back
+    teaches = (
+        (np.arange(2, found.moves.shape[1]) < found.turns[:, np.newaxis])
+        & (found.sizes[:, 2:] == full)
+        & (found.bags[:, 2:] >= full)
+        & (found.moves[:, 2:] < PASS_MOVE)
+        & (found.moves[:, past] < PASS_MOVE)
+    )
+    if not teaches.any():
+        raise ValueError(
+            f"{len(found.turns)} games without a turn to learn from: a player's second or later, "
+            f"with {full} tiles on the rack and as many in the bag"
+        )
+    racks = found.racks[:, past][teaches][:, :full]
+    kinds = len(distribution.counts)
+    kept = tile_counts(racks, kinds) - _used(found.moves[:, past][teaches], kinds)
+    return Turns(_with_intercept(kept, distribution), found.equities[:, 2:][teaches] / POINT)
+
+
+def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
+    """Count the rack's tiles that packed moves use, [moves, kinds]."""
+    codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
+    letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
+    return tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
+
+
+def _with_intercept(kept: npt.NDArray[np.int64], distribution: TileDistribution) -> Floats:
+    features = leave_features(kept, distribution)
+    return np.column_stack((features, np.ones(len(features))))
+
+
+def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
+    """Draw the weights as bars, the highest first, into a PNG file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    ranked = sorted(weights.by_name().items(), key=lambda one: one[1])
+    names, points = zip(*ranked, strict=True)
+    figure = Figure(figsize=(7, 1 + 0.22 * len(names)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh(names, points, color=["#b2452f" if one < 0 else "#2f6fb2" for one in points])
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.margins(y=0.01)
+    axes.set_xlabel("points")
+    axes.set_title("What the features of a leave are worth")
+    with replacing(Path(path)) as temporary:
+        figure.savefig(temporary, format="png", dpi=120)

@@ -1,0 +1,221 @@
+"""The rack heuristic: what a leave is worth by a few of its features, each with a learned weight.
+
+The features are those of *RH*, a player of a student project (CS221, Stanford 2016):
+
+* each kind of tile that is there, the blank among them: 1, of however many tiles;
+* doubles, the kinds that are there twice, and triples, those there three times or more: how many;
+* imbalance: how many more vowels than consonants there are, or the other way; a blank is neither;
+* a Q without a U: 1, where the alphabet has both.
+
+The worth is the weighted sum. It depends on the leave alone, so a player that goes by it is a
+static player with a leave table of its own.
+
+In a file (JSON) stand the letters of the alphabet, a weight in points for each feature by name,
+and how they were made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.cache import replacing
+from lexicons.leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
+
+__all__ = [
+    "MAX_WEIGHT",
+    "RackWeights",
+    "feature_names",
+    "leave_features",
+    "leave_table",
+    "read_rack_weights",
+    "shipped_rack_weights",
+    "tile_counts",
+    "write_rack_weights",
+]
+
+MAX_WEIGHT = 500
+"""In points, either way; no leave is then worth more than a leave table may say."""
+_FORMAT = "tilewire rack weights 1"
+_SHIPPED = "scowl.rack.json"
+_MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
+_ROWS = 1 << 15  # of features at once: 8 MiB
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RackWeights:
+    """What each feature is worth in games with these letters.
+
+    Raises:
+        ValueError: not one weight for each feature, or one that is beyond ``MAX_WEIGHT``.
+    """
+
+    letters: tuple[str, ...]
+    """By tile number, the blank first."""
+    points: tuple[float, ...]
+    """By feature, in the order of ``feature_names``."""
+    made: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """From what and by which command, for people to read; text and numbers."""
+
+    def __post_init__(self) -> None:
+        """Check the weights."""
+        features = len(feature_names(self.letters))
+        if len(self.points) != features:
+            raise ValueError(f"{len(self.points)} weights for {features} features")
+        for name, points in self.by_name().items():
+            if not abs(points) <= MAX_WEIGHT:
+                raise ValueError(
+                    f"{name!r} weighs {points}; a weight is a number of points up to {MAX_WEIGHT} "
+                    "either way"
+                )
+
+    def by_name(self) -> dict[str, float]:
+        """Give the weights by the names of their features."""
+        return dict(zip(feature_names(self.letters), self.points, strict=True))
+
+
+def feature_names(letters: Sequence[str]) -> tuple[str, ...]:
+    """Name the features of leaves in this alphabet: its tiles come first, each by its letter."""
+    q_without_u = ("Q without U",) if {"Q", "U"} <= set(letters) else ()
+    return (*letters, "doubles", "triples", "imbalance", *q_without_u)
+
+
+def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> Counts:
+    """Count each row's tiles by kind, [rows, kinds]; ``kinds`` itself stands for no tile."""
+    rows = np.arange(len(tiles))[:, np.newaxis]
+    places = (rows * (kinds + 1) + tiles.astype(np.int64)).ravel()
+    counted = np.bincount(places, minlength=len(tiles) * (kinds + 1))
+    return counted.reshape(len(tiles), kinds + 1)[:, :kinds]
+
+
+def leave_features(counts: Counts, distribution: TileDistribution) -> Counts:
+    """Give the features, [leaves, features], of leaves that are given as counts of their tiles."""
+    letters = distribution.alphabet.letters
+    present = counts > 0
+    vowels = np.array(distribution.vowels)
+    sides = np.where(vowels, 1, -1)
+    sides[BLANK] = 0
+    columns = [
+        *present.T,
+        np.count_nonzero(counts == 2, axis=1),
+        np.count_nonzero(counts > 2, axis=1),
+        np.abs(counts @ sides),
+    ]
+    if "Q without U" in feature_names(letters):
+        columns.append(present[:, letters.index("Q")] & ~present[:, letters.index("U")])
+    return np.column_stack(columns).astype(np.int64, copy=False)
+
+
+@lru_cache(maxsize=4)
+def leave_table(
+    weights: RackWeights, distribution: TileDistribution, rack_size: int = RACK_SIZE
+) -> LeaveTable:
+    """Give what the weights say of every leave; it takes half a second, once in a process.
+
+    Raises:
+        ValueError: the weights are for another alphabet.
+    """
+    _check_letters(weights, distribution, "the rack weights")
+    thousandths = np.rint(np.array(weights.points) * 1000).astype(np.int64)
+    table = LeaveTable.zero(distribution, rack_size)
+    values = table.values.copy()
+    for leaves in possible_leaves(distribution, rack_size):
+        for first in range(0, len(leaves), _ROWS):
+            some = leaves[first : first + _ROWS]
+            features = leave_features(tile_counts(some, len(weights.letters)), distribution)
+            values[leave_places(some, table.arrays)] = features @ thousandths
+    return LeaveTable(distribution, values, rack_size)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def read_rack_weights(
+    path: str | Path, distribution: TileDistribution | None = None
+) -> RackWeights:
+    """Read weights, for these tiles if they are given.
+
+    Raises:
+        ValueError: names the file and what is wrong with it, or that it is for other letters.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
+        raise ValueError(f"{path}: {size} bytes; no file of rack weights has over {_MOST_BYTES}")
+    weights = _parse(path.read_bytes(), str(path))
+    if distribution is not None:
+        _check_letters(weights, distribution, str(path))
+    return weights
+
+
+@lru_cache(maxsize=1)
+def shipped_rack_weights() -> RackWeights:
+    """Give the weights that come with the house: English, trained on the embedded lexicon."""
+    return _parse((files("lexicons") / "embedded" / _SHIPPED).read_bytes(), _SHIPPED)
+
+
+def write_rack_weights(path: str | Path, weights: RackWeights) -> None:
+    """Write weights, to a thousandth of a point; replaces a file whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    content = {
+        "format": _FORMAT,
+        "made": dict(weights.made),
+        "letters": weights.letters,
+        "weights": {name: round(points, 3) for name, points in weights.by_name().items()},
+    }
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    with replacing(Path(path)) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _parse(content: bytes, source: str) -> RackWeights:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{source}: no JSON, and so no rack weights: {error}") from None
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        raise ValueError(f'{source}: no rack weights; those say "format": "{_FORMAT}"')
+    letters, weights, made = (found.get(key) for key in ("letters", "weights", "made"))
+    if not isinstance(letters, list) or not all(isinstance(text, str) for text in letters):
+        raise ValueError(f'{source}: "letters" is a list of texts, the blank first')
+    if not isinstance(weights, dict) or not all(map(_is_number, weights.values())):
+        raise ValueError(f'{source}: "weights" is a number of points for each feature by name')
+    names = feature_names(letters)
+    for name in names:
+        if name not in weights:
+            raise ValueError(f"{source}: no weight for {name!r}; each feature has one")
+    for name in weights:
+        if name not in names:
+            raise ValueError(f"{source}: a weight for {name!r}, which is no feature here")
+    points = tuple(weights[name] for name in names)
+    try:
+        return RackWeights(tuple(letters), points, made if isinstance(made, dict) else {})
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _check_letters(weights: RackWeights, distribution: TileDistribution, source: str) -> None:
+    if weights.letters != distribution.alphabet.letters:
+        raise ValueError(
+            f"{source}: weights of an alphabet with {len(weights.letters) - 1} letters; they are "
+            f"wanted for {distribution.name} tiles, {len(distribution.alphabet)} letters"
+        )
