@@ -18,7 +18,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["WinProbabilities", "read_win_probabilities"]
+from lexicons.cache import replacing
+
+__all__ = [
+    "WinProbabilities",
+    "parse_win_probabilities",
+    "read_win_probabilities",
+    "write_win_probabilities",
+]
 
 _MOST_BYTES = 1 << 24  # 601 spreads by 94 counts take half a megabyte
 _MOST_DIGITS = 6  # of a spread or a count
@@ -69,12 +76,21 @@ def read_win_probabilities(path: str | Path) -> WinProbabilities:
     size = path.stat().st_size
     if size > _MOST_BYTES:
         raise ValueError(f"{path}: {size} bytes; no table of win probabilities has {_MOST_BYTES}")
+    return parse_win_probabilities(path.read_bytes(), str(path))
+
+
+def parse_win_probabilities(content: bytes, source: str) -> WinProbabilities:
+    """Read a table from a file's content; ``source`` is what errors call it.
+
+    Raises:
+        ValueError: as ``read_win_probabilities``.
+    """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: no text: {error}") from None
-    lines = _lines(text, str(path))
-    where, head = next(lines, (f"{path}, line 1", []))
+        raise ValueError(f"{source}: no text: {error}") from None
+    lines = _lines(text, source)
+    where, head = next(lines, (f"{source}, line 1", []))
     unseen = _counts(head, where)
     spreads: list[int] = []
     rows: list[list[float]] = []
@@ -87,6 +103,18 @@ def read_win_probabilities(path: str | Path) -> WinProbabilities:
     if spreads[-1] < spreads[0]:
         spreads, values = spreads[::-1], values[::-1]
     return WinProbabilities(np.array(spreads, np.int32), np.array(unseen, np.int32), values)
+
+
+def write_win_probabilities(path: str | Path, table: WinProbabilities) -> None:
+    """Write a table, the greatest spread first, probabilities to five decimals.
+
+    Raises:
+        OSError: the file cannot be written; one that was there is as it was.
+    """
+    with replacing(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.write(",".join(["", *map(str, table.unseen.tolist())]) + "\n")
+        for spread, values in zip(table.spreads[::-1], table.values[::-1].tolist(), strict=True):
+            file.write(",".join([str(spread), *(f"{value:.5f}" for value in values)]) + "\n")
 
 
 def _lines(text: str, source: str) -> Iterator[tuple[str, list[str]]]:

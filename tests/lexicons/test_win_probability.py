@@ -6,7 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexicons.win_probability import WinProbabilities, read_win_probabilities
+from lexicons.win_probability import (
+    WinProbabilities,
+    read_win_probabilities,
+    write_win_probabilities,
+)
 
 TABLE = ",0,1,2\n1,1,0.75,0.625\n0,0.5,0.5,0.5\n-1,0,0.25,0.375\n"
 
@@ -64,6 +68,38 @@ def test_nothing_can_be_written_into_a_table(tmp_path: Path) -> None:
         assert not one.spreads.flags.writeable
         assert one.values.flags.c_contiguous
     assert np.array_equal(copied.values, table.values)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    chance = np.random.default_rng(1)
+    values = chance.integers(100_001, size=(601, 93)) / 100_000
+    values[0, :2] = 0, 1
+    table = WinProbabilities(
+        np.arange(-300, 301, dtype=np.int32),
+        np.arange(1, 94, dtype=np.int32),
+        values.astype(np.float32),
+    )
+    path = tmp_path / "winpct.csv"
+    path.write_text("what was there", encoding="utf-8")
+    write_win_probabilities(path, table)
+    again = read_win_probabilities(path)
+    assert np.array_equal(again.spreads, table.spreads)
+    assert np.array_equal(again.unseen, table.unseen)
+    assert np.array_equal(again.values, table.values)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_table_is_written_as_it_is_laid_out(tmp_path: Path) -> None:
+    path = tmp_path / "written.csv"
+    write_win_probabilities(path, read(tmp_path, TABLE))
+    assert path.read_text(encoding="utf-8").splitlines() == [
+        ",0,1,2",
+        "1,1.00000,0.75000,0.62500",
+        "0,0.50000,0.50000,0.50000",
+        "-1,0.00000,0.25000,0.37500",
+    ]
+    with pytest.raises(OSError, match="none"):
+        write_win_probabilities(tmp_path / "none" / "winpct.csv", read(tmp_path, TABLE))
 
 
 @pytest.mark.parametrize(
