@@ -7,9 +7,14 @@ heavy. ``Resources`` are what a player gets of it for a game.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from lexicons.tables import (
+    doubts_about_leaves,
+    doubts_about_win_probabilities,
+    load_leaves,
+    load_win_probabilities,
+)
 
 if TYPE_CHECKING:
     from lexicons.alphabet import TileDistribution
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-__all__ = ["Equipment", "Resources", "Tables", "load_tables"]
+__all__ = ["Equipment", "Resources", "Tables", "doubts_about_tables", "load_tables"]
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,11 @@ class Equipment:
     lexicon: str = "scowl"
     """An embedded lexicon's name, or the path of a word list or word graph."""
     leaves: str | None = None
-    """A leave table (KLV2); None: the players' own."""
+    """``trained``, ``formula`` or a leave table (KLV2); None: the players' own, which is the
+    trained one where the tiles are those it was trained for, and else the formula."""
     win_probabilities: str | None = None
-    """A table by spread and unseen tiles (CSV); None: the players' own."""
+    """``trained`` or a table by spread and unseen tiles (CSV); None: the players' own, which is the
+    trained one, or, with other tiles, none."""
     threads: int = 1
     """How many a player may search with at once."""
 
@@ -54,7 +61,11 @@ class Equipment:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a player has for one game, loaded."""
+    """What a player has for one game, loaded.
+
+    Tables are there if the player was given them. Else it has its own: ``lexicons.tables`` gives
+    them (``leaves_for``, ``win_probabilities_for``) when they are first wanted.
+    """
 
     lexicon: Lexicon
     leaves: LeaveTable | None = None
@@ -77,28 +88,20 @@ def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
         OSError: a file cannot be read; the sentence names it.
     """
     leaves, winprob = equipment.leaves, equipment.win_probabilities
-    _check_there("leave table", leaves)
-    _check_there("table of win probabilities", winprob)
     return Tables(
-        None if leaves is None else _leaves(leaves, distribution),
-        None if winprob is None else _win_probabilities(winprob),
+        None if leaves is None else load_leaves(leaves, distribution),
+        None if winprob is None else load_win_probabilities(winprob, distribution),
     )
 
 
-def _check_there(what: str, path: str | None) -> None:
-    if path is not None and not Path(path).is_file():
-        raise FileNotFoundError(f"there is no {what} {path}")
+def doubts_about_tables(equipment: Equipment, lexicon: Lexicon) -> list[str]:
+    """Say in sentences which tables were trained on other words than those that are played.
 
-
-@lru_cache(maxsize=4)
-def _leaves(path: str, distribution: TileDistribution) -> LeaveTable:
-    from lexicons.klv import read_klv  # brings numba in
-
-    return read_klv(path, distribution)
-
-
-@lru_cache(maxsize=4)
-def _win_probabilities(path: str) -> WinProbabilities:
-    from lexicons.win_probability import read_win_probabilities
-
-    return read_win_probabilities(path)
+    Raises:
+        ValueError: a manifest that is no manifest; names the file.
+        OSError: a table or its manifest cannot be read.
+    """
+    return [
+        *doubts_about_leaves(equipment.leaves, lexicon),
+        *doubts_about_win_probabilities(equipment.win_probabilities, lexicon),
+    ]

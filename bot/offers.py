@@ -14,6 +14,7 @@ from engine.rules import Rules
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
+from lexicons.tables import leaves_for
 from protocol.messages import NewGame, RulesInPlay
 
 from .equipment import Equipment, Resources, Tables, load_tables
@@ -81,13 +82,11 @@ class Library:
 
     def preload(self) -> None:
         """Load what it was started with, if that can be done; what is wrong shows later."""
-        from lexicons.usual_leaves import usual_leaves  # brings numba in
-
         distribution = rules_in_play(RulesInPlay()).distribution
         with suppress(Declined, ValueError):
             _ = _load(self._equipment.lexicon, distribution).word_map
             if self._tables(distribution).leaves is None:
-                usual_leaves(distribution)
+                leaves_for(distribution)
 
     def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
         """Find what a game is played with; takes seconds where a list is used for the first time.

@@ -117,9 +117,11 @@ class View:
     seed: int = 0
     """For whatever chance the player wants; the same all game."""
     leaves: LeaveTable | None = None
-    """What leaves are worth, where the player was given a table; else it has its own."""
+    """What leaves are worth, where the player was given a table; else it has its own
+    (``lexicons.tables.leaves_for``)."""
     win_probabilities: WinProbabilities | None = None
-    """By spread and unseen tiles, where the player was given a table."""
+    """By spread and unseen tiles, where the player was given a table; else it has its own
+    (``lexicons.tables.win_probabilities_for``)."""
     threads: int = 1
     """How many the player may search with at once."""
 

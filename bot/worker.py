@@ -70,8 +70,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bot.worker", description=__doc__)
     parser.add_argument("--bot", required=True, metavar="SEAT", help="static, module:factory, …")
     parser.add_argument("--lexicon", default="scowl", metavar="NAME_OR_PATH")
-    parser.add_argument("--leaves", metavar="FILE", help="a leave table (KLV2)")
-    parser.add_argument("--winprob", metavar="FILE", help="a table of win probabilities (CSV)")
+    parser.add_argument(
+        "--leaves", metavar="NAME_OR_FILE", help="trained, formula, or a leave table (KLV2)"
+    )
+    parser.add_argument(
+        "--winprob", metavar="NAME_OR_FILE", help="trained, or a table of win probabilities (CSV)"
+    )
     parser.add_argument("--threads", type=int, default=1, help="to search with at once")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
     parser.add_argument("--seed", type=int, help="for the player's chance")

@@ -22,7 +22,7 @@ from lexicons.cache import replacing
 from lexicons.kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
 from lexicons.leaves import MAX_WORTH, RACK_SIZE, LeaveTable
 
-__all__ = ["read_klv", "write_klv"]
+__all__ = ["parse_klv", "read_klv", "write_klv"]
 
 _FIRST_LIST = 1  # node 0 points at the root; without a GADDAG no other does
 
@@ -57,14 +57,27 @@ def read_klv(
         OSError: the file cannot be read.
     """
     path = Path(path)
-    table = LeaveTable.zero(distribution or load_distribution(), rack_size)
-    size, most = path.stat().st_size, 8 + 4 * (NARROW.max_nodes + len(table.values))
+    distribution = distribution or load_distribution()
+    places = len(LeaveTable.zero(distribution, rack_size).values)
+    size, most = path.stat().st_size, 8 + 4 * (NARROW.max_nodes + places)
     if size > most:
         raise ValueError(f"{path}: {size} bytes; no leave table for these tiles has over {most}")
-    nodes, worths = _split(path.read_bytes(), str(path))
-    graph = _checked(nodes, len(worths), table, str(path))
-    _check_worths(worths, str(path))
-    found = _find_places(graph, table, str(path))
+    return parse_klv(path.read_bytes(), str(path), distribution, rack_size)
+
+
+def parse_klv(
+    content: bytes, source: str, distribution: TileDistribution, rack_size: int = RACK_SIZE
+) -> LeaveTable:
+    """Read a leave table from a file's content; ``source`` is what errors call it.
+
+    Raises:
+        ValueError: as ``read_klv``.
+    """
+    table = LeaveTable.zero(distribution, rack_size)
+    nodes, worths = _split(content, source)
+    graph = _checked(nodes, len(worths), table, source)
+    _check_worths(worths, source)
+    found = _find_places(graph, table, source)
     values = table.values.copy()
     kept = worths[found.rank[found.possible]].astype(np.float64)
     values[found.place[found.possible]] = np.rint(kept * 1000)

@@ -1,4 +1,4 @@
-"""The leave table that players have unless they are given one: a formula, for any language.
+"""A leave table for any language, by a formula; where there is no trained one players have it.
 
 A leave's worth is the sum of its tiles' worth, less what they do to each other:
 
@@ -20,16 +20,13 @@ The table takes half a second to work out, so it is kept in the user's cache.
 
 from __future__ import annotations
 
-import hashlib
-from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from lexicons.alphabet import BLANK, TileDistribution
-from lexicons.cache import replacing, user_cache
+from lexicons.kept_leaves import kept_leaves
 from lexicons.leaves import RACK_SIZE, LeaveMatrix, LeaveTable, leave_places, possible_leaves
 
 __all__ = ["usual_leaves"]
@@ -59,24 +56,8 @@ Q_WITH_U = 7_000
 @lru_cache(maxsize=4)
 def usual_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
     """Give the formula's table for these tiles: worked out once, then read from the cache."""
-    kept = _kept_at(distribution, rack_size)
-    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
-        values = np.asarray(np.load(kept, mmap_mode="r"))
-        if values.dtype == np.int32:
-            return LeaveTable(distribution, values, rack_size)
-    table = _work_out(distribution, rack_size)
-    with suppress(OSError):  # where nothing can be kept it is worked out again
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(kept) as temporary, temporary.open("wb") as file:
-            np.save(file, table.values)
-    return table
-
-
-def _kept_at(distribution: TileDistribution, rack_size: int) -> Path:
-    what = (_VERSION, rack_size, distribution.alphabet.letters, distribution.counts,
-            distribution.points, distribution.vowels)  # fmt: skip
-    digest = hashlib.sha256(repr(what).encode()).hexdigest()
-    return user_cache() / "leaves" / f"{digest[:32]}.npy"
+    work_out = partial(_work_out, distribution, rack_size)
+    return kept_leaves(_VERSION, work_out, distribution, rack_size)
 
 
 def _work_out(distribution: TileDistribution, rack_size: int) -> LeaveTable:

@@ -12,7 +12,7 @@ import random
 from engine.evaluation import PASS_EQUITY, POINT
 from engine.generate import Generator, RankedMove
 from engine.moves import PASS
-from lexicons.usual_leaves import usual_leaves
+from lexicons.tables import leaves_for
 
 from ..player import Budget, Choice, Player, View
 
@@ -62,7 +62,7 @@ def generator_for(view: View) -> Generator:
 
     It is a new one each time, for a tenth of a millisecond: a turn may have several threads.
     """
-    leaves = view.leaves or usual_leaves(view.rules.distribution)
+    leaves = view.leaves or leaves_for(view.rules.distribution)
     return Generator(view.lexicon, view.rules, leaves)
 
 

@@ -27,7 +27,7 @@ from engine.rules import Rules
 from engine.selfplay import StaticGames, play_static_games
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from lexicons.usual_leaves import usual_leaves
+from lexicons.tables import leaves_for, leaves_name
 from lexicons.wordlist import WordList, pack_words
 
 __all__ = [
@@ -59,13 +59,11 @@ class Field:
     leaves_name: str
 
     @classmethod
-    def of(
-        cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, leaves_name: str
-    ) -> Field:
+    def of(cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, name: str) -> Field:
         """Complete a field: without a leave table it has the one that players have."""
         if leaves is None:
-            leaves, leaves_name = usual_leaves(rules.distribution), "usual"
-        return cls(lexicon, rules, leaves, leaves_name)
+            leaves, name = leaves_for(rules.distribution), leaves_name(None, rules.distribution)
+        return cls(lexicon, rules, leaves, name)
 
     @cached_property
     def words(self) -> int:

@@ -19,8 +19,7 @@ from .options import (
     LexiconOption,
     ThreadsOption,
     WinprobOption,
-    check_win_probabilities,
-    load_leaves,
+    load_given,
     load_words,
     log_to_stderr,
     say,
@@ -103,9 +102,9 @@ class _Playing:
     words: int | None = None
     """Play with so many of its words, chosen by the seed. [default: all]"""
     leaves: LeavesOption = None
-    """A leave table (KLV2), or ``synthetic``: made up. [default: the usual one]"""
+    """trained, formula, a leave table (KLV2), or synthetic: made up. [default: the players' own]"""
     winprob: WinprobOption = None
-    """A table of win probabilities (CSV); static players do not look at it."""
+    """trained, or a table of win probabilities (CSV); static players do not look at it."""
     threads: ThreadsOption = 1
     """How many work side by side; games are the same in any number of them."""
     seed: int = 0
@@ -116,9 +115,10 @@ class _Playing:
     def field(self) -> Field:
         """Load it, or fail with a sentence."""
         lexicon = load_words(self.lexicon)
-        check_win_probabilities(self.winprob)
+        from bot.equipment import Equipment
         from engine.rules import standard_rules
         from lexicons.jit import tell_of_compiling
+        from lexicons.tables import FORMULA, leaves_name
 
         from ..bench.selfplay import Field, sample_words
 
@@ -129,13 +129,16 @@ class _Playing:
             except ValueError as error:
                 raise CommandFailed(f"--words: {error}") from None
         rules = standard_rules()
-        if str(self.leaves) == _SYNTHETIC:
+        made_up = self.leaves == _SYNTHETIC  # for no words, like the formula
+        named = FORMULA if made_up else self.leaves
+        given = load_given(Equipment(leaves=named, win_probabilities=self.winprob), lexicon)
+        if made_up:
             from lexicons.leaves import synthetic_leaves
 
             table = synthetic_leaves(rules.distribution, _SYNTHETIC_SEED)
             return Field(lexicon, rules, table, f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}")
-        table_given = load_leaves(self.leaves, rules.distribution)
-        return Field.of(lexicon, rules, table_given, str(self.leaves))
+        name = leaves_name(named, rules.distribution)
+        return Field.of(lexicon, rules, given.leaves, name)
 
     def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
         """Measure so many of something, or fail with a sentence."""

@@ -63,8 +63,8 @@ def connect(
         token_file: A file with the name's token.
         ca: Certificates (PEM) to trust for wss, instead of the system's.
         lexicon: An embedded lexicon, or a word list or KWG file.
-        leaves: A leave table (KLV2), if the bot uses one. [default: the built-in one]
-        winprob: A table of win probabilities (CSV), if the bot uses one.
+        leaves: trained, formula, or a leave table (KLV2). [default: the bot's own]
+        winprob: trained, or a table of win probabilities (CSV), if the bot uses one.
         threads: How many the bot may search with.
         seed: For the bot's own chance.
         verbose: Log what happens to stderr.

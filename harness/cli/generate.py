@@ -21,8 +21,8 @@ from .options import (
     LexiconOption,
     ThreadsOption,
     WinprobOption,
-    check_win_probabilities,
-    load_leaves,
+    equip,
+    load_given,
     load_words,
     say,
 )
@@ -75,8 +75,8 @@ def generate(
     Args:
         what: A CGP in quotes, or a file that holds one (.cgp).
         lexicon: An embedded lexicon, or a word list or KWG file.
-        leaves: A leave table (KLV2). [default: what players of the house have]
-        winprob: A table of win probabilities (CSV); a list of moves does not depend on it.
+        leaves: trained, formula, or a leave table (KLV2). [default: the players' own]
+        winprob: trained, or a table of win probabilities (CSV); moves do not depend on it.
         threads: Taken like everywhere; one is all that a list of moves needs.
         seed: Taken like everywhere; there is no chance in a list of moves.
         top: How many moves. [default: 15]
@@ -99,16 +99,14 @@ def generate(
     from engine.evaluation import PLAIN, Evaluation
     from engine.generate import Generator
     from lexicons.jit import tell_of_compiling
-    from lexicons.usual_leaves import usual_leaves
+    from lexicons.tables import leaves_for
 
     tell_of_compiling(say)
     evaluation = (
         PLAIN if plain else Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
     )
-    check_win_probabilities(winprob)
-    if threads < 1:
-        raise CommandFailed(f"--threads {threads}: one is the least")
-    worths = load_leaves(leaves, rules.distribution) or usual_leaves(rules.distribution)
+    given = load_given(equip(lexicon, leaves, winprob, threads), words)
+    worths = given.leaves or leaves_for(rules.distribution)
     try:
         generator = Generator(words, rules, worths, evaluation)
         found = _find(generator, position, None if all_ else top or USUAL_TOP)

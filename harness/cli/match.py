@@ -15,6 +15,7 @@ import msgspec
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, parse_seat
+from lexicons.store import Lexicon
 from protocol.messages import TimeControl
 
 from ..clock import check_time_control, lag_quota_ms
@@ -87,8 +88,8 @@ def match(
         margin: By how much a move may come after the deadline.
         first_move: The longest that a seat's first turn may take; more is a no-show.
         lexicon: An embedded lexicon, or a word list or KWG file.
-        leaves: A leave table (KLV2) for local seats that use one. [default: the built-in one]
-        winprob: A table of win probabilities (CSV) for local seats that use one.
+        leaves: trained, formula, or a leave table (KLV2) for local seats. [default: the seats' own]
+        winprob: trained, or a table of win probabilities (CSV) for local seats that use one.
         threads: How many each local seat may search with.
         seed: Makes the draws of local seats repeatable.
         concurrency: Games at once.
@@ -103,6 +104,7 @@ def match(
         if seat_a is not None:
             raise CommandFailed(f"--resume {resume} has its seats already; name none")
         config, folder = _read(resume), resume
+        words = load_equipped(config.equipment)
     else:
         if seat_a is None or seat_b is None:
             raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
@@ -119,13 +121,13 @@ def match(
         )
         equipment = equip(lexicon, leaves, winprob, threads)
         seats = (seat_a, seat_b)
-        config = _configure(seats, games, control, equipment, seed, concurrency, transport)
+        config, words = _configure(seats, games, control, equipment, seed, concurrency, transport)
         folder = writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
             raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
         write_config(config, folder)
     try:
-        run(_play(config, folder, as_json=json_))
+        run(_play(config, words, folder, as_json=json_))
     except (MatchError, JournalError, SeatError, OSError) as error:
         raise CommandFailed(str(error), status=1) from None
     except KeyboardInterrupt:
@@ -147,8 +149,8 @@ def _configure(
     seed: int | None,
     concurrency: int,
     transport: Literal["websocket", "pipe"] | None,
-) -> MatchConfig:
-    """Check what was asked for and complete it."""
+) -> tuple[MatchConfig, Lexicon]:
+    """Check what was asked for and complete it; load what it is played with."""
     try:
         specs = parse_seat(seats[0]), parse_seat(seats[1])
         check_time_control(control)
@@ -171,13 +173,14 @@ def _configure(
         raise CommandFailed(
             "--seed would let a remote seat work out the draws; it is for local seats alone"
         )
-    return MatchConfig(
+    words = load_equipped(equipment)
+    config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=_names(specs),
         games=games,
         time=msgspec.structs.replace(control, lag_ms=lag_ms),
         lexicon=equipment.lexicon,
-        lexicon_checksum=load_equipped(equipment).checksum,
+        lexicon_checksum=words.checksum,
         seed=secrets.randbits(63) if seed is None and local else seed,
         paired=local,
         concurrency=concurrency,
@@ -186,6 +189,7 @@ def _configure(
         winprob=equipment.win_probabilities,
         threads=equipment.threads,
     )
+    return config, words
 
 
 def _anywhere(spec: SeatSpec) -> str:
@@ -205,8 +209,7 @@ def _names(specs: tuple[SeatSpec, SeatSpec]) -> tuple[str, str]:
     return f"{first.name}-1", f"{second.name}-2"
 
 
-async def _play(config: MatchConfig, folder: Path, *, as_json: bool) -> None:
-    words = load_equipped(config.equipment)
+async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: bool) -> None:
     if words.checksum != config.lexicon_checksum:
         raise MatchError(f"{config.lexicon} has other words than when the match began")
     a, b = config.names

@@ -18,9 +18,8 @@ from ..figures import plain
 from .failing import CommandFailed
 
 if TYPE_CHECKING:
-    from bot.equipment import Equipment
+    from bot.equipment import Equipment, Tables
     from lexicons.alphabet import TileDistribution
-    from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
 
 __all__ = [
@@ -32,11 +31,10 @@ __all__ = [
     "ThreadsOption",
     "VerboseOption",
     "WinprobOption",
-    "check_win_probabilities",
     "client_tls",
     "equip",
     "load_equipped",
-    "load_leaves",
+    "load_given",
     "load_words",
     "log_to_stderr",
     "parse_duration",
@@ -73,11 +71,11 @@ Duration: TypeAlias = Annotated[int, Parameter(converter=_duration)]
 LexiconOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
 """An embedded lexicon's name, or a word list (UTF-8, one word a line) or KWG file."""
 
-LeavesOption: TypeAlias = Annotated[Path | None, Parameter(name="--leaves")]
-"""A leave table (KLV2) for players that use one."""
+LeavesOption: TypeAlias = Annotated[str | None, Parameter(name="--leaves")]
+"""``trained``, ``formula`` or a leave table (KLV2) for players that use one."""
 
-WinprobOption: TypeAlias = Annotated[Path | None, Parameter(name="--winprob")]
-"""A table of win probabilities (CSV) for players that use one."""
+WinprobOption: TypeAlias = Annotated[str | None, Parameter(name="--winprob")]
+"""``trained`` or a table of win probabilities (CSV) for players that use one."""
 
 ThreadsOption: TypeAlias = Annotated[int, Parameter(name="--threads")]
 JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
@@ -117,62 +115,47 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
 
 
 def equip(
-    lexicon: str, leaves: Path | None = None, winprob: Path | None = None, threads: int = 1
+    lexicon: str, leaves: str | None = None, winprob: str | None = None, threads: int = 1
 ) -> Equipment:
     """Put together what local seats are given; it means the same in every folder.
 
     The files are looked at by ``load_equipped``.
     """
     from bot.equipment import Equipment
+    from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES, table_location
 
     path = Path(lexicon)
     try:
         return Equipment(
             lexicon=str(path.resolve()) if path.is_file() else lexicon,
-            leaves=_absolute(leaves),
-            win_probabilities=_absolute(winprob),
+            leaves=table_location(leaves, LEAVE_TABLES),
+            win_probabilities=table_location(winprob, WIN_PROBABILITY_TABLES),
             threads=threads,
         )
     except ValueError as error:
         raise CommandFailed(f"--threads {threads}: {error}") from None
 
 
-def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.resolve())
+def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
+    """Load the tables that were named, which have to be for the tiles of these words, or fail.
 
-
-def load_leaves(path: Path | None, distribution: TileDistribution) -> LeaveTable | None:
-    """Load the leave table of a file, if there is one; it has to be for these tiles."""
-    from bot.equipment import Equipment, load_tables
-
-    try:
-        leaves = None if path is None else str(path)
-        return load_tables(Equipment(leaves=leaves), distribution).leaves
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
-
-
-def check_win_probabilities(path: Path | None) -> None:
-    """See that a table of win probabilities can be read, or fail with its sentence."""
-    from bot.equipment import Equipment, load_tables
-    from lexicons.alphabet import load_distribution
+    The user is told of tables that were trained on other words.
+    """
+    from bot.equipment import doubts_about_tables, load_tables
 
     try:
-        named = None if path is None else str(path)
-        load_tables(Equipment(win_probabilities=named), load_distribution())
+        tables = load_tables(equipment, lexicon.distribution)
+        for sentence in doubts_about_tables(equipment, lexicon):
+            say(sentence)
     except (ValueError, OSError) as error:
         raise CommandFailed(str(error)) from None
+    return tables
 
 
 def load_equipped(equipment: Equipment) -> Lexicon:
     """Load the words, and see that the tables can be read and are for their tiles."""
-    from bot.equipment import load_tables
-
     lexicon = load_words(equipment.lexicon)
-    try:
-        load_tables(equipment, lexicon.distribution)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
+    load_given(equipment, lexicon)
     return lexicon
 
 

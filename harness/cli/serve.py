@@ -101,8 +101,8 @@ def serve(
         tls_cert: A certificate (PEM), to serve wss.
         tls_key: Its key (PEM).
         lexicon: An embedded lexicon, or a word list or KWG file. [default: scowl]
-        leaves: A leave table (KLV2) for local bots that use one. [default: the built-in one]
-        winprob: A table of win probabilities (CSV) for local bots that use one.
+        leaves: trained, formula, or a leave table (KLV2) for local bots. [default: the bots' own]
+        winprob: trained, or a table of win probabilities (CSV) for local bots that use one.
         threads: How many each local bot may search with. [default: 1]
         seed: For the own chance of local bots; what is drawn stays secret.
         time: Each side's clock. [default: 25m]
@@ -133,8 +133,8 @@ def serve(
     )
     equipment = equip(
         lexicon or file.lexicon or "scowl",
-        _path(leaves, file.leaves),
-        _path(winprob, file.winprob),
+        leaves or file.leaves,
+        winprob or file.winprob,
         _first(threads, file.threads, 1),
     )
     path = _path(db, file.db) or Path("tilewire.db")

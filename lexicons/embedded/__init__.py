@@ -1,1 +1,4 @@
-"""The embedded English word list: scowl.txt.xz, its licence, and the script that rebuilds it."""
+"""The embedded English word list, its licence, and the script that rebuilds it.
+
+Beside it are the tables that were trained on it, each with its manifest (``lexicons.trained``).
+"""

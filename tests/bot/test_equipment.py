@@ -18,6 +18,8 @@ from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
+from lexicons.trained import trained_leaves, trained_win_probabilities
+from lexicons.usual_leaves import usual_leaves
 
 SAYS_WHAT_IT_HAS = """
 import sys
@@ -69,6 +71,16 @@ def test_tables_are_loaded_once(leaves: Path, winprob: Path, rules: Rules) -> No
     assert one.leaves is two.leaves is not None
     assert one.win_probabilities is two.win_probabilities is not None
     assert load_tables(Equipment(), rules.distribution) == (None, None)
+
+
+def test_tables_by_name(rules: Rules) -> None:
+    named = Equipment(leaves="formula", win_probabilities="trained")
+    assert named.arguments()[-4:] == ["--leaves", "formula", "--winprob", "trained"]
+    tables = load_tables(named, rules.distribution)
+    assert tables.leaves is usual_leaves(rules.distribution)
+    assert tables.win_probabilities is trained_win_probabilities(rules.distribution)
+    tables = load_tables(Equipment(leaves="trained"), rules.distribution)
+    assert tables.leaves is trained_leaves(rules.distribution) is not None
 
 
 def test_files_that_are_no_tables(tmp_path: Path, rules: Rules) -> None:

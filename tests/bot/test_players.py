@@ -19,6 +19,7 @@ from engine.position import Board, Position
 from engine.rules import Rules
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
+from lexicons.tables import load_leaves
 from protocol.messages import TimeControl
 
 
@@ -77,6 +78,13 @@ def test_static_plays_by_the_leave_table_that_it_is_given(lexicon: Lexicon, rule
     assert isinstance(choice.move, Exchange | Place)
     assert choice.equity is not None
     assert choice.equity >= 900_000
+
+
+def test_without_a_table_players_have_the_trained_one(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    named = {name: load_leaves(name, rules.distribution) for name in ("trained", "formula")}
+    by = {name: everything(replace(view, leaves=table)) for name, table in named.items()}
+    assert everything(view) == by["trained"] != by["formula"]
 
 
 def test_static_exchanges_what_cannot_be_used(lexicon: Lexicon, rules: Rules) -> None:

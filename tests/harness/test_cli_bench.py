@@ -56,10 +56,27 @@ def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Pat
     assert [other[name] for name in same] != [one[name] for name in same]
 
 
-def test_the_table_of_the_players_is_the_usual_one(tilewire: CommandLine, words: Path) -> None:
-    given = ("selfplay", "--lexicon", words, "--games", "1")
-    assert measured(tilewire, *given)["leaves"] == "usual"
-    assert measured(tilewire, *given, "--leaves", "synthetic")["leaves"] == "synthetic, seed 1"
+def test_leave_tables_by_name(tilewire: CommandLine, words: Path) -> None:
+    def called(*options: str) -> object:
+        given = ("--lexicon", words, "--games", "1", *options)
+        return measured(tilewire, "selfplay", *given)["leaves"]
+
+    assert called() == called("--leaves", "trained") == "trained (scowl)"
+    assert called("--leaves", "formula") == "formula"
+    assert called("--leaves", "synthetic") == "synthetic, seed 1"
+    assert "trained on" not in tilewire.err
+    assert tilewire("bench", "selfplay", "--leaves", "./synthetic") == 2
+    assert "there is no leave table ./synthetic" in tilewire.err
+
+
+def test_a_table_that_was_trained_on_other_words_is_told_of(
+    tilewire: CommandLine, words: Path
+) -> None:
+    measured(tilewire, "selfplay", "--games", "2", "--lexicon", words, "--threads", "2")
+    (told,) = (line for line in tilewire.err.splitlines() if "trained" in line)
+    assert told.startswith("tilewire: the players' own leave table was trained on scowl")
+    measured(tilewire, "selfplay", "--games", "1")
+    assert "trained" not in tilewire.err
 
 
 def test_rollouts_by_stage(tilewire: CommandLine) -> None:
@@ -73,7 +90,9 @@ def test_rollouts_by_stage(tilewire: CommandLine) -> None:
 
 
 def test_adjustments_are_played_against_their_absence(tilewire: CommandLine) -> None:
-    assert tilewire("bench", "adjustments", "--games", "40", "--json") == 0
+    # By the formula, which stays as it is; so few games say something of one table only.
+    given = ("--games", "40", "--leaves", "formula")
+    assert tilewire("bench", "adjustments", *given, "--json") == 0
     found = {one["name"]: one for one in json.loads(tilewire.out)}
     assert set(found) == {"opening", "going_out", "late_bag"}
     assert found["going_out"]["games"] == 40

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import socket
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +21,10 @@ from harness.match import read_config
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
+from lexicons.manifest import write_manifest
+from lexicons.trained import trained_leaves_manifest
 
+EMPTY = "/".join(["15"] * 15)
 COMMANDS = {
     "match": ("match", "static", "greedy", "--out", "out"),
     "serve": ("serve", "--port", "0", "--db", "out"),
@@ -61,6 +69,7 @@ def files(tmp_path: Path) -> Path:
         (("--leaves", "broken"), "broken: "),
         (("--leaves", "short.klv2"), "short.klv2: "),
         (("--leaves", "cyrillic.klv2"), "cyrillic.klv2: "),
+        (("--leaves", "./formula"), "there is no leave table "),
         (("--winprob", "none.csv"), "there is no table of win probabilities "),
         (("--winprob", "broken"), "broken, line 1: "),
         (("--winprob", "percent.csv"), "percent.csv, line 2: '100', for 0 unseen tiles, is no"),
@@ -102,6 +111,77 @@ def test_a_match_keeps_what_its_seats_are_given(tilewire: CommandLine, files: Pa
     (files / "zero.klv2").unlink()
     assert tilewire("match", "--resume", files / "out") == 2
     assert "there is no leave table" in tilewire.err
+
+
+@pytest.mark.parametrize(("named", "is_named"), [("formula", True), ("./formula", False)])
+def test_a_match_knows_the_names_of_leave_tables(
+    tilewire: CommandLine, files: Path, named: str, is_named: bool
+) -> None:
+    (files / "zero.klv2").rename(files / "formula")
+    options = ("--lexicon", "few.txt", "--time", "1m", "--leaves", named)
+    assert tilewire(*COMMANDS["match"], *options) == 0, tilewire.err
+    kept = read_config(files / "out").equipment.leaves
+    assert kept == ("formula" if is_named else str(files / "formula"))
+    assert "trained on" not in tilewire.err
+
+
+def doubts(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "trained on" in line]
+
+
+def test_a_match_tells_once_of_tables_that_were_trained_on_other_words(
+    tilewire: CommandLine, files: Path
+) -> None:
+    options = ("--lexicon", "few.txt", "--time", "1m", "--winprob", "trained", "--json")
+    assert tilewire(*COMMANDS["match"], *options) == 0, tilewire.err
+    leaves, winprob = doubts(tilewire.err)
+    assert leaves.startswith("tilewire: the players' own leave table was trained on scowl (checks")
+    assert winprob.startswith("tilewire: the table of win probabilities trained was trained on sco")
+    assert leaves.endswith("`tilewire train leaves --lexicon …` makes one for it")
+    assert doubts(tilewire.out) == []
+    json.loads(tilewire.out.splitlines()[-1])
+    assert tilewire("match", "--resume", files / "out") == 0
+    assert len(doubts(tilewire.err)) == 2
+
+
+def test_a_manifest_beside_a_table_says_what_it_was_trained_on(
+    tilewire: CommandLine, files: Path
+) -> None:
+    sha256 = hashlib.sha256((files / "zero.klv2").read_bytes()).hexdigest()
+    made = replace(trained_leaves_manifest(), sha256=sha256, lexicon="many")
+    write_manifest(files / "zero.klv2", made)
+    given = ("generate", f"{EMPTY} ACT/ 0/0 0", "--leaves", "zero.klv2")
+    assert tilewire(*given, "--lexicon", "few.txt", "--json") == 0
+    (sentence,) = doubts(tilewire.err)
+    assert "zero.klv2 was trained on many" in sentence
+    assert list(json.loads(tilewire.out)) == ["count", "moves"]
+    assert tilewire(*given) == 0, "the words are those of scowl, whatever they are called"
+    assert doubts(tilewire.err) == []
+    (files / "zero.klv2.json").write_text("{")
+    for command in (given, (*COMMANDS["match"], "--leaves", "zero.klv2")):
+        assert tilewire(*command) == 2
+        assert "zero.klv2.json: no JSON, and so no manifest of a table" in tilewire.err
+
+
+def test_a_server_tells_of_tables_that_were_trained_on_other_words(
+    tilewire: CommandLine, files: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])  # so that it goes no further
+        served = ("serve", "--port", port, "--db", "out", "--lexicon", "few.txt")
+        assert tilewire(*served) == 1
+        assert len(doubts(tilewire.err)) == 1
+        assert tilewire(*served, "--leaves", "formula") == 1
+        assert doubts(tilewire.err) == []
+
+
+def test_a_player_that_joins_a_server_tells_of_them(files: Path) -> None:
+    run = (sys.executable, "-c", "from harness.cli import main; main()", *COMMANDS["connect"])
+    given = (*run, "--lexicon", str(files / "few.txt"))  # becomes another process
+    done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 3, done.stderr
+    assert len(doubts(done.stderr)) == 1
+    assert done.stdout == ""
 
 
 def test_what_processes_say_is_told_once_and_made_safe(capsys: pytest.CaptureFixture[str]) -> None:

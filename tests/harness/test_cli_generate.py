@@ -15,7 +15,7 @@ from engine.rules import standard_rules
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
-from lexicons.usual_leaves import usual_leaves
+from lexicons.tables import load_leaves
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "cgp"
 POSITION = (FIXTURES / "midgame.cgp").read_text()
@@ -84,14 +84,28 @@ def test_leaves_count_in_thousandths_of_a_point(
     assert by_move["-ACT"]["equity"] == 8.125
 
 
+@pytest.mark.parametrize("named", ["trained", "formula"])
+def test_leaves_are_worth_what_a_table_of_a_name_says(
+    tilewire: CommandLine, words: Path, named: str
+) -> None:
+    distribution = standard_rules().distribution
+    given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--plain", "--all")
+    found = as_json(tilewire, *given, "--leaves", named)
+    for move in found["moves"][:-1]:
+        leave = distribution.alphabet.tiles(move["leave"])
+        worth = load_leaves(named, distribution).value(leave)
+        assert move["equity"] == pytest.approx(move["score"] + worth)
+
+
 def test_leaves_are_worth_what_they_are_to_players_without_a_table(
     tilewire: CommandLine, words: Path
 ) -> None:
-    distribution = standard_rules().distribution
-    found = as_json(tilewire, f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--plain", "--all")
-    for move in found["moves"][:-1]:
-        worth = usual_leaves(distribution).value(distribution.alphabet.tiles(move["leave"]))
-        assert move["equity"] == pytest.approx(move["score"] + worth)
+    given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--all")
+    found = as_json(tilewire, *given)
+    assert "the players' own leave table was trained on scowl" in tilewire.err
+    assert found == as_json(tilewire, *given, "--leaves", "trained")
+    assert found != as_json(tilewire, *given, "--leaves", "formula")
+    assert tilewire.err == ""
 
 
 def test_adjustments_are_switched(tilewire: CommandLine, words: Path) -> None:

@@ -1,0 +1,48 @@
+"""Leave tables that take a while to make, kept in the user's cache as the array that they are.
+
+A process maps what is kept into memory, which takes a millisecond and shares it with the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from lexicons.alphabet import TileDistribution
+from lexicons.cache import replacing, user_cache
+from lexicons.leaves import RACK_SIZE, LeaveTable
+
+__all__ = ["kept_leaves"]
+
+
+def kept_leaves(
+    what: object,
+    make: Callable[[], LeaveTable],
+    distribution: TileDistribution,
+    rack_size: int = RACK_SIZE,
+) -> LeaveTable:
+    """Give a table from the cache, or make it and keep it.
+
+    Args:
+        what: has a ``repr`` that tells it from other tables for the same tiles.
+        make: makes it.
+        distribution: its tiles.
+        rack_size: of the racks that it is for.
+    """
+    whole = (what, rack_size, distribution.alphabet.letters, distribution.counts,
+             distribution.points, distribution.vowels)  # fmt: skip
+    digest = hashlib.sha256(repr(whole).encode()).hexdigest()
+    kept = user_cache() / "leaves" / f"{digest[:32]}.npy"
+    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
+        values = np.asarray(np.load(kept, mmap_mode="r"))
+        if values.dtype == np.int32:
+            return LeaveTable(distribution, values, rack_size)
+    table = make()
+    with suppress(OSError):  # where nothing can be kept it is made again
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(kept) as temporary, temporary.open("wb") as file:
+            np.save(file, table.values)
+    return table

@@ -1,0 +1,113 @@
+"""What a table was made from, in a file (JSON) beside it: ``leaves.klv2`` has ``leaves.klv2.json``.
+
+A manifest tells which words a table was trained on and by which command it can be made again. It
+belongs to the table whose bytes have its SHA-256; those of a table that is kept compressed are
+counted uncompressed, and its manifest is named without the suffix ``.xz``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from lexicons.cache import replacing
+
+__all__ = ["Manifest", "manifest_path", "parse_manifest", "read_manifest", "write_manifest"]
+
+_FORMAT = "tilewire manifest 1"
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """How one table was made."""
+
+    kind: str
+    """What it is: ``leaves``, ``winprob``."""
+    command: str
+    """That makes it again."""
+    seed: int
+    games: int
+    """That were played for it."""
+    lexicon: str
+    """The name of the words that they were played with …"""
+    lexicon_checksum: str
+    """… and their checksum (``lexicons.store.Lexicon``)."""
+    tiles: str
+    """The name of the tiles."""
+    version: str
+    """Of tilewire."""
+    sha256: str
+    """Of the table's bytes, in hexadecimal."""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """What came of it, for people to read: whatever JSON can say."""
+
+    def is_of(self, content: bytes) -> bool:
+        """Tell whether a table of these bytes is the one that is meant."""
+        return hashlib.sha256(content).hexdigest() == self.sha256
+
+
+def manifest_path(table: str | Path) -> Path:
+    """Say where the manifest of a table is, if it has one."""
+    path = Path(table)
+    return path.with_name(f"{path.name.removesuffix('.xz')}.json")
+
+
+def read_manifest(table: str | Path) -> Manifest | None:
+    """Read the manifest beside a table; None where there is none.
+
+    Raises:
+        ValueError: what is there is no manifest; names the file and what is wrong.
+        OSError: it cannot be read.
+    """
+    path = manifest_path(table)
+    if not path.is_file():
+        return None
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
+        raise ValueError(f"{path}: {size} bytes; no manifest of a table has over {_MOST_BYTES}")
+    return parse_manifest(path.read_bytes(), str(path))
+
+
+def write_manifest(table: str | Path, manifest: Manifest) -> None:
+    """Write the manifest of a table beside it; replaces a file whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    text = json.dumps({"format": _FORMAT, **asdict(manifest)}, ensure_ascii=False, indent=1)
+    with replacing(manifest_path(table)) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def parse_manifest(content: bytes, source: str) -> Manifest:
+    """Read a manifest from a file's content; ``source`` is what errors call it.
+
+    Raises:
+        ValueError: as ``read_manifest``.
+    """
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{source}: no JSON, and so no manifest of a table: {error}") from None
+    if not isinstance(found, dict) or found.pop("format", None) != _FORMAT:
+        raise ValueError(f'{source}: no manifest of a table; those say "format": "{_FORMAT}"')
+    wanted = {one.name: _TYPES[str(one.type)] for one in fields(Manifest)}
+    for name, (kind, words) in wanted.items():
+        if not isinstance(found.get(name), kind) or isinstance(found[name], bool):
+            raise ValueError(f'{source}: "{name}" is {words}, and has to be there')
+    for name in found:
+        if name not in wanted:
+            raise ValueError(f"{source}: {name[:40]!r} is nothing that a manifest says")
+    return Manifest(**found)
+
+
+_TYPES: dict[str, tuple[type, str]] = {
+    "str": (str, "a text"),
+    "int": (int, "a whole number"),
+    "Mapping[str, Any]": (dict, "an object"),
+}

@@ -1,0 +1,192 @@
+"""Which table is meant: by a name, by the path of a file, or by nothing, which is the players' own.
+
+Leave tables have two names: ``trained``, the one that comes with the embedded lexicon, and
+``formula`` (``lexicons.usual_leaves``). Without a name players have the trained one where the tiles
+are those it was trained for, and else the formula. Win probabilities have the name ``trained``; for
+other tiles there are none. A file that is called like a table is reached by ``./trained``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lexicons.alphabet import TileDistribution
+from lexicons.manifest import Manifest, manifest_path, read_manifest
+from lexicons.trained import (
+    TRAINED_ON,
+    are_trained_for,
+    trained_leaves,
+    trained_leaves_manifest,
+    trained_win_probabilities,
+    trained_win_probabilities_manifest,
+)
+
+if TYPE_CHECKING:  # these bring numba in, which a name does not need
+    from lexicons.leaves import LeaveTable
+    from lexicons.store import Lexicon
+    from lexicons.win_probability import WinProbabilities
+
+__all__ = [
+    "FORMULA",
+    "LEAVE_TABLES",
+    "TRAINED",
+    "WIN_PROBABILITY_TABLES",
+    "doubts_about_leaves",
+    "doubts_about_win_probabilities",
+    "leaves_for",
+    "leaves_name",
+    "load_leaves",
+    "load_win_probabilities",
+    "table_location",
+    "win_probabilities_for",
+]
+
+FORMULA = "formula"
+TRAINED = "trained"
+LEAVE_TABLES = (FORMULA, TRAINED)
+WIN_PROBABILITY_TABLES = (TRAINED,)
+
+_T = TypeVar("_T")
+
+
+def leaves_for(distribution: TileDistribution) -> LeaveTable:
+    """Give the leave table that players have, for these tiles, unless they are given one."""
+    return load_leaves(_own_leaves(distribution), distribution)
+
+
+def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | None:
+    """Give the win probabilities that players have unless they are given some, if there are any."""
+    return trained_win_probabilities(distribution)
+
+
+def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable:
+    """Load a leave table, each once a process.
+
+    Raises:
+        ValueError: names the file and what is wrong with it, or that it is for other tiles.
+        OSError: the file cannot be read; the sentence names it.
+    """
+    if name_or_path == TRAINED:
+        return _for_tiles("leave table", trained_leaves, distribution)
+    if name_or_path == FORMULA:
+        from lexicons.usual_leaves import usual_leaves
+
+        return usual_leaves(distribution)
+    _check_there("leave table", name_or_path)
+    return _read_leaves(name_or_path, distribution)
+
+
+def load_win_probabilities(name_or_path: str, distribution: TileDistribution) -> WinProbabilities:
+    """Load a table of win probabilities, each once a process.
+
+    Raises:
+        ValueError: names the file and what is wrong with it, or that it is for other tiles.
+        OSError: the file cannot be read; the sentence names it.
+    """
+    if name_or_path == TRAINED:
+        return _for_tiles("table of win probabilities", trained_win_probabilities, distribution)
+    _check_there("table of win probabilities", name_or_path)
+    return _read_win_probabilities(name_or_path)
+
+
+def leaves_name(named: str | None, distribution: TileDistribution) -> str:
+    """Write what a leave table is called, for people to read: ``trained (scowl)``."""
+    name = _own_leaves(distribution) if named is None else named
+    return f"{name} ({TRAINED_ON})" if name == TRAINED else name
+
+
+def table_location(named: str | None, names: tuple[str, ...]) -> str | None:
+    """Write a path so that it means the same in every folder; the names of tables do."""
+    return named if named is None or named in names else str(Path(named).resolve())
+
+
+# --- what tables were trained on ----------------------------------------------------------------
+
+
+def doubts_about_leaves(named: str | None, lexicon: Lexicon) -> list[str]:
+    """Say in a sentence if a leave table was trained on other words than those that are played.
+
+    Args:
+        named: a name or path; None: the players' own.
+        lexicon: the words that are played.
+
+    Raises:
+        ValueError: a manifest that is no manifest; names the file.
+        OSError: the table or its manifest cannot be read.
+    """
+    name = _own_leaves(lexicon.distribution) if named is None else named
+    if name == FORMULA:
+        return []
+    called = "the players' own leave table" if named is None else f"the leave table {named}"
+    return _doubts(called, "leaves", name, trained_leaves_manifest, lexicon)
+
+
+def doubts_about_win_probabilities(named: str | None, lexicon: Lexicon) -> list[str]:
+    """Say in a sentence if win probabilities were learned from games with other words.
+
+    The players' own are not spoken of, since no player of the house looks at them yet.
+
+    Raises:
+        ValueError: a manifest that is no manifest; names the file.
+        OSError: the table or its manifest cannot be read.
+    """
+    if named is None:
+        return []
+    called = f"the table of win probabilities {named}"
+    return _doubts(called, "winprob", named, trained_win_probabilities_manifest, lexicon)
+
+
+def _doubts(
+    called: str, kind: str, named: str, trained: Callable[[], Manifest], lexicon: Lexicon
+) -> list[str]:
+    manifest = trained() if named == TRAINED else read_manifest(named)
+    if manifest is None or manifest.lexicon_checksum == lexicon.checksum:
+        return []
+    if named != TRAINED and not manifest.is_of(Path(named).read_bytes()):
+        return [f"{manifest_path(named)} is of another table than the one beside it; remove it"]
+    return [
+        f"{called} was trained on {manifest.lexicon} (checksum "
+        f"{manifest.lexicon_checksum[:12]}…), and {lexicon.name} ({lexicon.checksum[:12]}…) has "
+        f"other words; `tilewire train {kind} --lexicon …` makes one for it"
+    ]
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def _own_leaves(distribution: TileDistribution) -> str:
+    return TRAINED if are_trained_for(distribution) else FORMULA
+
+
+def _for_tiles(
+    what: str, load: Callable[[TileDistribution], _T | None], distribution: TileDistribution
+) -> _T:
+    table = load(distribution)
+    if table is None:
+        raise ValueError(
+            f"the {what} {TRAINED!r} is for the tiles of {TRAINED_ON}; {distribution.name} tiles "
+            "are others"
+        )
+    return table
+
+
+def _check_there(what: str, path: str) -> None:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no {what} {path}")
+
+
+@lru_cache(maxsize=4)
+def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
+    from lexicons.klv import read_klv
+
+    return read_klv(path, distribution)
+
+
+@lru_cache(maxsize=4)
+def _read_win_probabilities(path: str) -> WinProbabilities:
+    from lexicons.win_probability import read_win_probabilities
+
+    return read_win_probabilities(path)

@@ -1,0 +1,125 @@
+"""Which table is meant, and whether it was trained on the words that are played."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lexicons.alphabet import TileDistribution, load_distribution
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.manifest import Manifest, write_manifest
+from lexicons.store import Lexicon, load_lexicon
+from lexicons.tables import (
+    LEAVE_TABLES,
+    WIN_PROBABILITY_TABLES,
+    doubts_about_leaves,
+    doubts_about_win_probabilities,
+    leaves_for,
+    leaves_name,
+    load_leaves,
+    load_win_probabilities,
+    table_location,
+    win_probabilities_for,
+)
+from lexicons.trained import trained_leaves, trained_leaves_manifest, trained_win_probabilities
+from lexicons.usual_leaves import usual_leaves
+
+ENGLISH = load_distribution()
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> TileDistribution:
+    path = tmp_path / "toy.csv"
+    path.write_text("?,?,2,0,0\nA,a,5,1,1\nB,b,2,3,0\n")
+    return load_distribution(path)
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Lexicon:
+    path = tmp_path / "few.txt"
+    path.write_text("cat\nact\nat\n")
+    return load_lexicon(path)
+
+
+@pytest.fixture
+def zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A leave table, called like one that has a name, in the folder where we are."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "trained"
+    write_klv(path, LeaveTable.zero(ENGLISH))
+    return path
+
+
+def made_of(lexicon: Lexicon, table: Path) -> Manifest:
+    return replace(
+        trained_leaves_manifest(),
+        lexicon=lexicon.name,
+        lexicon_checksum=lexicon.checksum,
+        sha256=hashlib.sha256(table.read_bytes()).hexdigest(),
+    )
+
+
+def test_players_have_what_was_trained_for_their_tiles(toy: TileDistribution) -> None:
+    assert leaves_for(ENGLISH) is load_leaves("trained", ENGLISH) is trained_leaves(ENGLISH)
+    assert leaves_for(toy) is load_leaves("formula", toy) is usual_leaves(toy)
+    assert win_probabilities_for(ENGLISH) is load_win_probabilities("trained", ENGLISH)
+    assert win_probabilities_for(ENGLISH) is trained_win_probabilities(ENGLISH)
+    assert win_probabilities_for(toy) is None
+    assert leaves_name(None, ENGLISH) == leaves_name("trained", ENGLISH) == "trained (scowl)"
+    assert leaves_name(None, toy) == leaves_name("formula", ENGLISH) == "formula"
+    assert leaves_name("some.klv2", ENGLISH) == "some.klv2"
+
+
+def test_the_trained_tables_are_for_their_tiles_alone(toy: TileDistribution) -> None:
+    with pytest.raises(ValueError, match="'trained' is for the tiles of scowl; toy tiles are oth"):
+        load_leaves("trained", toy)
+    with pytest.raises(ValueError, match="table of win probabilities 'trained' is for the tiles"):
+        load_win_probabilities("trained", toy)
+
+
+def test_a_file_that_is_called_like_a_table_is_reached_by_its_path(zero: Path) -> None:
+    assert load_leaves("trained", ENGLISH).values.any()
+    assert not load_leaves("./trained", ENGLISH).values.any()
+    assert table_location("trained", LEAVE_TABLES) == "trained"
+    assert table_location("./trained", LEAVE_TABLES) == str(zero)
+    assert table_location("formula", WIN_PROBABILITY_TABLES) == str(zero.with_name("formula"))
+    assert table_location(None, LEAVE_TABLES) is None
+
+
+def test_a_table_trained_on_other_words_is_doubted(zero: Path, few: Lexicon) -> None:
+    assert doubts_about_leaves(str(zero), few) == [], "nobody knows what it was trained on"
+    write_manifest(zero, made_of(few, zero))
+    assert doubts_about_leaves(str(zero), few) == []
+    (sentence,) = doubts_about_leaves(str(zero), load_lexicon())
+    for part in (
+        f"the leave table {zero} was trained on few",
+        "and scowl (",
+        "`tilewire train lea",
+    ):
+        assert part in sentence
+
+
+def test_what_ships_is_doubted_where_other_words_are_played(
+    few: Lexicon, toy: TileDistribution
+) -> None:
+    assert doubts_about_leaves("trained", load_lexicon()) == []
+    (own,), (named,) = (doubts_about_leaves(name, few) for name in (None, "trained"))
+    assert own.startswith("the players' own leave table was trained on scowl (checksum ")
+    assert named.startswith("the leave table trained was trained on scowl (checksum ")
+    assert f"few ({few.checksum[:12]}…) has other words" in own
+    assert doubts_about_leaves("formula", few) == []
+    assert doubts_about_leaves(None, replace(few, distribution=toy)) == []
+    (winprob,) = doubts_about_win_probabilities("trained", few)
+    assert "`tilewire train winprob --lexicon …` makes one" in winprob
+    assert doubts_about_win_probabilities("trained", load_lexicon()) == []
+    assert doubts_about_win_probabilities(None, few) == []
+
+
+def test_a_manifest_of_another_table_says_nothing_of_this_one(zero: Path, few: Lexicon) -> None:
+    write_manifest(zero, replace(made_of(few, zero), sha256="0" * 64))
+    (sentence,) = doubts_about_leaves(str(zero), load_lexicon())
+    assert sentence == f"{zero}.json is of another table than the one beside it; remove it"

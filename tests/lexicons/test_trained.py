@@ -1,0 +1,123 @@
+"""The tables that come with the embedded lexicon."""
+
+from __future__ import annotations
+
+import lzma
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lexicons
+from lexicons.alphabet import TileDistribution, load_distribution
+from lexicons.leaves import RACK_SIZE
+from lexicons.manifest import Manifest
+from lexicons.store import load_lexicon
+from lexicons.trained import (
+    are_trained_for,
+    trained_leaves,
+    trained_leaves_manifest,
+    trained_win_probabilities,
+    trained_win_probabilities_manifest,
+)
+
+ENGLISH = load_distribution()
+
+
+def worth(leave: str) -> float:
+    table = trained_leaves(ENGLISH)
+    assert table is not None
+    return table.value(ENGLISH.alphabet.tiles(leave))
+
+
+@pytest.mark.parametrize(
+    ("leave", "least", "most"),
+    [("?", 20, 35), ("S", 5, 12), ("Q", -15, -4), ("V", -10, -3), ("E", -2, 4), ("", 0, 0)],
+)
+def test_leaves_are_worth_what_players_think(leave: str, least: float, most: float) -> None:
+    assert least <= worth(leave) <= most
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "by"),
+    [
+        ("QU", "Q", 8), ("??", "?", 8), ("ER", "EE", 3), ("AT", "AA", 3), ("E", "U", 2),
+        ("X", "V", 4), ("ERST", "DGRW", 8), ("AERT", "AEIO", 4), ("SS", "UU", 8),
+    ],
+)  # fmt: skip
+def test_leaves_are_ranked_as_players_would(better: str, worse: str, by: float) -> None:
+    assert worth(better) > worth(worse) + by
+
+
+def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
+    table = trained_win_probabilities(ENGLISH)
+    assert table is not None
+    assert (np.diff(table.values, axis=0) >= 0).all()
+    assert table.unseen.tolist() == list(range(1, ENGLISH.total - RACK_SIZE + 1))
+    assert 0.5 < table.at(0, 93) < 0.6, "who begins wins more"
+    assert table.at(300, 40) > 0.99
+    assert table.at(-300, 40) < 0.01
+    assert table.at(50, 80) < table.at(50, 40) < table.at(50, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "manifest"),
+    [
+        ("scowl.klv2.xz", trained_leaves_manifest),
+        ("scowl.winprob.csv.xz", trained_win_probabilities_manifest),
+    ],
+)
+def test_their_manifests_are_theirs(name: str, manifest: Callable[[], Manifest]) -> None:
+    content = lzma.decompress((files("lexicons") / "embedded" / name).read_bytes())
+    made = manifest()
+    assert made.is_of(content)
+    assert made.lexicon_checksum == load_lexicon(made.lexicon).checksum
+    assert made.tiles == ENGLISH.name
+    assert made.command.startswith(f"tilewire train {made.kind}")
+
+
+def test_other_tiles_have_none() -> None:
+    more = replace(ENGLISH, counts=(3, *ENGLISH.counts[1:]))
+    assert not are_trained_for(more)
+    assert trained_leaves(more) is None
+    assert trained_win_probabilities(more) is None
+    assert are_trained_for(replace(ENGLISH, name="the same"))
+    renamed = trained_leaves(replace(ENGLISH, name="the same"))
+    assert renamed is not None
+    assert renamed.distribution.name == "the same"
+
+
+def test_leaves_are_unpacked_once(own_cache: Path) -> None:
+    def unpacked(distribution: TileDistribution) -> bytes:
+        trained_leaves.cache_clear()
+        table = trained_leaves(distribution)
+        assert table is not None
+        return table.values.tobytes()
+
+    first = unpacked(ENGLISH)
+    (kept,) = (own_cache / "leaves").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-8])
+    assert unpacked(ENGLISH) == first, "what is damaged is as good as none"
+    values = np.load(kept)
+    values[1] = 1
+    np.save(kept, values)
+    assert unpacked(ENGLISH) == values.tobytes(), "it is read from there"
+    trained_leaves.cache_clear()
+
+
+def test_a_manifest_needs_no_numba() -> None:
+    code = (
+        "import sys\n"
+        "from lexicons.store import load_lexicon\n"
+        "from lexicons.tables import doubts_about_leaves\n"
+        "assert doubts_about_leaves(None, load_lexicon()) == []\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    load_lexicon()  # building the graph would need it
+    root = Path(lexicons.__file__).parents[1]
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=60)
