@@ -23,12 +23,15 @@ _COMMANDS = {
     "show": "Print a game (GCG) or a position (CGP).",
     "generate": "List the moves of a position (CGP), the best first.",
     "lexicon": "Build, describe or query a lexicon.",
+    "train": "Learn from self-play what leaves and leads are worth.",
+    "experiment": "Play thousands of games to see which of two players is better.",
+    "leaves": "Print what leaves are worth: some of them, the best and the worst.",
     "token": "Make a token for a player of a server.",
     "bench": "Measure: playing, move generation, faults on real sockets, a server under load.",
 }
 
 for _name, _help in _COMMANDS.items():
-    _target = "app" if _name in ("lexicon", "bench") else _name
+    _target = "app" if _name in ("lexicon", "train", "bench", "experiment") else _name
     app.command(f"harness.cli.{_name}:{_target}", name=_name, help=_help)
 
 

@@ -13,9 +13,10 @@ and then smoothed: see ``fit_win_probabilities``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules import Rules
 from engine.selfplay import play_static_games
+from harness.train.crew import Crew
 from lexicons.cache import replacing
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
@@ -32,15 +34,17 @@ from lexicons.win_probability import WinProbabilities
 __all__ = [
     "GAMES_A_SHARE",
     "MOST_SPREAD",
+    "Ground",
     "Tally",
     "Tenth",
     "calibration",
     "draw_win_probabilities",
     "effective_spreads",
     "fit_win_probabilities",
+    "play_and_tally",
     "share_out",
-    "tally_games",
     "tally_results",
+    "tally_share",
     "unseen_tiles",
 ]
 
@@ -89,7 +93,7 @@ class Tally:
 
 
 def share_out(games: int, seed: int) -> list[tuple[int, int]]:
-    """Split games into shares, each a number of games and a seed of its own, for ``tally_games``.
+    """Split games into shares, each a number of games and a seed of its own, for ``tally_share``.
 
     The sum of the tallies is the same whoever plays which share, and when.
 
@@ -104,14 +108,46 @@ def share_out(games: int, seed: int) -> list[tuple[int, int]]:
     return list(zip(sizes, seeds, strict=True))
 
 
-def tally_games(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, games: int, seed: int
+def play_and_tally(
+    crew: Crew,
+    lexicon: Lexicon,
+    rules: Rules,
+    leaves: LeaveTable,
+    games: int,
+    seed: int,
+    tell: Callable[[int, int], object] = lambda played, of: None,
 ) -> Tally:
-    """Play games of a static player with himself, and tally every turn of them.
+    """Have games of a static player with himself played, and tally every turn of them.
+
+    The same games come of the same seed, whoever plays them. ``tell`` is told how many of how many
+    were played.
 
     Raises:
         ValueError: as ``play_static_games``.
+        CrewError: workers keep dying.
     """
+    total, played = None, 0
+    ground = Ground(lexicon, rules, leaves)
+    for share, tally in crew.work_through(tally_share, ground, share_out(games, seed)):
+        total = tally if total is None else total + tally
+        played += share[0]
+        tell(played, games)
+    assert total is not None
+    return total
+
+
+class Ground(NamedTuple):
+    """What all games are played with."""
+
+    lexicon: Lexicon
+    rules: Rules
+    leaves: LeaveTable | None
+
+
+def tally_share(ground: Ground, share: tuple[int, int]) -> Tally:
+    """Play a share of the games, so many from a seed, in one thread."""
+    lexicon, rules, leaves = ground
+    games, seed = share
     played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True)
     return tally_results(played.results, rules)
 

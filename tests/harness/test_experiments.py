@@ -1,14 +1,16 @@
-"""The table of CS221: sums worked by hand, and who beats whom."""
+"""Players against each other in kernels: sums worked by hand, and who beats whom."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from engine.generate import Generator
 from engine.rules import standard_rules
 from engine.selfplay import StaticGames, play_static_games
 from harness.bench.selfplay import Field
-from harness.experiments.cs221 import Duel, duel_of, measure_cs221
+from harness.experiments.cs221 import measure_cs221
+from harness.experiments.duel import Duel, duel_of, greedy, play_duel, static
 from lexicons.rack_features import leave_table, shipped_rack_weights
 from lexicons.store import load_lexicon
 
@@ -66,3 +68,28 @@ def test_better_players_are_better(field: Field) -> None:
 def test_games_come_in_pairs(field: Field, games: int) -> None:
     with pytest.raises(ValueError, match=f"^{games} games; they come in pairs"):
         measure_cs221(field, field.leaves, games, 1, 1)
+
+
+def test_a_greedy_player_looks_at_leaves_only_where_scores_are_equal(field: Field) -> None:
+    judge = greedy(field.leaves)
+    played = play_static_games(
+        field.lexicon, field.rules, judge.leaves, 8, record=True, evaluation=judge.evaluation
+    )
+    judging = Generator(field.lexicon, field.rules, field.leaves, judge.evaluation)
+    scoring = Generator(field.lexicon, field.rules, judge.leaves, judge.evaluation)
+    for game in range(8):
+        position = played.position(game, 5, field.rules)
+        ranked = judging.everything(position)
+        highest = max(one.score for one in ranked)
+        best = max(one.equity for one in ranked if one.score == highest)
+        (chosen,) = scoring.best(position)
+        assert chosen.score == highest
+        leave = field.leaves.value(chosen.leave)
+        assert leave * 1000 + highest * 1000 >= best - 1_000  # the table is coarser by this
+
+
+def test_against_itself_a_player_is_not_ahead(field: Field) -> None:
+    one = play_duel(
+        ("a", "b"), (static(field.leaves),) * 2, field.lexicon, field.rules, 40, threads=2, seed=3
+    )
+    assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)

@@ -18,14 +18,15 @@ from engine.selfplay import play_static_games
 from harness.train.winprob import (
     GAMES_A_SHARE,
     MOST_SPREAD,
+    Ground,
     Tally,
     calibration,
     draw_win_probabilities,
     effective_spreads,
     fit_win_probabilities,
     share_out,
-    tally_games,
     tally_results,
+    tally_share,
     unseen_tiles,
 )
 from lexicons.store import Lexicon, load_lexicon
@@ -257,7 +258,7 @@ def test_calibration_by_tenths() -> None:
 def test_a_small_training(tmp_path: Path) -> None:
     leaves = usual_leaves(RULES.distribution)
     shares = [(400, 1), (400, 2), (200, 3)]
-    tallies = [tally_games(scowl(), RULES, leaves, *share) for share in shares]
+    tallies = [tally_share(Ground(scowl(), RULES, leaves), share) for share in shares]
     tally, turned = reduce(add, tallies), reduce(add, pickle.loads(pickle.dumps(tallies[::-1])))
     assert (tally.games == turned.games).all()
     assert (tally.half_wins == turned.half_wins).all()
@@ -267,7 +268,7 @@ def test_a_small_training(tmp_path: Path) -> None:
     assert table.at(100, 40) > 0.8
     assert table.at(-60, 1) < 0.1
     assert table.at(60, 1) > 0.9
-    fresh = calibration(table, tally_games(scowl(), RULES, leaves, 400, 4))
+    fresh = calibration(table, tally_share(Ground(scowl(), RULES, leaves), (400, 4)))
     assert max(abs(tenth.difference or 0) for tenth in fresh) < 15
     path = tmp_path / "winprob.png"
     draw_win_probabilities(table, path)

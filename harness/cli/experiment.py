@@ -1,0 +1,168 @@
+"""``tilewire experiment``: players against each other, thousands of games in kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclopts import App, Parameter
+
+from .. import figures
+from .failing import CommandFailed
+from .options import (
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    ThreadsOption,
+    equip,
+    load_given,
+    load_words,
+    say,
+)
+
+if TYPE_CHECKING:
+    from ..bench.selfplay import Field
+    from ..experiments.duel import Duel, Judge
+
+__all__ = ["app"]
+
+app = App(name="experiment", help="Play whole games in kernels to see who is better, and by what.")
+
+_INTERVAL = 1.96  # standard errors either way: 95 %
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing:
+    """What is played with, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    threads: ThreadsOption = 1
+    """How many games at once; they are the same in any number of threads."""
+    seed: int = 0
+    """For the bags."""
+    json_: JsonOption = False
+    """Print one JSON object a pair of players, in a list."""
+
+    def field(self, leaves: str | None) -> Field:
+        """Load words, rules and a leave table, or fail with a sentence."""
+        from engine.rules import standard_rules
+        from lexicons.jit import tell_of_compiling
+        from lexicons.tables import leaves_name
+
+        from ..bench.selfplay import Field
+
+        tell_of_compiling(say)
+        lexicon, rules = load_words(self.lexicon), standard_rules()
+        given = load_given(equip(self.lexicon, leaves), lexicon).leaves
+        return Field.of(lexicon, rules, given, leaves_name(leaves, rules.distribution))
+
+    def show(self, duels: Sequence[Duel]) -> None:
+        """Print what came of it."""
+        if self.json_:
+            print(json.dumps([dataclasses.asdict(one) for one in duels], ensure_ascii=False))
+            return
+        print(figures.table(_HEADINGS, list(map(_row, duels))))
+
+
+@app.command
+def duel(
+    player: str, opponent: str, /, *, games: int = 40_000, playing: _Playing | None = None
+) -> None:
+    """Play one player against another, in pairs of games with the same draws.
+
+    Args:
+        player: greedy, vanilla, rh, or the leave table that static plays by: trained, formula, or a
+            file (KLV2).
+        opponent: The same.
+        games: How many.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    from ..experiments.duel import play_duel
+
+    field = playing.field(None)
+    judges = _judge(player, field, playing), _judge(opponent, field, playing)
+    try:
+        found = play_duel(
+            (player, opponent),
+            judges,
+            field.lexicon,
+            field.rules,
+            games,
+            threads=playing.threads,
+            seed=playing.seed,
+        )
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    playing.show([found])
+
+
+@app.command
+def cs221(
+    *, games: int = 300, leaves: LeavesOption = None, playing: _Playing | None = None
+) -> None:
+    """Play static, rh and vanilla against each other: the second table of CS221 (Stanford 2016).
+
+    Args:
+        games: How many for each two.
+        leaves: trained, formula, or a leave table (KLV2) for static. [default: the players' own]
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    from lexicons.rack_features import leave_table, shipped_rack_weights
+
+    from ..experiments.cs221 import measure_cs221
+
+    field = playing.field(leaves)
+    racks = leave_table(shipped_rack_weights(), field.rules.distribution)
+    try:
+        found = measure_cs221(field, racks, games, playing.threads, playing.seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    playing.show(found)
+
+
+def _judge(name: str, field: Field, playing: _Playing) -> Judge:
+    """Say what a player judges by."""
+    from engine.evaluation import PLAIN
+    from lexicons.rack_features import leave_table, shipped_rack_weights
+
+    from ..experiments.duel import Judge, greedy, static, vanilla
+
+    if name == "greedy":
+        return greedy(field.leaves)
+    if name == "vanilla":
+        return vanilla(field.leaves)
+    if name == "rh":
+        return Judge(leave_table(shipped_rack_weights(), field.rules.distribution), PLAIN)
+    return static(playing.field(name).leaves)
+
+
+_HEADINGS = (
+    "player – opponent",
+    "games",
+    "wins",
+    "mean",
+    "opponent's",
+    "ahead by (95 %)",
+    "lost 2×",
+    "largest ratio",
+)
+
+
+def _row(one: Duel) -> tuple[str, ...]:
+    return (
+        f"{one.player} – {one.opponent}",
+        f"{one.games:,}",
+        figures.share(one.wins),
+        figures.number(one.mean),
+        figures.number(one.opponent_mean),
+        f"{figures.number(one.difference, 2, sign=True)} ± {_INTERVAL * one.error:.2f}",
+        f"{one.lost_twice:.2%}",
+        f"{one.largest_ratio:.2f}",
+    )

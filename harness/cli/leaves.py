@@ -1,0 +1,69 @@
+"""``tilewire leaves``: what leaves are worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import figures
+from .failing import CommandFailed
+
+if TYPE_CHECKING:
+    from lexicons.leaves import LeaveTable
+
+__all__ = ["leaves"]
+
+
+def leaves(
+    *tiles: str, table: str = "trained", distribution: str = "english", top: int = 0
+) -> None:
+    """Print what leaves are worth, in points.
+
+    Args:
+        tiles: Leaves, such as ?, QU or AEINST. [default: each tile alone]
+        table: trained, formula, or a leave table (KLV2).
+        distribution: The tiles: an embedded distribution or a CSV file.
+        top: Print so many of the best and of the worst, too.
+    """
+    from lexicons.alphabet import load_distribution
+    from lexicons.tables import load_leaves
+
+    try:
+        loaded = load_leaves(table, load_distribution(distribution))
+        alphabet = loaded.distribution.alphabet
+        asked = [alphabet.tiles(text) for text in tiles] or [(n,) for n in range(len(alphabet) + 1)]
+        rows = [(alphabet.text(leave), _points(loaded.value(leave))) for leave in asked]
+    except (ValueError, OSError) as error:
+        raise CommandFailed(str(error)) from None
+    print(figures.table(("leave", "worth"), rows))
+    if top > 0:
+        print()
+        print(figures.table(("rank", "best", "worth", "worst", "worth"), _ranked(loaded, top)))
+
+
+def _ranked(leaves: LeaveTable, top: int) -> list[tuple[str, ...]]:
+    """List the best and the worst leaves side by side, by rank among all."""
+    from lexicons.leaves import leave_places, possible_leaves
+
+    alphabet = leaves.distribution.alphabet
+    ends: list[tuple[int, str]] = []
+    count = 0
+    for matrix in possible_leaves(leaves.distribution, leaves.rack_size):
+        if not matrix.shape[1]:
+            continue
+        values = leaves.values[leave_places(matrix, leaves.arrays)]
+        order = np.argsort(-values, kind="stable")
+        for row in {*order[:top].tolist(), *order[-top:].tolist()}:
+            ends.append((int(values[row]), alphabet.text(matrix[row].tolist())))
+        count += len(values)
+    ends.sort(key=lambda one: (-one[0], one[1]))
+    best, worst = ends[:top], ends[::-1][:top]
+    return [
+        (str(rank), good[1], _points(good[0] / 1000), bad[1], _points(bad[0] / 1000))
+        for rank, (good, bad) in enumerate(zip(best, worst, strict=True), start=1)
+    ]
+
+
+def _points(worth: float) -> str:
+    return figures.number(worth, 2, sign=True)

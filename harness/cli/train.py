@@ -1,0 +1,368 @@
+"""``tilewire train``: leave tables, win probabilities and rack features, from self-play."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from cyclopts import App, Parameter
+
+from .. import figures
+from .failing import CommandFailed
+from .options import (
+    LeavesOption,
+    LexiconOption,
+    ThreadsOption,
+    equip,
+    load_given,
+    load_words,
+    say,
+)
+
+if TYPE_CHECKING:
+    from engine.rules import Rules
+    from lexicons.leaves import LeaveTable
+    from lexicons.store import Lexicon
+
+    from ..train.leaves import Goal, LeaveTraining, RoundDone, TableMade
+    from ..train.winprob import Tenth
+
+__all__ = ["app"]
+
+app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
+
+OutOption: TypeAlias = Annotated[Path, Parameter(name="--out")]
+
+_SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
+_CHECK_GAMES = 200_000
+"""Win probabilities are held against so many games that they were not learned from, at most."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing:
+    """What is learned about, and who plays."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    distribution: Annotated[str, Parameter(name="--distribution")] = "english"
+    """The tiles: an embedded distribution or a CSV file."""
+    seed: int = 0
+    """For all that chance does; the same seed learns the same."""
+    workers: int = 1
+    """Processes on this machine; they make no difference to what is learned."""
+    cluster: str | None = None
+    """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
+
+    def load(self) -> tuple[Lexicon, Rules]:
+        """Load words and tiles, or fail with a sentence."""
+        from engine.rules import Rules
+        from lexicons.alphabet import load_distribution
+        from lexicons.jit import tell_of_compiling
+        from lexicons.layout import load_layout
+
+        tell_of_compiling(say)
+        if self.workers < 1:
+            raise CommandFailed(f"--workers {self.workers}: one plays at least")
+        try:
+            tiles = load_distribution(self.distribution)
+        except (ValueError, OSError) as error:
+            raise CommandFailed(f"--distribution: {error}") from None
+        return load_words(self.lexicon, tiles), Rules(tiles, load_layout("standard"))
+
+    def options(self) -> str:
+        """Write what decides what is learned as options."""
+        given = f" --lexicon {self.lexicon} --seed {self.seed}"
+        other = self.distribution != _Playing.distribution
+        return given + (f" --distribution {self.distribution}" if other else "")
+
+
+@app.command
+def leaves(
+    *,
+    out: OutOption,
+    games: int | None = None,
+    minutes: float | None = None,
+    floor: int = 100,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    playing: _Playing | None = None,
+) -> None:
+    """Learn what each leave is worth; write a table (KLV2), its manifest and a picture.
+
+    What is known is kept beside the table after each round of games, in OUT.checkpoint, until the
+    table is written.
+
+    Args:
+        out: The table to write, F.klv2.
+        games: How many to play.
+        minutes: How long to play, instead.
+        floor: How often each leave should be seen at least.
+        resume: Go on with a training that was stopped.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    _check_out(out)
+    from ..train.checkpoint import locked
+    from ..train.crew import open_crew
+    from ..train.leaves import Goal, LeaveTraining
+
+    checkpoint = out.with_name(f"{out.name}.checkpoint")
+    if checkpoint.exists() and not resume:
+        raise CommandFailed(
+            f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
+        )
+    if resume and not checkpoint.exists():
+        raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
+    with _sentences():
+        goal = Goal(games, minutes, playing.seed, floor)
+    lexicon, rules = playing.load()
+    with _sentences(), locked(out):
+        training = LeaveTraining(lexicon, rules, goal, checkpoint)
+        if resume:
+            training.resume()
+            say(f"going on after {training.games:,} games")
+        with _stopping(checkpoint), open_crew(playing.workers, playing.cluster, say) as crew:
+            table = training.run(crew, partial(_tell, training), time.monotonic)
+        _write_leaves(out, table, training, playing)
+        checkpoint.unlink(missing_ok=True)
+
+
+@app.command
+def winprob(
+    *,
+    out: OutOption,
+    leaves: LeavesOption = None,
+    games: int = 500_000,
+    check: int = _CHECK_GAMES,
+    playing: _Playing | None = None,
+) -> None:
+    """Learn how likely the player on turn is to win; write a table (CSV), its manifest, a picture.
+
+    Args:
+        out: The table to write, F.csv.
+        leaves: What the players judge leaves by. [default: what players of the house have]
+        games: How many to learn from.
+        check: How many more to hold the table against; 0 for none.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    _check_out(out)
+    lexicon, rules = playing.load()
+    from lexicons.tables import leaves_for, leaves_name
+    from lexicons.win_probability import write_win_probabilities
+
+    from ..train.crew import open_crew
+    from ..train.winprob import (
+        calibration,
+        draw_win_probabilities,
+        fit_win_probabilities,
+        play_and_tally,
+    )
+
+    given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
+    worths = given or leaves_for(rules.distribution)
+    with _sentences(), open_crew(playing.workers, playing.cluster, say) as crew:
+        play = partial(play_and_tally, crew, lexicon, rules, worths)
+        table = fit_win_probabilities(play(games, playing.seed, _tell_games()))
+        write_win_probabilities(out, table)
+        draw_win_probabilities(table, _picture(out))
+        command = f"winprob --games {games}" + (f" --leaves {leaves}" if leaves else "")
+        named = {"leaves": leaves_name(leaves, rules.distribution)}
+        _describe(out, command, "winprob", playing, lexicon, games, named)
+        say(f"{out} is written, with {out.name}.json and {out.name}.png")
+        if check:
+            tenths = calibration(table, play(check, playing.seed + 1, _tell_games()))
+            print(figures.table(_CALIBRATION, list(map(_calibration_row, tenths))))
+
+
+@app.command
+def features(
+    *,
+    out: OutOption,
+    games: int = 40_000,
+    threads: ThreadsOption = 1,
+    playing: _Playing | None = None,
+) -> None:
+    """Learn the weights of CS221's rack features; write them (JSON) and a picture.
+
+    Args:
+        out: The weights to write, F.json.
+        games: How many to learn from.
+        threads: How many games at once; they make no difference to what is learned.
+        playing: With what; features are learned in this process alone.
+    """
+    playing = playing or _Playing()
+    if playing.cluster is not None or playing.workers != 1:
+        raise CommandFailed("features are learned game after game in one process; use --threads")
+    _check_out(out)
+    lexicon, rules = playing.load()
+    from lexicons.rack_features import write_rack_weights
+
+    from ..train.features import draw_rack_weights, train_features
+
+    with _sentences():
+        trained = train_features(
+            lexicon, rules, games, playing.seed, lambda one: say(str(one)), threads=threads
+        )
+        write_rack_weights(out, trained.weights)
+        draw_rack_weights(trained.weights, _picture(out))
+    say(f"{out} is written")
+
+
+# --- what goes wrong ----------------------------------------------------------------------------
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turn what goes wrong into a sentence: bad input, a full disk, workers that are gone."""
+    from ..train.crew import CrewError
+
+    try:
+        yield
+    except (ValueError, OSError, CrewError) as error:
+        raise CommandFailed(str(error), status=1 if isinstance(error, CrewError) else 2) from None
+
+
+@contextmanager
+def _stopping(checkpoint: Path) -> Iterator[None]:
+    """Say where what was learned so far lies, when the user stops."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            say(f"stopped; {checkpoint} has what is known, and --resume goes on with it")
+        raise
+
+
+def _check_out(out: Path) -> None:
+    """See that there is a folder to write to before hours are spent."""
+    if not out.parent.is_dir():
+        raise CommandFailed(f"--out {out}: there is no folder {out.parent}")
+    if out.is_dir():
+        raise CommandFailed(f"--out {out} is a folder; a file is to be written")
+
+
+# --- what is told -------------------------------------------------------------------------------
+
+
+def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
+    from ..train.leaves import GENERATIONS, RoundDone
+
+    if isinstance(news, RoundDone):
+        say(
+            f"generation {news.generation + 1} of {len(GENERATIONS)}: {news.games:,} games "
+            f"({figures.share(news.share)}), {news.games_per_s:,.0f} a second, "
+            f"{figures.duration(round(1000 * news.seconds_left))} left, "
+            f"{news.mean_score:.1f} points a player"
+        )
+        return
+    say(
+        f"table {news.generation + 1}: {news.samples:,} racks in {news.games:,} games; leaves "
+        f"moved {news.movement:.2f} points on average; {_values(news.leaves)}"
+    )
+    if news.generation + 1 == len(GENERATIONS):
+        say(
+            f"each leave was seen {news.fewest_samples:,} times or more; {news.below_floor:,} of "
+            f"them less than {training.goal.floor:,} times"
+        )
+
+
+def _values(leaves: LeaveTable) -> str:
+    """Write what some leaves are worth, as far as there are such tiles."""
+    written = []
+    for text in _SHOWN_LEAVES:
+        try:
+            tiles = leaves.distribution.alphabet.tiles(text)
+        except ValueError:
+            continue
+        written.append(f"{text} {figures.number(leaves.value(tiles))}")
+    return ", ".join(written)
+
+
+def _tell_games() -> Any:
+    """Give a function that tells of games now and then."""
+    began = told = time.monotonic()
+
+    def tell(played: int, of: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if played == of or now - told > 20:
+            told = now
+            rate = played / (now - began)
+            left = figures.duration(round(1000 * (of - played) / rate))
+            say(f"{played:,} of {of:,} games, {rate:,.0f} a second, {left} left")
+
+    return tell
+
+
+_CALIBRATION = ("predicted", "positions", "on average", "won", "won more")
+
+
+def _calibration_row(tenth: Tenth) -> tuple[str, ...]:
+    return (
+        f"{100 * tenth.low:.0f}–{100 * tenth.low + 10:.0f} %",
+        f"{tenth.positions:,}",
+        figures.share(tenth.predicted),
+        figures.share(tenth.won),
+        figures.number(tenth.difference, 2, sign=True),
+    )
+
+
+# --- what is written ----------------------------------------------------------------------------
+
+
+def _picture(out: Path) -> Path:
+    return out.with_name(f"{out.name}.png")
+
+
+def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing: _Playing) -> None:
+    from lexicons.klv import write_klv
+
+    from ..train.plots import draw_leaves
+
+    write_klv(out, table)
+    last = training.progress.tables[-1]
+    figures = {"generations": training.progress.tables, "fewest_samples": last["fewest_samples"]}
+    command = f"leaves {_goal(training.goal)}"
+    _describe(out, command, "leaves", playing, training.lexicon, training.games, figures)
+    draw_leaves(table, _picture(out))
+    say(f"{out} is written, with {out.name}.json and {out.name}.png")
+
+
+def _goal(goal: Goal) -> str:
+    length = f"--games {goal.games}" if goal.games is not None else f"--minutes {goal.minutes:g}"
+    return f"{length} --floor {goal.floor}"
+
+
+def _describe(
+    out: Path,
+    command: str,
+    kind: str,
+    playing: _Playing,
+    lexicon: Lexicon,
+    games: int,
+    found: dict[str, Any],
+) -> None:
+    """Write the manifest of a table beside it."""
+    from lexicons.manifest import Manifest, write_manifest
+
+    manifest = Manifest(
+        kind=kind,
+        command=f"tilewire train {command}{playing.options()} --out {out.name}",
+        seed=playing.seed,
+        games=games,
+        lexicon=lexicon.name,
+        lexicon_checksum=lexicon.checksum,
+        tiles=lexicon.distribution.name,
+        version=version("tilewire"),
+        sha256=hashlib.sha256(out.read_bytes()).hexdigest(),
+        figures=found,
+    )
+    write_manifest(out, manifest)

@@ -1,0 +1,123 @@
+"""What a training knows, in one file that is there whole or not at all.
+
+The first line is the format and the SHA-256 of all that follows, so that a file that was cut short
+or changed is known. The second line is JSON: what the caller says about the state, and the names,
+types and shapes of arrays. Their bytes follow one after another.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.cache import replacing
+
+__all__ = ["CheckpointError", "locked", "read_checkpoint", "write_checkpoint"]
+
+_FORMAT = b"tilewire checkpoint 1"
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+class CheckpointError(ValueError):
+    """A checkpoint can't be gone on with, or can't be written; the sentence says which and why."""
+
+
+def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a state, which is on the disk when this returns.
+
+    Args:
+        path: where; what was there is replaced at once, or stays as it was.
+        about: whatever JSON can say.
+        arrays: of plain numbers.
+
+    Raises:
+        CheckpointError: the disk is full, or the file can't be written for another reason.
+    """
+    shapes = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
+    parts: list[Any] = [json.dumps({"about": about, "arrays": shapes}).encode() + b"\n"]
+    parts += [np.ascontiguousarray(array).data.cast("B") for array in arrays.values() if array.size]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    try:
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            file.write(_FORMAT + b" " + digest.hexdigest().encode() + b"\n")
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise CheckpointError(
+            f"{path} can't be written: {error.strerror or error}; the last whole one is as it was, "
+            "and --resume goes on with it"
+        ) from None
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Read a state: what was said about it, and its arrays, which may be written to.
+
+    Raises:
+        CheckpointError: it is no checkpoint, or not all of one.
+        OSError: it cannot be read.
+    """
+    content = memoryview(path.read_bytes())
+    head, _, _ = bytes(content[:128]).partition(b"\n")
+    name, _, digest = head.rpartition(b" ")
+    if name != _FORMAT:
+        raise CheckpointError(f"{path} is no checkpoint of a training; those begin {_FORMAT!r}")
+    rest = content[len(head) + 1 :]
+    if hashlib.sha256(rest).hexdigest().encode() != digest:
+        raise CheckpointError(
+            f"{path} is damaged or was cut short ({len(content):,} bytes); delete it to begin anew"
+        )
+    line = bytes(rest[: 1 << 20]).partition(b"\n")[0]
+    said = json.loads(line)
+    arrays, at = {}, len(line) + 1
+    for name, kind, shape in said["arrays"]:
+        count = int(np.prod(shape))
+        array = np.frombuffer(rest, np.dtype(kind), count, at).reshape(shape).copy()
+        arrays[name] = array
+        at += array.nbytes
+    return said["about"], arrays
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Keep other trainings from writing the same table while the block runs.
+
+    Raises:
+        CheckpointError: another one is under way.
+        OSError: nothing can be written there.
+    """
+    path = out.with_name(f".{out.name}.lock")
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CheckpointError(
+                f"another training writes {out}; wait for it, or name another file"
+            ) from None
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk, too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

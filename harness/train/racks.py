@@ -1,0 +1,136 @@
+"""All multisets of up to a rack of tiles, and what holds of a leave if it holds of racks.
+
+What a leave is worth is the mean of what the racks are worth that it may become. Tiles are drawn
+one after another, and each of those left in a full bag is as likely, so that
+
+    worth(leave) = Σ over tiles t of (nₜ − held) / (N − size) · worth(leave + t),
+
+with nₜ of N tiles in the full bag: from racks down to the empty leave, a size at a time. What else
+is known to be out of the bag, on the board or with the opponent, is not in a leave table.
+
+Values lie in flat arrays with a place for each multiset (``lexicons.leaves``), racks behind leaves.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import TileDistribution
+from lexicons.jit import kernel
+from lexicons.leaves import (
+    RACK_SIZE,
+    LeaveArrays,
+    LeaveMatrix,
+    LeaveTable,
+    leave_places,
+    possible_leaves,
+)
+
+__all__ = ["Racks"]
+
+Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
+
+
+class Racks:
+    """The racks and leaves that a full bag can give."""
+
+    def __init__(self, distribution: TileDistribution, rack_size: int = RACK_SIZE) -> None:
+        self.distribution = distribution
+        self.rack_size = rack_size
+        # A rack is a leave of a rack that is one larger.
+        self.index: LeaveArrays = LeaveTable.zero(distribution, rack_size + 1).arrays
+        self.first = int(self.index.offsets[rack_size])
+        """The place of the first rack: how many places leaves have."""
+
+    @property
+    def count(self) -> int:
+        """How many places racks have, possible or not."""
+        return len(self.index.values) - self.first
+
+    @cached_property
+    def by_size(self) -> list[LeaveMatrix]:
+        """What a full bag can give, by size from 0 to a rack; a row each, sorted."""
+        return list(possible_leaves(self.distribution, self.rack_size + 1))
+
+    @cached_property
+    def places(self) -> list[Longs]:
+        """The places of ``by_size``."""
+        return [leave_places(matrix, self.index) for matrix in self.by_size]
+
+    def numbers(self, racks: LeaveMatrix) -> Longs:
+        """Give the place of each rack of a matrix, counted from the first rack's."""
+        return leave_places(racks, self.index) - self.first
+
+    def means(self, worths: Floats) -> Floats:
+        """Give what each leave is worth, by place, from what each rack is, by number."""
+        flat = np.zeros(len(self.index.values))
+        flat[self.first :] = worths
+        counts = np.array(self.distribution.counts, np.int64)
+        for size in reversed(range(self.rack_size)):
+            _draw_one(self.by_size[size], counts, self.index, flat)
+        return flat[: self.first]
+
+    def samples(self, counts: Longs) -> Longs:
+        """Count how often each leave was in a rack, by place, from how often each rack came up."""
+        found = np.zeros(self.first, np.int64)
+        seen = counts[self.places[-1] - self.first] > 0
+        racks = np.ascontiguousarray(self.by_size[-1][seen])
+        _count_leaves(racks, counts[self.places[-1][seen] - self.first], self.index, found)
+        return found
+
+
+@kernel
+def _draw_one(leaves: LeaveMatrix, counts: Longs, index: LeaveArrays, worths: Floats) -> None:
+    """Fill in what leaves of a size are worth, from those with one tile more.
+
+    ``counts`` are the tiles of a full bag; ``worths`` is modified in place.
+    """
+    size = leaves.shape[1]
+    for row in range(len(leaves)):
+        place = index.offsets[size]
+        for at in range(size):
+            place += index.binomials[at, leaves[row, at]]
+        total, ways = 0.0, 0
+        at, held, last = 0, 0, -1
+        grown = np.int64(index.offsets[size + 1])  # the place with no tile put in before ``at``
+        for nth in range(size):
+            grown += index.binomials[nth + 1, leaves[row, nth]]
+        for tile in range(len(counts)):
+            held = 0
+            while at < size and leaves[row, at] <= tile:
+                last = leaves[row, at]
+                grown += index.binomials[at, last] - index.binomials[at + 1, last]
+                held += 1
+                at += 1
+            left = counts[tile] - held
+            if left > 0:
+                total += left * worths[grown + index.binomials[at, tile]]
+                ways += left
+        worths[place] = total / ways
+
+
+@kernel
+def _count_leaves(racks: LeaveMatrix, counts: Longs, index: LeaveArrays, found: Longs) -> None:
+    """Add the count of each rack to each leave in it, once; ``found`` is modified in place."""
+    size = racks.shape[1]
+    places = np.zeros(1 << size, np.int64)
+    sizes = np.zeros(1 << size, np.int64)
+    for row in range(len(racks)):
+        for at in range(size):
+            tile = racks[row, at]
+            again = at > 0 and racks[row, at - 1] == tile
+            for rest in range(1 << at):
+                part = rest | 1 << at
+                sizes[part] = sizes[rest] + 1
+                places[part] = places[rest] + index.binomials[sizes[rest], tile]
+                # Of equal tiles the first ones stand for all.
+                regular = places[rest] >= 0 and (not again or rest >> (at - 1) & 1)
+                if not regular:
+                    places[part] = -(1 << 40)
+                elif sizes[part] < size:
+                    found[index.offsets[sizes[part]] + places[part]] += counts[row]
+        found[0] += counts[row]

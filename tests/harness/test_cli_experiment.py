@@ -1,0 +1,84 @@
+"""``experiment duel``, ``experiment cs221`` and ``leaves``: what they print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from lexicons.alphabet import load_distribution
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.tables import load_leaves
+from lexicons.usual_leaves import usual_leaves
+
+
+@pytest.fixture
+def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(monkeypatch, capsys)
+
+
+def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) -> None:
+    zero = tmp_path / "zero.klv2"
+    write_klv(zero, LeaveTable.zero(load_distribution()))
+    for one, other in (("trained", "greedy"), ("formula", "vanilla"), ("rh", str(zero))):
+        assert tilewire("experiment", "duel", one, other, "--games", 60, "--json") == 0
+        (found,) = json.loads(tilewire.out)
+        assert (found["player"], found["opponent"], found["games"]) == (one, other, 60)
+        assert found["difference"] == pytest.approx(
+            found["mean"] - found["opponent_mean"], abs=0.02
+        )
+    assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4) == 0
+    assert "trained – greedy" in tilewire.out
+
+
+def test_a_player_that_is_none(tilewire: CommandLine) -> None:
+    assert tilewire("experiment", "duel", "trained", "gredy") == 2
+    assert "there is no leave table" in tilewire.err
+    assert tilewire("experiment", "duel", "trained", "greedy", "--games", 3) == 2
+    assert "they come in pairs" in tilewire.err
+
+
+def test_the_table_of_cs221(tilewire: CommandLine) -> None:
+    assert tilewire("experiment", "cs221", "--games", 20, "--threads", 2) == 0
+    for words in ("static – rh", "static – vanilla", "rh – vanilla", "lost 2×", "largest ratio"):
+        assert words in tilewire.out
+
+
+def test_what_leaves_are_worth(tilewire: CommandLine) -> None:
+    formula = usual_leaves(load_distribution())
+    assert tilewire("leaves", "?", "QU", "--table", "formula", "--top", 3) == 0
+    lines = tilewire.out.splitlines()
+    alphabet = formula.distribution.alphabet
+    for line, leave in zip(lines[2:4], ("?", "QU"), strict=True):
+        worth = formula.value(alphabet.tiles(leave))
+        assert line.split() == [leave, f"{worth:+.2f}".replace("-", "−")]
+    _, best, most, worst, least = lines[-3].split()
+    highest = max(formula.values.tolist()) / 1000
+    assert formula.value(alphabet.tiles(best)) == highest == float(most)
+    lowest = min(formula.values.tolist()) / 1000
+    assert formula.value(alphabet.tiles(worst)) == lowest == float(least.replace("−", "-"))
+
+
+def test_all_tiles_without_a_leave(tilewire: CommandLine) -> None:
+    assert tilewire("leaves") == 0
+    trained = load_leaves("trained", load_distribution())
+    assert len(tilewire.out.splitlines()) == 2 + 27
+    assert f"{trained.value((0,)):+.2f}" in tilewire.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("Q!",), "'!' at character 2"),
+        (("ABCDEFG",), "has 7 tiles"),
+        (("--table", "none.klv2"), "there is no leave table none.klv2"),
+    ],
+)
+def test_leaves_that_are_none(
+    tilewire: CommandLine, arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert tilewire("leaves", *arguments) == 2
+    assert sentence in tilewire.err
