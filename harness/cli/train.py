@@ -259,8 +259,7 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
         say(
             f"generation {news.generation + 1} of {len(GENERATIONS)}: {news.games:,} games "
             f"({figures.share(news.share)}), {news.games_per_s:,.0f} a second, "
-            f"{figures.duration(round(1000 * news.seconds_left))} left, "
-            f"{news.mean_score:.1f} points a player"
+            f"{_left(news.seconds_left)}, {news.mean_score:.1f} points a player"
         )
         return
     say(
@@ -272,6 +271,10 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
             f"each leave was seen {news.fewest_samples:,} times or more; {news.below_floor:,} of "
             f"them less than {training.goal.floor:,} times"
         )
+
+
+def _left(seconds: float) -> str:
+    return f"{figures.minutes(seconds)} left"
 
 
 def _values(leaves: LeaveTable) -> str:
@@ -296,8 +299,7 @@ def _tell_games() -> Any:
         if played == of or now - told > 20:
             told = now
             rate = played / (now - began)
-            left = figures.duration(round(1000 * (of - played) / rate))
-            say(f"{played:,} of {of:,} games, {rate:,.0f} a second, {left} left")
+            say(f"{played:,} of {of:,} games, {rate:,.0f} a second, {_left((of - played) / rate)}")
 
     return tell
 

@@ -35,6 +35,7 @@ __all__ = ["Goal", "LeaveTraining", "Progress", "RoundDone", "TableMade"]
 
 GENERATIONS = (0.02, 0.05, 0.13, 0.80)
 """What part of the games each generation plays: the first ones only have to come near."""
+_FEWEST_GAMES = 100
 _ROUNDS = 120
 """A training has about so many rounds …"""
 _ROUND = (2_000, 100_000)
@@ -68,8 +69,8 @@ class Goal:
         """Check the numbers."""
         if (self.games is None) == (self.minutes is None):
             raise ValueError("a training has a number of games or of minutes, and not both")
-        if self.games is not None and self.games < len(GENERATIONS):
-            raise ValueError(f"{self.games} games; there are {len(GENERATIONS)} or more")
+        if self.games is not None and self.games < _FEWEST_GAMES:
+            raise ValueError(f"{self.games} games; a training has {_FEWEST_GAMES} or more")
         if self.minutes is not None and not 0 < self.minutes < 1e6:
             raise ValueError(f"{self.minutes} minutes; there is more than none")
         if self.floor < 0 or self.seed < 0:
@@ -225,7 +226,8 @@ class LeaveTraining:
         """Say how many games the next round of this generation has; 0 if it is over."""
         until = sum(GENERATIONS[: self.progress.generation + 1])
         if self.goal.games is None:
-            return _ROUND_BY_TIME if self.share_done < until - 1e-9 else 0
+            under_way = self.progress.round == 0 or self.share_done < until - 1e-9
+            return _ROUND_BY_TIME if under_way else 0
         least, most = _ROUND
         games = min(max(self.goal.games // _ROUNDS, least), most)
         left = round(self.goal.games * until) - self.games
@@ -321,7 +323,8 @@ class LeaveTraining:
             trusted=smoothed.trusted,
         )
         about = {name: value for name, value in vars(made).items() if name != "leaves"}
-        self.progress.tables.append(about)
+        rounded = {name: round(about[name], 3) for name in ("movement", "noise", "trusted")}
+        self.progress.tables.append(about | rounded)
         self.leaves = leaves
         self.progress.games = self.games
         self.totals = Totals.none(self.racks)
