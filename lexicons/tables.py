@@ -182,6 +182,12 @@ def _check_there(what: str, path: str) -> None:
 def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
     from lexicons.klv import read_klv
 
+    manifest = read_manifest(path)
+    if manifest is not None and manifest.tiles != distribution.name:
+        raise ValueError(
+            f"the leave table {path} is for {manifest.tiles} tiles, says its manifest; the game is "
+            f"played with {distribution.name} tiles"
+        )
     return read_klv(path, distribution)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,16 +115,11 @@ def leaves(
     from ..train.leaves import Goal, LeaveTraining
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
-    if checkpoint.exists() and not resume:
-        raise CommandFailed(
-            f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
-        )
-    if resume and not checkpoint.exists():
-        raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
     with _sentences():
         goal = Goal(games, minutes, playing.seed, floor)
-    lexicon, rules = playing.load()
     with _sentences(), locked(out):
+        _check_checkpoint(checkpoint, resume)
+        lexicon, rules = playing.load()
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
         if resume:
             training.resume()
@@ -154,6 +150,8 @@ def winprob(
     """
     playing = playing or _Playing()
     _check_out(out)
+    if check < 0:
+        raise CommandFailed(f"--check {check}: 0 or more games")
     lexicon, rules = playing.load()
     from lexicons.tables import leaves_for, leaves_name
     from lexicons.win_probability import write_win_probabilities
@@ -241,10 +239,24 @@ def _stopping(checkpoint: Path) -> Iterator[None]:
         raise
 
 
+def _check_checkpoint(checkpoint: Path, resume: bool) -> None:
+    """See that a training that was stopped is gone on with, and nothing else is."""
+    if checkpoint.exists() and not resume:
+        raise CommandFailed(
+            f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
+        )
+    if resume and not checkpoint.exists():
+        raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
+    for half_written in checkpoint.parent.glob(f".{checkpoint.name}.*"):
+        half_written.unlink()  # nobody else writes it now
+
+
 def _check_out(out: Path) -> None:
     """See that there is a folder to write to before hours are spent."""
     if not out.parent.is_dir():
         raise CommandFailed(f"--out {out}: there is no folder {out.parent}")
+    if not os.access(out.parent, os.W_OK):
+        raise CommandFailed(f"--out {out}: nothing can be written to {out.parent.absolute()}")
     if out.is_dir():
         raise CommandFailed(f"--out {out} is a folder; a file is to be written")
 
@@ -268,8 +280,8 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
     )
     if news.generation + 1 == len(GENERATIONS):
         say(
-            f"each leave was seen {news.fewest_samples:,} times or more; {news.below_floor:,} of "
-            f"them less than {training.goal.floor:,} times"
+            f"the leave seen least was in {news.fewest_samples:,} racks; {news.below_floor:,} were "
+            f"in fewer than {training.goal.floor:,}"
         )
 
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -58,9 +58,10 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
             os.fsync(file.fileno())
         _sync_folder(path.parent)
     except OSError as error:
+        kept = "the last whole one is there, and --resume goes on with it"
         raise CheckpointError(
-            f"{path} can't be written: {error.strerror or error}; the last whole one is as it was, "
-            "and --resume goes on with it"
+            f"{path} can't be written: {error.strerror or error}; "
+            + (kept if path.exists() else "there is none yet")
         ) from None
 
 
@@ -71,22 +72,21 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
         CheckpointError: it is no checkpoint, or not all of one.
         OSError: it cannot be read.
     """
-    content = memoryview(path.read_bytes())
-    head, _, _ = bytes(content[:128]).partition(b"\n")
+    content = path.read_bytes()
+    head, _, _ = content[:128].partition(b"\n")
     name, _, digest = head.rpartition(b" ")
     if name != _FORMAT:
         raise CheckpointError(f"{path} is no checkpoint of a training; those begin {_FORMAT!r}")
-    rest = content[len(head) + 1 :]
+    rest = memoryview(content)[len(head) + 1 :]
     if hashlib.sha256(rest).hexdigest().encode() != digest:
         raise CheckpointError(
             f"{path} is damaged or was cut short ({len(content):,} bytes); delete it to begin anew"
         )
-    line = bytes(rest[: 1 << 20]).partition(b"\n")[0]
-    said = json.loads(line)
-    arrays, at = {}, len(line) + 1
+    at = content.index(b"\n", len(head) + 1) + 1
+    said, arrays = json.loads(content[len(head) + 1 : at]), {}
     for name, kind, shape in said["arrays"]:
         count = int(np.prod(shape))
-        array = np.frombuffer(rest, np.dtype(kind), count, at).reshape(shape).copy()
+        array = np.frombuffer(content, np.dtype(kind), count, at).reshape(shape).copy()
         arrays[name] = array
         at += array.nbytes
     return said["about"], arrays
@@ -101,17 +101,30 @@ def locked(out: Path) -> Iterator[None]:
         OSError: nothing can be written there.
     """
     path = out.with_name(f".{out.name}.lock")
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+    with path.open("a+") as file:
+        if not _lock(file, path):
+            file.seek(0)
             raise CheckpointError(
-                f"another training writes {out}; wait for it, or name another file"
-            ) from None
+                f"another training (process {file.read() or 'unknown'}) writes {out}; wait for it, "
+                "or name another file"
+            )
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
         try:
             yield
         finally:
             path.unlink(missing_ok=True)
+
+
+def _lock(file: TextIO, path: Path) -> bool:
+    """Lock a file; tell whether nobody else has, and it still is the one of that name."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Who had the lock may have removed the file since it was opened here.
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 def _sync_folder(folder: Path) -> None:

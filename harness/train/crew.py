@@ -17,25 +17,28 @@ import pickle
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 __all__ = ["Crew", "CrewError", "open_crew"]
 
 _MOST_DEATHS = 3
-"""So many workers may die before a share is finished; then the fault is not chance."""
+"""So many workers die in a row, with no share finished between them, before it is no chance."""
 _CONNECTING_S = 10
 _INSTALL = 'a cluster needs Dask: pip install "tilewire[cluster]"'
 
 _Common = TypeVar("_Common")
 _Share = TypeVar("_Share")
 _Result = TypeVar("_Result")
+_Result_co = TypeVar("_Result_co", covariant=True)
 
 
 class CrewError(RuntimeError):
@@ -76,11 +79,14 @@ def open_crew(
 
     Raises:
         CrewError: Dask is not installed, or nobody answers at the address.
+        ValueError: fewer than one worker.
     """
     if cluster is not None:
         with _connected(cluster) as client:
             yield _Cluster(client, tell)
         return
+    if workers < 1:
+        raise ValueError(f"{workers} workers; there is at least one")
     with tempfile.TemporaryDirectory(prefix="tilewire-train-") as folder:
         crew = _Processes(workers, Path(folder))
         try:
@@ -89,48 +95,63 @@ def open_crew(
             crew.close()
 
 
+class _Future(Protocol[_Result_co]):
+    """What becomes of a share that a worker has; of ``concurrent.futures`` or of Dask."""
+
+    def result(self) -> _Result_co: ...
+
+
 class _Shares(Generic[_Share, _Result]):
     """Shares on their way: some not handed out yet, some with workers; none is ever forgotten."""
 
     def __init__(self, shares: Iterable[_Share]) -> None:
         self._coming = iter(shares)
-        self._next: list[_Share] = []
-        self._waiting: dict[Future[_Result], _Share] = {}
+        self._next: deque[_Share] = deque()
+        self._with_workers: dict[_Future[_Result], _Share] = {}
 
     def work_through(
-        self, submit: Callable[[_Share], Future[_Result]], at_once: Callable[[], int]
+        self,
+        submit: Callable[[_Share], _Future[_Result]],
+        first_done: Callable[[Collection[Any]], Iterable[_Future[_Result]]],
+        at_once: Callable[[], int],
     ) -> Iterator[tuple[_Share, _Result]]:
         """Keep so many shares with the workers until all are done."""
         while True:
-            room = at_once() - len(self._waiting) - len(self._next)
+            room = at_once() - len(self._with_workers) - len(self._next)
             self._next.extend(islice(self._coming, max(0, room)))
             while self._next:
-                self._waiting[submit(self._next[-1])] = self._next[-1]
-                self._next.pop()
-            if not self._waiting:
+                self._with_workers[submit(self._next[0])] = self._next[0]
+                self._next.popleft()  # not before it is handed out, which may fail
+            if not self._with_workers:
                 return
-            done, _ = wait(self._waiting, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in first_done(self._with_workers):
                 result = future.result()
-                yield self._waiting.pop(future), result
+                yield self._with_workers.pop(future), result
+
+    @property
+    def under_way(self) -> list[_Future[_Result]]:
+        """Those that are with workers."""
+        return list(self._with_workers)
 
     def take_back(self) -> None:
         """Have those that are with workers handed out again."""
-        for future in self._waiting:
-            future.cancel()
-        self._next.extend(self._waiting.values())
-        self._waiting.clear()
+        self._next.extend(self._with_workers.values())
+        self._with_workers.clear()
 
 
 # --- processes on this machine ------------------------------------------------------------------
 
 
 class _Processes:
-    """Worker processes; those that die are replaced."""
+    """Worker processes; those that die are replaced.
+
+    What all shares have in common and what comes of each pass through files in ``folder``. A large
+    result in the pool's own pipe would block the pool forever if its worker died halfway.
+    """
 
     def __init__(self, workers: int, folder: Path) -> None:
         self._workers, self._folder = workers, folder
-        self._pool = self._new_pool()
+        self._open()
 
     def work_through(
         self,
@@ -140,35 +161,50 @@ class _Processes:
     ) -> Iterator[tuple[_Share, _Result]]:
         """See ``Crew``."""
         path, deaths = self._write(common), 0
-        on_their_way: _Shares[_Share, _Result] = _Shares(shares)
+        on_their_way: _Shares[_Share, str] = _Shares(shares)
 
-        def submit(share: _Share) -> Future[_Result]:
+        def at_once() -> int:
+            return 2 * self._workers
+
+        def submit(share: _Share) -> Future[str]:
             return self._pool.submit(_work, function, path, share)
 
-        while True:
-            try:
-                for done in on_their_way.work_through(submit, lambda: 2 * self._workers):
-                    deaths = 0
-                    yield done
-                return
-            except BrokenProcessPool:
-                deaths += 1
-                if deaths > _MOST_DEATHS:
-                    raise CrewError(
-                        f"{deaths} worker processes in a row died over their work; is there enough "
-                        "memory for them?"
-                    ) from None
-                self._pool.shutdown()
-                self._pool = self._new_pool()
-                on_their_way.take_back()
+        try:
+            while True:
+                try:
+                    for share, result in on_their_way.work_through(submit, _first_done, at_once):
+                        deaths = 0
+                        yield share, _take(Path(result))
+                    return
+                except BrokenProcessPool:
+                    deaths += 1
+                    if deaths == _MOST_DEATHS:
+                        raise CrewError(
+                            f"{deaths} worker processes in a row died over their work; is there "
+                            "enough memory for them? Fewer --workers need less"
+                        ) from None
+                    self._renew()
+                    on_their_way.take_back()
+        finally:
+            if on_their_way.under_way:  # the caller stopped early, or a share failed
+                self._renew()
 
     def close(self) -> None:
-        """End the workers, each after the share that it has."""
-        self._pool.shutdown(cancel_futures=True)
+        """End the workers at once: what they are at is of no use any more."""
+        # No future is cancelled: the pool's own thread stumbles over those when workers are gone.
+        self._lifeline.close()
+        self._pool.shutdown()
 
-    def _new_pool(self) -> Executor:
+    def _open(self) -> None:
         context = multiprocessing.get_context("spawn")  # forks of threads and of numba go wrong
-        return ProcessPoolExecutor(self._workers, mp_context=context, initializer=_begin)
+        end, self._lifeline = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            self._workers, mp_context=context, initializer=_begin, initargs=(end,)
+        )
+
+    def _renew(self) -> None:
+        self.close()
+        self._open()
 
     def _write(self, common: object) -> Path:
         """Lay something where workers find it, once, under a name that tells it from others."""
@@ -179,21 +215,35 @@ class _Processes:
         return path
 
 
-def _begin() -> None:
-    """Begin a worker: it leaves interrupts to its parent, and ends when that is gone."""
+def _first_done(futures: Collection[Future[str]]) -> Iterable[Future[str]]:
+    return wait(futures, return_when=FIRST_COMPLETED).done
+
+
+def _begin(lifeline: Connection) -> None:
+    """Begin a worker: it leaves interrupts to its parent, and ends when that lets go of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
+def _end_with(lifeline: Connection) -> None:
+    # Nothing ever comes but the end: the parent closed the other side, or was killed.
+    lifeline.poll(None)
     os._exit(1)
 
 
-def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _Share) -> _Result:
-    return function(_read(common), share)
+def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _Share) -> str:
+    """Leave the result in a file; give its path."""
+    result = function(_read(common), share)
+    with tempfile.NamedTemporaryFile(dir=common.parent, delete=False) as file:
+        pickle.dump(result, file, pickle.HIGHEST_PROTOCOL)
+    return file.name
+
+
+def _take(path: Path) -> Any:
+    with path.open("rb") as file:
+        result = pickle.load(file)
+    path.unlink()
+    return result
 
 
 @lru_cache(maxsize=1)
@@ -209,6 +259,7 @@ class _Cluster:
 
     def __init__(self, client: Any, tell: Callable[[str], object]) -> None:
         self._client, self._tell = client, tell
+        self._address: str = client.scheduler.address
 
     def work_through(
         self,
@@ -217,23 +268,67 @@ class _Cluster:
         shares: Iterable[_Share],
     ) -> Iterator[tuple[_Share, _Result]]:
         """See ``Crew``."""
-        from distributed.scheduler import KilledWorker
+        with self._failing_in_sentences():
+            self._wait_for_workers()
+            yield from self._work_through(function, self._send(common), _Shares(shares))
 
-        self._wait_for_workers()
-        there = self._client.scatter(common, broadcast=True)
-        executor = self._client.get_executor(pure=False)
+    def _work_through(
+        self,
+        function: Callable[[_Common, _Share], _Result],
+        there: Any,
+        on_their_way: _Shares[_Share, _Result],
+    ) -> Iterator[tuple[_Share, _Result]]:
+        from distributed import as_completed
 
-        def submit(share: _Share) -> Future[_Result]:
-            future: Future[_Result] = executor.submit(function, there, share)
+        done: Any = as_completed(loop=self._client.loop)  # type: ignore[no-untyped-call]
+
+        def submit(share: _Share) -> _Future[_Result]:
+            future: _Future[_Result] = self._client.submit(function, there, share, pure=False)
+            done.add(future)
             return future
 
-        on_their_way: _Shares[_Share, _Result] = _Shares(shares)
         try:
-            yield from on_their_way.work_through(submit, self._at_once)
+            yield from on_their_way.work_through(submit, lambda _: [next(done)], self._at_once)
+        finally:
+            if self._client.status == "running":
+                self._client.cancel(on_their_way.under_way)
+
+    @contextmanager
+    def _failing_in_sentences(self) -> Iterator[None]:
+        from distributed import KilledWorker
+
+        try:
+            yield
         except KilledWorker as error:
             raise CrewError(f"workers of the cluster keep dying over their work: {error}") from None
-        finally:
-            on_their_way.take_back()
+        except Exception as error:
+            if self._is_lost(error):
+                raise CrewError(
+                    f"the Dask scheduler at {self._address} is gone, and with it what its workers "
+                    "were at; start it again by `dask scheduler`"
+                ) from None
+            raise
+
+    def _is_lost(self, error: Exception) -> bool:
+        """Tell whether it is the cluster that failed, and not the work."""
+        from distributed.client import ClosedClientError
+        from distributed.comm.core import CommClosedError
+
+        gone = (CancelledError, CommClosedError, ClosedClientError)
+        return isinstance(error, gone) or self._client.status != "running"
+
+    def _send(self, common: object) -> Any:
+        """Have something at the cluster, as the result of a task.
+
+        Were it scattered, it would be lost with the only worker that holds it; a task is done again
+        elsewhere.
+        """
+        from dask.config import set as configured
+
+        packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+        # It is sent once a call, which is what the warning about its size asks for.
+        with configured({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return self._client.submit(pickle.loads, packed, pure=False)
 
     def _at_once(self) -> int:
         """Say how many shares to have under way, as workers come and go."""
@@ -242,8 +337,7 @@ class _Cluster:
 
     def _wait_for_workers(self) -> None:
         if not self._client.nthreads():
-            address = self._client.scheduler.address
-            self._tell(f"waiting for workers: dask worker {address}")
+            self._tell(f"waiting for workers: dask worker {self._address}")
             self._client.wait_for_workers(1)
 
 
@@ -251,11 +345,14 @@ class _Cluster:
 def _connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError:
         raise CrewError(_INSTALL) from None
     # What workers do at their end is the cluster's to log.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        get_address_host_port(address)  # a client that fails over its address can't be closed
         client: Any = Client(  # type: ignore[no-untyped-call]
             address, timeout=_CONNECTING_S, set_as_default=False
         )

@@ -25,6 +25,8 @@ _MOST_FORCED = 2
 """… on so many of these in a game at most, so that most of the play stays as it is."""
 _RACKS_HELP = 3
 """A rack holds several leaves that may be behind, so that a part of the samples will do."""
+_MOST_AT_ONCE = 100
+"""So often a leave is listed for a round at most, however far behind it is."""
 
 
 def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> LeaveMatrix:
@@ -39,8 +41,8 @@ def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> 
     """
     size = racks.rack_size - 1
     found = racks.samples(counts)[racks.places[size]]
-    wanted = np.ceil(np.maximum(floor - found, 0) / _RACKS_HELP).astype(np.int64)
-    rows = np.repeat(np.arange(len(wanted)), wanted)
+    wanted = np.ceil(np.maximum(floor - found, 0) / _RACKS_HELP)
+    rows = np.repeat(np.arange(len(wanted)), np.minimum(wanted, _MOST_AT_ONCE).astype(np.int64))
     chosen = np.random.default_rng(seed).permutation(rows)[:room]
     leaves: LeaveMatrix = racks.by_size[size][chosen]
     return leaves

@@ -163,11 +163,12 @@ class LeaveTraining:
     @property
     def settings(self) -> dict[str, Any]:
         """What has to be the same for a checkpoint to be gone on with."""
-        distribution = self.rules.distribution
+        tiles = self.rules.distribution
         return {
             "format": _FORMAT,
             "lexicon": self.lexicon.checksum,
-            "tiles": [list(distribution.alphabet.letters), list(distribution.counts)],
+            "tiles": [list(tiles.alphabet.letters), list(tiles.counts)],
+            "points": [list(tiles.points), list(tiles.vowels)],
             "games": self.goal.games,
             "minutes": self.goal.minutes,
             "seed": self.goal.seed,

@@ -27,6 +27,8 @@ REACH = (8_000.0, 3_000.0, 2_000.0)
 """The standard deviations of what one, two and three tiles add, in thousandths of a point."""
 REST = 5_500.0
 """That of the rest: all seven may be a word."""
+_LEAST_NOISE = 10_000.0
+"""Where few racks came up twice, samples that agree by chance would be taken for the truth."""
 _PRECISION = 1e-4
 _MOST_ROUNDS = 50
 
@@ -80,7 +82,7 @@ def _noise(samples: Samples, total: int) -> float:
     means = samples.sums[seen] / samples.counts[seen]
     within = samples.squares - float((samples.sums[seen] * means).sum())
     again = total - int(np.count_nonzero(seen))
-    return float(np.sqrt(max(within, 1.0) / max(again, 1)))
+    return max(_LEAST_NOISE, float(np.sqrt(max(within, 0.0) / max(again, 1))))
 
 
 def _effects(

@@ -1,0 +1,347 @@
+"""``tilewire train``: what it writes, what it goes on with, and what it refuses in a sentence."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+from e2e.processes import COMMAND, PATIENCE_S
+
+from lexicons.alphabet import load_distribution
+from lexicons.klv import read_klv
+from lexicons.manifest import read_manifest
+from lexicons.rack_features import read_rack_weights
+from lexicons.win_probability import read_win_probabilities
+
+WORDS = ["АД", "БАЛ", "БЕ", "БЕДА", "ВАБЕЛ", "ВАЛ", "ВЕДА", "ГАД", "ГЛАВА", "ДА", "ДЕ", "ДЕЛА"]
+WORDS += ["ЕВА", "ЕДА", "ЕЛ", "ЖАБА", "ЖАЛ", "ЛЕВ", "ЛЕВА"]
+FEW = {"А": 12, "Б": 4, "В": 6, "Г": 5, "Д": 3, "Е": 10, "Ж": 1, "Л": 5}
+LONG = ("--games", "3000", "--seed", "1", "--floor", "30")
+PNG = b"\x89PNG"
+
+
+@pytest.fixture
+def tilewire(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ground: Path
+) -> CommandLine:
+    monkeypatch.chdir(ground)
+    return CommandLine(monkeypatch, capsys)
+
+
+def tiles(letters: str) -> str:
+    """Write a distribution: so many letters, and tiles of few of them."""
+    rows = ["?,?,2,0,0"]
+    for letter in letters:
+        rows.append(f"{letter},{letter.lower()},{FEW.get(letter, 0)},2,{int(letter in 'АЕ')}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Words and tiles of another alphabet, with fewer letters than English and with more."""
+    folder = tmp_path_factory.mktemp("ground")
+    (folder / "few.txt").write_text("\n".join(WORDS), encoding="utf-8")
+    (folder / "tiles.csv").write_text(tiles("".join(FEW)), encoding="utf-8")
+    many = "ЗИЙКМНОПРСТУФХЦЧШЩЪ" + "".join(FEW)
+    (folder / "many.csv").write_text(tiles(many), encoding="utf-8")
+    return folder
+
+
+def on(ground: Path, tiles: str = "tiles.csv") -> tuple[str, ...]:
+    return "--lexicon", str(ground / "few.txt"), "--distribution", str(ground / tiles)
+
+
+def start(*arguments: object, most_bytes: int | None = None) -> subprocess.Popen[str]:
+    """Start a training of leaves as a process, which may write files of so many bytes at most."""
+    python, option, program = COMMAND
+    if most_bytes is not None:
+        limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes}))"
+        program = f"import resource; {limit}; {program}"
+    command = [python, option, program, "train", "leaves", *map(str, arguments)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """Wait for the end of a process; give what it said."""
+    _, err = process.communicate(timeout=PATIENCE_S)
+    return err
+
+
+def wait_for(process: subprocess.Popen[str], words: str) -> None:
+    """Wait until a process says something."""
+    assert process.stderr is not None
+    assert any(words in line for line in process.stderr)
+
+
+@pytest.fixture(scope="module")
+def whole(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of an undisturbed training by two workers."""
+    out = tmp_path_factory.mktemp("whole") / "t.klv2"
+    process = start("--out", out, *LONG, *on(ground), "--workers", "2")
+    told = said(process)
+    assert process.returncode == 0, told
+    assert "generation 4 of 4" in told
+    assert f"{out} is written, with t.klv2.json and t.klv2.png" in told
+    return out
+
+
+@pytest.fixture(scope="module")
+def killed(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a training that was killed in its last generation."""
+    folder = tmp_path_factory.mktemp("killed")
+    process = start("--out", folder / "t.klv2", *LONG, *on(ground))
+    wait_for(process, "generation 4 of 4")
+    process.kill()
+    said(process)
+    assert process.returncode == -9
+    return folder
+
+
+@pytest.fixture
+def stopped(killed: Path, tmp_path: Path) -> Path:
+    """What a killed training left: a checkpoint; give the table that it was to make."""
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    assert not (tmp_path / "t.klv2").exists()
+    assert (tmp_path / "t.klv2.checkpoint").is_file()
+    return tmp_path / "t.klv2"
+
+
+# --- leaves: whole, killed, gone on with ----------------------------------------------------------
+
+
+def test_what_a_training_writes(ground: Path, whole: Path) -> None:
+    names = {path.name for path in whole.parent.iterdir()}
+    assert names == {"t.klv2", "t.klv2.json", "t.klv2.png"}
+    assert whole.with_name("t.klv2.png").read_bytes().startswith(PNG)
+    table = read_klv(whole, load_distribution(ground / "tiles.csv"))
+    assert table.values.any()
+    manifest = read_manifest(whole)
+    assert manifest is not None
+    assert manifest.is_of(whole.read_bytes())
+    assert (manifest.kind, manifest.lexicon, manifest.tiles) == ("leaves", "few", "tiles")
+    assert manifest.seed == 1
+    assert 3_000 <= manifest.games <= 3_150
+    generations = manifest.figures["generations"]
+    assert sum(one["games"] for one in generations) == manifest.games
+    assert manifest.command.startswith("tilewire train leaves --games 3000 --floor 30 --lexicon ")
+    assert manifest.command.endswith("--out t.klv2")
+
+
+def test_killed_and_out_of_disk_and_yet_the_same(ground: Path, whole: Path, stopped: Path) -> None:
+    """Byte for byte the table of two workers that were never stopped."""
+    options = ("--out", stopped, *LONG, *on(ground), "--resume")
+    checkpoint = stopped.with_name("t.klv2.checkpoint")
+    before = checkpoint.read_bytes()
+    full = start(*options, most_bytes=len(before) - 1)
+    told = said(full).splitlines()
+    assert full.returncode == 2, told
+    assert f"tilewire: {checkpoint} can't be written: File too large" in told[-1]
+    assert "--resume goes on with it" in told[-1]
+    assert "Traceback" not in "".join(told)
+    assert checkpoint.read_bytes() == before
+    assert not stopped.exists()
+
+    resumed = start(*options)
+    told = said(resumed).splitlines()
+    assert resumed.returncode == 0, told
+    games = re.search(r"going on after ([\d,]+) games", "".join(told))
+    assert games is not None
+    assert int(games[1].replace(",", "")) >= 600
+    for name in ("t.klv2", "t.klv2.json"):
+        assert stopped.with_name(name).read_bytes() == whole.with_name(name).read_bytes(), name
+    assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (("--seed", "2"), "is of a training with seed 1, not 2"),
+        (("--games", "3001"), "is of a training with games 3000, not 3001"),
+        (("--floor", "31"), "is of a training with floor 30, not 31"),
+        (("--lexicon", "others.txt"), "is of a training with lexicon "),
+        (("--distribution", "others.csv"), "is of a training with tiles "),
+    ],
+)
+def test_a_checkpoint_of_other_options(
+    tilewire: CommandLine, ground: Path, stopped: Path, changed: tuple[str, str], says: str
+) -> None:
+    (ground / "others.txt").write_text("АД\nДА\n", encoding="utf-8")
+    (ground / "others.csv").write_text(tiles("".join(FEW)).replace("12", "13"), encoding="utf-8")
+    options = [*LONG, *on(ground)]
+    options[options.index(changed[0]) + 1] = changed[1]
+    refused(tilewire, says, "leaves", "--out", stopped, *options, "--resume")
+    assert stopped.with_name("t.klv2.checkpoint").is_file()
+
+
+def test_a_checkpoint_that_was_cut_short(
+    tilewire: CommandLine, ground: Path, stopped: Path
+) -> None:
+    checkpoint = stopped.with_name("t.klv2.checkpoint")
+    content = checkpoint.read_bytes()
+    options = ("leaves", "--out", stopped, *LONG, *on(ground), "--resume")
+    for size in (len(content) - 1, len(content) // 2, 100):
+        checkpoint.write_bytes(content[:size])
+        refused(tilewire, f"{checkpoint} is damaged or was cut short", *options)
+    checkpoint.write_bytes(b"")
+    refused(tilewire, f"{checkpoint} is no checkpoint of a training", *options)
+
+
+def test_whether_a_training_is_gone_on_with_is_said(
+    tilewire: CommandLine, ground: Path, stopped: Path, tmp_path: Path
+) -> None:
+    options = (*LONG, *on(ground))
+    says = "is of a training that was stopped: --resume goes on, or delete it"
+    refused(tilewire, says, "leaves", "--out", stopped, *options)
+    other = tmp_path / "u.klv2"
+    says = f"--resume: there is no {other}.checkpoint to go on with"
+    refused(tilewire, says, "leaves", "--out", other, *options, "--resume")
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
+    """Have a command refused in a sentence, the last that it says."""
+    assert tilewire("train", *arguments) == 2, tilewire.err
+    last = tilewire.err.splitlines()[-1]
+    assert last.startswith("tilewire: ")
+    assert says in last
+    assert "Traceback" not in tilewire.err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "a training has a number of games or of minutes, and not both"),
+        (("--games", "500", "--minutes", "1"), "a number of games or of minutes, and not both"),
+        (("--games", "99"), "99 games; a training has 100 or more"),
+        (("--minutes", "-1"), "-1.0 minutes"),
+        (("--games", "500", "--seed", "-1"), "0 or more"),
+        (("--games", "500", "--workers", "0"), "--workers 0: one plays at least"),
+        (("--games", "500", "--lexicon", "nosuch"), "no lexicon is called 'nosuch'"),
+        (("--games", "500", "--distribution", "no.csv"), "--distribution: "),
+        (("--games", "500", "--distribution", "english"), "is not a letter"),
+    ],
+)
+def test_options_that_make_no_sense(
+    tilewire: CommandLine, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    given = {"--lexicon": "few.txt", "--distribution": "tiles.csv", **given}
+    flat = [text for pair in given.items() for text in pair]
+    refused(tilewire, says, "leaves", "--out", tmp_path / "t.klv2", *flat)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("what", ["leaves", "winprob", "features"])
+def test_no_place_to_write(tilewire: CommandLine, tmp_path: Path, what: str) -> None:
+    games = ("--games", "500")
+    out = tmp_path / "none" / "t"
+    refused(tilewire, f"--out {out}: there is no folder", what, "--out", out, *games)
+    refused(tilewire, "is a folder; a file is to be written", what, "--out", tmp_path, *games)
+    assert not list(tmp_path.iterdir())
+
+
+def test_features_are_learned_in_one_process(tilewire: CommandLine, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "w.json")
+    for option in (("--workers", "2"), ("--cluster", "tcp://127.0.0.1:1")):
+        refused(tilewire, "in one process; use --threads", "features", *out, *option)
+    refused(tilewire, "0 games", "features", *out, "--games", "0")
+
+
+def test_a_training_under_way_is_not_disturbed_and_can_be_interrupted(
+    tilewire: CommandLine, ground: Path, tmp_path: Path
+) -> None:
+    options = ("--out", tmp_path / "t.klv2", "--games", "200000", *on(ground))
+    first = start(*options)
+    try:
+        wait_for(first, "generation 2 of 4")
+        refused(tilewire, f"another training (process {first.pid})", "leaves", *options, "--resume")
+        first.send_signal(signal.SIGINT)
+        told = said(first)
+    finally:
+        first.kill()
+        first.wait()
+    assert first.returncode == 130
+    checkpoint = tmp_path / "t.klv2.checkpoint"
+    assert f"stopped; {checkpoint} has what is known, and --resume goes on with it" in told
+    assert "Traceback" not in told
+    assert checkpoint.is_file()
+
+
+# --- what is learned with other tiles ------------------------------------------------------------
+
+
+def test_a_table_of_other_tiles_is_for_them_alone(
+    tilewire: CommandLine, ground: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "many.klv2"
+    options = ("--games", "100", "--floor", "0", *on(ground, "many.csv"))
+    assert tilewire("train", "leaves", "--out", out, *options) == 0, tilewire.err
+    shown = re.findall(r"^(\S+)  +([+−]?[\d.]+)$", leaves_of(tilewire, out, ground), re.MULTILINE)
+    assert {"?", "А", "Ж", "Л"} <= {letter for letter, _ in shown}
+    unnamed = tmp_path / "unnamed.klv2"  # without a manifest, only what is in it tells
+    shutil.copy(out, unnamed)
+    assert tilewire("leaves", "--table", unnamed) == 2
+    assert "is it for another alphabet?" in tilewire.err
+    says = "is for many tiles, says its manifest; the game is played with english tiles"
+    assert tilewire("leaves", "--table", out) == 2
+    assert says in tilewire.err
+    for command in (
+        ("match", "static", "greedy", "--games", "1", "--out", tmp_path / "match"),
+        ("train", "winprob", "--games", "10", "--out", tmp_path / "w.csv"),
+    ):
+        assert tilewire(*command, "--leaves", out) == 2
+        assert says in tilewire.err
+        assert "Traceback" not in tilewire.err
+
+
+def leaves_of(tilewire: CommandLine, table: Path, ground: Path) -> str:
+    given = ("--table", table, "--distribution", ground / "many.csv")
+    assert tilewire("leaves", *given) == 0, tilewire.err
+    return tilewire.out
+
+
+# --- win probabilities and features ---------------------------------------------------------------
+
+
+def test_win_probabilities(tilewire: CommandLine, ground: Path, whole: Path) -> None:
+    written = []
+    for workers in ("1", "2"):
+        out = ground / f"w{workers}.csv"
+        options = ("--games", "600", "--seed", "3", "--leaves", whole, "--workers", workers)
+        check = ("--check", "300") if workers == "1" else ("--check", "0")
+        assert tilewire("train", "winprob", "--out", out, *options, *check, *on(ground)) == 0
+        assert f"{out} is written, with {out.name}.json and {out.name}.png" in tilewire.err
+        written.append(out.read_bytes())
+        rows = [line for line in tilewire.out.splitlines() if "%" in line]
+        assert len(rows) == (10 if workers == "1" else 0)
+    assert written[0] == written[1]
+    table = read_win_probabilities(ground / "w1.csv")
+    assert table.at(-200, 20) < 0.3
+    assert table.at(200, 20) > 0.7
+    manifest = read_manifest(ground / "w1.csv")
+    assert manifest is not None
+    assert manifest.is_of(written[0])
+    assert (manifest.kind, manifest.games, manifest.seed) == ("winprob", 600, 3)
+    assert manifest.figures == {"leaves": str(whole)}
+    assert (ground / "w1.csv.png").read_bytes().startswith(PNG)
+
+
+def test_features(tilewire: CommandLine, tmp_path: Path) -> None:
+    written = []
+    for threads in ("1", "2"):
+        out = tmp_path / f"{threads}.json"
+        options = ("--lexicon", "scowl", "--distribution", "english", "--games", "200")
+        command = ("train", "features", "--out", out, "--threads", threads, "--seed", "4")
+        assert tilewire(*command, *options) == 0, tilewire.err
+        assert f"{out} is written" in tilewire.err
+        written.append(out.read_bytes())
+        assert out.with_name(f"{out.name}.png").read_bytes().startswith(PNG)
+    assert written[0] == written[1]
+    assert read_rack_weights(out, load_distribution()).by_name()["?"] > 0
