@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 
 import pytest
+import structlog
 
 from harness.cli import main
 
@@ -31,5 +32,7 @@ class CommandLine:
                 main()
             except SystemExit as stop:
                 status = int(stop.code or 0)
+            finally:
+                structlog.reset_defaults()  # the log went to this test's stderr, which will close
         self.out, self.err = self.capsys.readouterr()
         return status
