@@ -22,9 +22,9 @@ from engine.kernels.found import MAX_KEPT
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.parts import NEVER
 from engine.moves import PASS, Move
+from engine.packing import leaves_of, unpack
 from engine.position import Board, Position, Rack, bag_count, unseen
 from engine.rules import Rules, standard_rules
-from engine.unpacking import leaves_of, unpack
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph

@@ -20,9 +20,9 @@ from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.selfplay import Deals, Results, play_games
 from engine.moves import Place
+from engine.packing import unpack
 from engine.position import Board, Position
 from engine.rules import Rules
-from engine.unpacking import unpack
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 

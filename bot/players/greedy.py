@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.moves import PASS
-from engine.unpacking import unpack
+from engine.packing import unpack
 
 from ..player import Budget, Choice, Player, View
 from .static import generator_for

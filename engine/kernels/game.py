@@ -32,6 +32,7 @@ __all__ = [
     "GAME",
     "MOST_TILES",
     "below",
+    "carry_out",
     "choose",
     "deal",
     "draw_tiles",
@@ -52,6 +53,7 @@ GAME = np.dtype(
         ("racks", np.uint8, (2, MAX_PLACED + 1)),  # by seat, sorted
         ("held", np.int64, (2,)),
         ("scores", np.int64, (2,)),
+        ("kept", np.int64, (2,)),  # rollouts: worth of what each kept last, thousandths of a point
         ("scoreless", np.int64),  # turns in a row
         ("over", np.bool_),
         ("mirrored", np.bool_),
@@ -90,6 +92,14 @@ def choose(desk: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) -> 
 @helper
 def make_move(desk: Any, game: Any, words: Any, seat: Any, move: Any, score: Any) -> Any:
     """Make a move and draw; give the number of tiles placed. The board remembers the changes."""
+    if move < EXCHANGE:
+        play(desk.board, words.nodes, move)
+    return carry_out(game, seat, move, score)
+
+
+@helper
+def carry_out(game: Any, seat: Any, move: Any, score: Any) -> Any:
+    """Make a move but for the board: score and draw; give the number of tiles placed."""
     if move >= EXCHANGE:
         game.scoreless += 1
         if move < PASS_MOVE:
@@ -97,7 +107,6 @@ def make_move(desk: Any, game: Any, words: Any, seat: Any, move: Any, score: Any
         return np.int64(0)
     game.scoreless = 0
     game.scores[seat] += score
-    play(desk.board, words.nodes, move)
     placed = tile_count(move)
     _take_off(game, seat, move)
     draw_tiles(game, seat, placed)

@@ -1,24 +1,100 @@
-"""Rollouts: a move is made, static players go on for some turns, and all is taken back.
+"""Rollouts: a candidate is played, static players go on for some turns, and all is taken back.
 
-What the mover does not see, the opponent's rack and the order of the bag, is drawn anew each time.
+What the mover does not see, the opponent's rack and the order of the bag, is drawn anew for each
+sample: the opponent holds what a distribution over *holdings* says, tiles that he is thought to
+have kept, and for the rest random ones. Sample ``n`` draws the same for every candidate (common
+random numbers), and each player draws from an end of the bag of his own, so that candidates are
+compared in the same luck, however many tiles each of them takes.
+
+A rollout is worth two things to the mover. Its *equity* is the points that he gains on his opponent
+from before the candidate on, and what the two last leaves are worth. Its *win* is how likely he
+then wins, by a table of spread and unseen tiles; of a game that has ended 1, ½ or 0.
+
+All sums are integers, so that it makes no difference who works out which sample, and in what order.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.kernels.board import undo_to
-from engine.kernels.crosses import cross_everywhere
-from engine.kernels.game import below, choose, draw_tiles, make_move, settle
+from engine.kernels.crosses import cross_everywhere, play
+from engine.kernels.game import below, carry_out, choose, draw_tiles, settle
+from engine.kernels.moves import EXCHANGE, tile_count
+from engine.kernels.slots import update_slots
+from engine.kernels.worths import POINT
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
-__all__ = ["roll_out"]
+__all__ = ["CERTAIN", "Candidates", "Chances", "Holdings", "Scene", "Tally", "lay_out", "roll_out"]
 
 U8: TypeAlias = npt.NDArray[np.uint8]
+I64: TypeAlias = npt.NDArray[np.int64]
+
+CERTAIN = 100_000
+"""A sure win; wins and utilities are counted in this unit's parts."""
+
+_STREAM = np.uint64(0xD1342543DE82EF95)
+
+
+class Holdings(NamedTuple):
+    """What the opponent may hold, as far as it is not random; none: his whole rack is."""
+
+    tiles: U8  # [holdings, 7] the first ``sizes`` of each, sorted
+    sizes: U8  # [holdings]
+    sums: npt.NDArray[np.float64]  # [holdings] of the weights up to and with each
+
+
+class Chances(NamedTuple):
+    """Win probabilities of the player on turn."""
+
+    values: npt.NDArray[np.int32]  # [spreads, counts] in parts of ``CERTAIN``
+    first_spread: int  # points
+    first_unseen: int  # tiles in the bag and on the other rack
+
+
+class Scene(NamedTuple):
+    """What every sample begins with."""
+
+    rack: U8  # [held] the mover's tiles, sorted
+    hidden: U8  # [unseen] what he does not see, sorted
+    opponent_tiles: int  # how many of them the opponent holds
+    spread: int  # points that the mover is ahead
+    scoreless: int  # turns in a row
+    plies: int  # turns after the candidate, if the game is not over before
+    seed: np.uint64
+    win_weight: int  # utility of a sure win, in parts of ``CERTAIN``, for each part
+    point_weight: int  # … and of a point
+
+
+class Candidates(NamedTuple):
+    """The moves that are compared, side by side."""
+
+    moves: npt.NDArray[np.uint64]  # packed
+    scores: npt.NDArray[np.int32]  # points
+    leaves: npt.NDArray[np.int32]  # worth of what each keeps, thousandths of a point
+
+
+class Tally(NamedTuple):
+    """What came of them: sums over the samples of each candidate."""
+
+    samples: I64  # [candidates]
+    sums: I64  # [candidates, 3] wins (parts of CERTAIN), equities (thousandths), utilities
+    squares: I64  # [candidates, 3]
+    turns: I64  # [candidates, plies] how often a ply was played at all
+    scores: I64  # [candidates, plies] points
+    score_squares: I64  # [candidates, plies]
+    bingos: I64  # [candidates, plies]
+
+
+@kernel
+def lay_out(desk_array: Any, words_array: Any) -> None:
+    """Work out what belongs to a board that has been set up; once before ``roll_out``."""
+    desk, words = desk_array[0], words_array[0]
+    cross_everywhere(desk.board, words.nodes)
 
 
 @kernel
@@ -27,69 +103,149 @@ def roll_out(
     game_array: Any,
     words_array: Any,
     leaves: LeaveArrays,
-    rack: U8,
-    unseen: U8,
-    opponent_tiles: int,
-    move: np.uint64,
-    score: int,
-    plies: int,
-    seed: np.uint64,
-    spreads: npt.NDArray[np.int32],
-) -> int:
-    """Fill ``spreads``, [rollouts], with what the mover gains on his opponent; give turns taken.
+    scene: Scene,
+    holdings: Holdings,
+    chances: Chances,
+    candidates: Candidates,
+    work: I64,
+    values: npt.NDArray[np.int32],
+    tally: Tally,
+) -> None:
+    """Work samples out, add them up in ``tally``, and write each one's utility down.
 
     Args:
-        desk_array: its board has been set up; it is as before afterwards.
-        game_array: scratch.
+        desk_array: ``lay_out`` was called for its board; that is as before afterwards.
+        game_array: scratch, mirrored.
         words_array: the lexicon.
         leaves: of both players.
-        rack: the mover's tiles, sorted.
-        unseen: the tiles that he does not see; their order is changed.
-        opponent_tiles: how many of them the opponent holds.
-        move: what the mover does, packed.
-        score: its points.
-        plies: how many turns static players take after it, if the game is not over before.
-        seed: for the draws.
-        spreads: points, one for each rollout.
+        scene: what samples begin with.
+        holdings: what the opponent may hold.
+        chances: the win probabilities.
+        candidates: the moves.
+        work: [tasks, 3] candidate, first sample, number of samples.
+        values: [candidates, room] utilities by sample, as far as there is room.
+        tally: modified in place.
     """
     desk, game, words = desk_array[0], game_array[0], words_array[0]
     board = desk.board
-    cross_everywhere(board, words.nodes)
-    game.chance = seed
-    turns = 0
-    for number in range(len(spreads)):
-        _deal_unseen(game, rack, unseen, opponent_tiles)
-        make_move(desk, game, words, 0, move, score)
-        settle(game, board.points, 0)
-        seat, ply = 1, 0
-        while ply < plies and not game.over:
-            choose(desk, game, words, leaves, seat)
-            make_move(desk, game, words, seat, desk.found.moves[0], desk.found.scores[0])
-            settle(game, board.points, seat)
-            seat = 1 - seat
-            ply += 1
-        turns += ply
-        spreads[number] = game.scores[0] - game.scores[1]
+    for task in range(len(work)):
+        one, first, count = work[task, 0], work[task, 1], work[task, 2]
+        move = candidates.moves[one]
+        if move < EXCHANGE:
+            play(board, words.nodes, move)
+        update_slots(desk.slots, board)
+        laid = board.changes
+        for sample in range(first, first + count):
+            _deal(game, scene, holdings, sample)
+            carry_out(game, 0, move, candidates.scores[one])
+            settle(game, board.points, 0)
+            game.kept[0] = candidates.leaves[one]
+            on_turn = _go_on(desk, game, words, leaves, scene.plies, tally, one)
+            undo_to(board, laid)
+            utility = _add_up(game, scene, chances, on_turn, tally, one)
+            if sample < values.shape[1]:
+                values[one, sample] = utility
         undo_to(board, 0)
-    return turns
 
 
 @helper
-def _deal_unseen(game: Any, rack: U8, unseen: U8, opponent_tiles: Any) -> None:
-    """Shuffle what is unseen; the opponent draws his rack from it and the rest is the bag."""
-    for last in range(len(unseen) - 1, 0, -1):
-        other = below(game, last + 1)
-        unseen[last], unseen[other] = unseen[other], unseen[last]
-    for at in range(len(unseen)):
-        game.bag[at] = unseen[at]
+def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
+    """Give the opponent a rack that he may have, and shuffle the rest into a bag."""
+    game.chance = (scene.seed + np.uint64(sample)) * _STREAM
+    hidden = scene.hidden
+    for at in range(len(hidden)):
+        game.bag[at] = hidden[at]
     game.front = 0
-    game.back = len(unseen)
-    game.scoreless = 0
+    game.back = len(hidden)
+    game.scoreless = scene.scoreless
     game.over = False
     for seat in range(2):
         game.scores[seat] = 0
         game.held[seat] = 0
-    for at in range(len(rack)):
-        game.racks[0, at] = rack[at]
-    game.held[0] = len(rack)
-    draw_tiles(game, 1, opponent_tiles)
+    for at in range(len(scene.rack)):
+        game.racks[0, at] = scene.rack[at]
+    game.held[0] = len(scene.rack)
+    if len(holdings.sums):
+        _hold(game, holdings)
+    for last in range(game.back - 1, 0, -1):
+        other = below(game, last + 1)
+        game.bag[last], game.bag[other] = game.bag[other], game.bag[last]
+    draw_tiles(game, 1, scene.opponent_tiles - game.held[1])
+
+
+@helper
+def _hold(game: Any, holdings: Holdings) -> None:
+    """Take one of the holdings out of the bag and onto the opponent's rack."""
+    sums = holdings.sums
+    wanted = np.float64(below(game, 1 << 31)) / (1 << 31) * sums[len(sums) - 1]
+    low, high = 0, len(sums) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > wanted:
+            high = middle
+        else:
+            low = middle + 1
+    for nth in range(holdings.sizes[low]):
+        tile = holdings.tiles[low, nth]
+        at = game.front
+        while game.bag[at] != tile:
+            at += 1
+        game.back -= 1
+        game.bag[at] = game.bag[game.back]
+        game.racks[1, nth] = tile
+    game.held[1] = holdings.sizes[low]
+
+
+@helper
+def _go_on(
+    desk: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, one: Any
+) -> Any:
+    """Let static players take turns; give the seat that is on turn then."""
+    found, seat, ply = desk.found, 1, 0
+    while ply < plies and not game.over:
+        choose(desk, game, words, leaves, seat)
+        move, score = found.moves[0], np.int64(found.scores[0])
+        game.kept[seat] = desk.rack.leaves[(1 << desk.rack.size) - 1 ^ np.int64(found.parts[0])]
+        tally.turns[one, ply] += 1
+        tally.scores[one, ply] += score
+        tally.score_squares[one, ply] += score * score
+        if move < EXCHANGE:
+            tally.bingos[one, ply] += tile_count(move) == desk.board.bonus_tiles
+            if ply + 1 < plies:  # nobody looks at the board after the last turn
+                play(desk.board, words.nodes, move)
+        carry_out(game, seat, move, score)
+        settle(game, desk.board.points, seat)
+        seat = 1 - seat
+        ply += 1
+    return seat
+
+
+@helper
+def _add_up(game: Any, scene: Scene, chances: Chances, on_turn: Any, tally: Tally, one: Any) -> Any:
+    """Say what a rollout came to, and add it to those before; give its utility."""
+    gained = (game.scores[0] - game.scores[1]) * POINT
+    if not game.over and game.back > game.front:  # without a bag nothing is drawn to a leave
+        gained += game.kept[0] - game.kept[1]
+    win = _win(game, chances, gained + scene.spread * POINT, on_turn)
+    utility = scene.win_weight * win + scene.point_weight * gained // POINT
+    tally.samples[one] += 1
+    tally.sums[one, 0] += win
+    tally.sums[one, 1] += gained
+    tally.sums[one, 2] += utility
+    tally.squares[one, 0] += win * win
+    tally.squares[one, 1] += gained * gained
+    tally.squares[one, 2] += utility * utility
+    return utility
+
+
+@helper
+def _win(game: Any, chances: Chances, ahead: Any, on_turn: Any) -> Any:
+    """Say how likely the mover wins who is so many thousandths of a point ahead."""
+    if game.over:
+        return CERTAIN // 2 * (np.int64(ahead > 0) + np.int64(ahead >= 0))
+    unseen = game.back - game.front + game.held[1 - on_turn] - chances.first_unseen
+    column = min(max(unseen, 0), chances.values.shape[1] - 1)
+    own = (-ahead if on_turn else ahead) + POINT // 2
+    row = min(max(own // POINT - chances.first_spread, 0), len(chances.values) - 1)
+    win = np.int64(chances.values[row, column])
+    return CERTAIN - win if on_turn else win

@@ -120,7 +120,7 @@ def _find(generator: Generator, position: Position, limit: int | None) -> _Found
     import numpy as np
 
     from engine.kernels.moves import EXCHANGE, PASS_MOVE
-    from engine.unpacking import leaves_of, unpack
+    from engine.packing import leaves_of, unpack
 
     found = generator.arrays(position)
     order = np.lexsort((found.packed, -found.equities))[:limit]

@@ -21,7 +21,7 @@ from engine.moves import Exchange, Place
 from engine.position import Board, Position
 from engine.rules import Rules
 from engine.selfplay import play_static_games
-from engine.unpacking import unpack
+from engine.packing import unpack
 from lexicons.alphabet import Alphabet
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (

@@ -18,7 +18,7 @@ from engine.position import bag_count
 from engine.rollouts import roll_out_best
 from engine.rules import standard_rules
 from engine.selfplay import Forced, StaticGames, play_static_games
-from engine.unpacking import unpack
+from engine.packing import unpack
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.store import Lexicon, load_lexicon

@@ -23,7 +23,7 @@ from engine.moves import Place
 from engine.position import Board, Position
 from engine.rules import Rules, standard_rules
 from engine.selfplay import play_static_games
-from engine.unpacking import unpack
+from engine.packing import unpack
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.leaves import synthetic_leaves

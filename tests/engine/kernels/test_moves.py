@@ -26,7 +26,7 @@ from engine.kernels.moves import (
 from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import Board
 from engine.rules import standard_rules
-from engine.unpacking import unpack
+from engine.packing import unpack
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.layout import MAX_SIDE

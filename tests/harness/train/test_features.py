@@ -14,7 +14,7 @@ from engine.evaluation import PLAIN
 from engine.moves import PLAYED_THROUGH, Exchange, Place
 from engine.rules import standard_rules
 from engine.selfplay import play_static_games
-from engine.unpacking import unpack
+from engine.packing import unpack
 from harness.train.features import (
     Generation,
     Trained,

@@ -1,4 +1,4 @@
-"""Packed moves of the kernels as values."""
+"""Packed moves of the kernels as values, and values as packed moves."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from engine.kernels.moves import (
     SIDE_MASK,
     TILE_BITS,
 )
-from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
+from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from engine.position import Board, Rack
-from lexicons.alphabet import EMPTY
+from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
 
-__all__ = ["leaves_of", "unpack"]
+__all__ = ["leaves_of", "pack", "unpack"]
 
 _TILE_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
 _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
@@ -52,6 +52,23 @@ def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
             yield PASS
         else:
             yield Exchange(tuple(sorted(tile & int(LETTER_MASK) for tile in row[:count])))
+
+
+def pack(move: Move) -> int:
+    """Pack a move of seven tiles at most as kernels have it (``engine.kernels.moves``)."""
+    match move:
+        case Pass():
+            return int(PASS_MOVE)
+        case Exchange(tiles=tiles):
+            codes = [tile if tile != BLANK else int(BLANK_CODE) for tile in sorted(tiles)]
+            where = int(EXCHANGE)
+        case Place():
+            codes = [tile & ~BLANK_FLAG | (tile & BLANK_FLAG) >> 1 for tile in move.placed]
+            where = move.direction << DIRECTION_SHIFT | move.row << ROW_SHIFT
+            where |= move.column << COLUMN_SHIFT
+    for nth, code in enumerate(codes):
+        where |= code << TILE_BITS * (MAX_PLACED - 1 - nth)
+    return where
 
 
 def leaves_of(parts: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
