@@ -1,13 +1,7 @@
 """Which candidates get the next samples: rules of best-arm identification.
 
-Candidates are compared by the mean of a utility. What is known of them after some rounds is a
-``Standing``; a rule says how many of the next samples each candidate gets. All look at the
-difference of a candidate from the leader, whose variance is
-
-    σ²/n + σ'²/n' − 2 cov / max(n, n')
-
-since sample ``i`` has the same luck for every candidate (common random numbers): the covariance
-of the two makes the difference surer than either mean.
+A rule looks at a ``Standing`` (``engine.standing``) and says how many of the next samples each
+candidate gets.
 
 ``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
                  from him (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
@@ -24,95 +18,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from engine.standing import Standing
 
 __all__ = ["RULES", "Rule", "Standing", "elimination", "equal", "ocba", "top_two"]
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
-_RISK: Final = 0.01
-"""How often an elimination or the end of a search may be wrong."""
-
-
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """What is known of the candidates, each with two samples or more; arrays are by candidate."""
-
-    samples: Counts
-    means: Reals
-    """Of the utility, in any unit."""
-    variances: Reals
-    """Of one sample."""
-    leader: int
-    """The candidate of the highest mean; of equals the first."""
-    covariances: Reals
-    """Of one sample, with the leader's; the leader's own is his variance."""
-
-    @property
-    def behind(self) -> Reals:
-        """By how much each mean is behind the leader's."""
-        behind: Reals = self.means[self.leader] - self.means
-        return behind
-
-    def errors(self, samples: Counts | None = None) -> Reals:
-        """Give the standard error of each ``behind``, by the samples there are or might be."""
-        samples = self.samples if samples is None else samples
-        own, leader = samples, samples[self.leader]
-        squared = self.variances / own + self.variances[self.leader] / leader
-        squared -= 2 * self.covariances / np.maximum(own, leader)
-        errors: Reals = np.sqrt(np.maximum(squared, 0))
-        return errors
-
-    def scores(self, samples: Counts | None = None) -> Reals:
-        """Give how many standard errors each is behind: 0 for who is level, ∞ for who can't be."""
-        behind, errors = self.behind, self.errors(samples)
-        surely = np.where(behind > 0, math.inf, 0.0)
-        scores: Reals = np.divide(behind, errors, out=surely, where=errors > 0)
-        return scores
-
-    @property
-    def boundary(self) -> float:
-        """Say how many standard errors behind is clearly behind.
-
-        ln((ln t + 1) / δ) for the likelihood ratio, shared among the challengers (Garivier and
-        Kaufmann, *Optimal Best Arm Identification with Fixed Confidence*, 2016).
-        """
-        total = max(int(self.samples.sum()), 1)
-        challengers = max(len(self.samples) - 1, 1)
-        return math.sqrt(2 * math.log((math.log(total) + 1) * challengers / _RISK))
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether everybody else is clearly behind."""
-        others = np.delete(self.scores(), self.leader)
-        return bool((others > self.boundary).all())
-
-    @property
-    def regret(self) -> float:
-        """Say what choosing the leader may cost, in units of the means.
-
-        The expected opportunity cost, E[(difference)⁺] of a normal difference, of the challenger of
-        whom it is the greatest (Chick and Inoue 2001).
-        """
-        errors, scores = self.errors(), self.scores()
-        unsure = errors > 0
-        unsure[self.leader] = False
-        z = scores[unsure]
-        density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-        beyond = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z])
-        return float(np.max(errors[unsure] * (density - z * beyond), initial=0.0))
-
-
 Rule: TypeAlias = Callable[[Standing, int], Counts]
 """Given a standing, says who gets how many of the next samples; their sum is what was asked."""
 
-_QUANTUM: Final = 16
-"""``top_two`` gives samples in such portions."""
+_PORTIONS: Final = 8
+"""``top_two`` gives samples in so many portions."""
 
 
 def equal(standing: Standing, samples: int) -> Counts:
@@ -122,7 +44,7 @@ def equal(standing: Standing, samples: int) -> Counts:
 
 def elimination(standing: Standing, samples: int) -> Counts:
     """Give equal numbers to all who are not clearly behind."""
-    alive = standing.scores() <= standing.boundary
+    alive = (standing.scores() <= standing.boundary) & ~standing.twins
     alive[standing.leader] = True
     return _level(standing.samples, alive, samples)
 
@@ -130,19 +52,17 @@ def elimination(standing: Standing, samples: int) -> Counts:
 def top_two(standing: Standing, samples: int) -> Counts:
     """Give half to the leader and half to those whom it is cheapest to take for the best."""
     leader, counts = standing.leader, standing.samples.copy()
-    if len(counts) == 1:
-        return np.array([samples])
+    idle = standing.twins
+    idle[leader] = True
     given = 0
     while given < samples:
-        portion = min(_QUANTUM, samples - given)
-        if 2 * (counts - standing.samples)[leader] <= given:
-            chosen = leader
-        else:
+        portion = min(-(-samples // _PORTIONS), samples - given)
+        chosen = leader
+        if 2 * (counts - standing.samples)[leader] > given:
             cost = standing.scores(counts) ** 2 / 2 + np.log(counts)
-            cost[leader] = math.inf
-            chosen = int(np.argmin(cost))
-            if not math.isfinite(cost[chosen]):
-                chosen = leader
+            cost[idle] = math.inf
+            cheapest = int(np.argmin(cost))
+            chosen = cheapest if math.isfinite(cost[cheapest]) else leader
         counts[chosen] += portion
         given += portion
     shares: Counts = counts - standing.samples
@@ -154,6 +74,7 @@ def ocba(standing: Standing, samples: int) -> Counts:
     leader, deviations = standing.leader, np.sqrt(np.maximum(standing.variances, 1e-12))
     behind = np.maximum(standing.behind, standing.errors() / 4 + 1e-12)
     shares = (deviations / behind) ** 2
+    shares[standing.twins] = 0
     shares[leader] = 0
     shares[leader] = deviations[leader] * math.sqrt(float(np.sum(shares**2 / deviations**2)))
     total = float(shares.sum())

@@ -15,56 +15,51 @@ decides where every candidate wins, or none.
 from __future__ import annotations
 
 import math
+import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.allocation import RULES, Standing
+from engine.allocation import RULES
 from engine.generate import Generator, RankedMove
 from engine.kernels.board import set_up
 from engine.kernels.game import new_game
-from engine.kernels.rollouts import CERTAIN, Tally, lay_out, roll_out
+from engine.kernels.rollouts import lay_out, roll_out
 from engine.kernels.worths import POINT
 from engine.moves import Move
-from engine.position import Position, Rack
+from engine.outcomes import Difference, Outcomes, Ply
+from engine.position import Board, Position, Rack, bag_count
 from engine.rollouts import (
     BY_POINTS,
-    TO_THE_END,
     Belief,
     Utility,
     chances,
     holdings,
     packed_candidates,
+    prior,
     scene,
 )
+from engine.rules import check_move, standard_rules
+from engine.standing import Standing, stand
+from lexicons.jit import on_warm_up
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
-__all__ = ["Estimate", "Ply", "Simulation"]
+__all__ = ["Difference", "Estimate", "Ply", "Simulation"]
 
-_FEWEST = 128  # samples of a round
+_FEWEST = 192  # samples of a round
+_MOST = 4_096
 _GROWTH = 8  # a round is this part of all samples so far
-_CHUNK = 16  # samples of one task
-_REMEMBERED = 1 << 16  # samples of each candidate whose utility is kept, for covariances
+_CALL = (4, 32)  # samples of one kernel call, where several threads share a round
 
-Counts = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Ply:
-    """What one turn after a candidate looks like."""
-
-    turns: int
-    """Rollouts that came so far."""
-    score: float
-    """Mean, in points."""
-    score_deviation: float
-    """Standard deviation, in points."""
-    bingos: float
-    """How often all tiles were laid down, from 0 to 1."""
+Counts: TypeAlias = npt.NDArray[np.int64]
+Reals: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,9 @@ class Simulation:
         first: samples of each candidate before the rule is asked, two or more.
         rule: how samples are shared out: ``top-two``, ``elimination``, ``ocba`` or ``equal``.
         belief: what the opponent may hold; by default anything.
-        utility: what is wanted.
+        utility: what is wanted; by default wins, and a little for points.
+        use_prior: whether candidates are thought to be worth their static equity before they are
+            sampled; it keeps short simulations from choosing what was merely lucky.
 
     Raises:
         ValueError: no candidate, generator or ply, an unknown rule, a belief that the unseen tiles
@@ -123,6 +120,7 @@ class Simulation:
         rule: str = "top-two",
         belief: Belief | None = None,
         utility: Utility | None = None,
+        use_prior: bool = True,
     ) -> None:
         if not candidates or not generators or plies < 1:
             raise ValueError(
@@ -139,20 +137,25 @@ class Simulation:
         self._first = first
         self._rule = RULES[rule]
         utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
-        self._unit = (utility.win or 1.0) / CERTAIN
+        self._utility = utility
         rules = generators[0].rules
-        self._scene = scene(position, rules, plies, seed, utility)
+        for one in candidates:
+            check_move(position, one.move, rules, None, bag_count(position, rules))
+        self._scene = scene(position, rules, plies, seed)
         self._holdings = holdings(position, self._scene, belief, rules)
         self._chances = chances(win_probabilities)
+        self._prior = None
+        if use_prior:
+            self._prior = prior(candidates, self._scene, win_probabilities, utility)
         self._moves = packed_candidates(candidates, generators[0].leaves)
-        self._searchers = [_Searcher(one, position, len(candidates), plies) for one in generators]
-        self._values = np.zeros((len(candidates), first), np.int32)
+        self._searchers = [_Searcher(one, position) for one in generators]
         self._planned = np.zeros(len(candidates), np.int64)
         self._tasks: deque[tuple[int, int, int]] = deque()
         self._standing: Standing | None = None
         self._pool = ThreadPoolExecutor(max(1, len(generators) - 1))
         self.exact = len(self._scene.hidden) == self._scene.opponent_tiles
         """Whether nothing is left to chance, since the bag is empty: one sample says it all."""
+        self._outcomes = Outcomes(len(candidates), len(generators), self._scene.plies, self.exact)
 
     # --- work -----------------------------------------------------------------------------------
 
@@ -162,11 +165,8 @@ class Simulation:
         while done < rollouts:
             if not self._tasks and not self._plan():
                 break
-            tasks = self._next_tasks(rollouts - done)
-            done += int(tasks[:, 2].sum())
-            self._work_out(tasks)
-            if not self._tasks:
-                self._standing = None
+            done += self._work_out(rollouts - done)
+            self._standing = None
         return done
 
     def _plan(self) -> bool:
@@ -177,28 +177,46 @@ class Simulation:
         elif not self._planned.any():
             wanted = np.full(count, self._first)
         else:
-            size = max(_FEWEST, int(self._planned.sum()) // _GROWTH)
+            size = min(max(_FEWEST, int(self._planned.sum()) // _GROWTH), _MOST)
             wanted = self._rule(self.standing, size)
         if not wanted.any():
             return False
-        self._make_room(int((self._planned + wanted).max()))
+        self._outcomes.make_room(int((self._planned + wanted).max()))
         for one in np.flatnonzero(wanted).tolist():
             first, end = int(self._planned[one]), int(self._planned[one] + wanted[one])
-            self._tasks += [(one, at, min(_CHUNK, end - at)) for at in range(first, end, _CHUNK)]
+            self._tasks.append((one, first, end - first))
         self._planned += wanted
         return True
 
-    def _make_room(self, samples: int) -> None:
-        before = self._values.shape[1]
-        if before < min(samples, _REMEMBERED):
-            room = np.zeros((len(self.candidates), min(2 * samples, _REMEMBERED)), np.int32)
-            room[:, :before] = self._values
-            self._values = room
+    def _work_out(self, rollouts: int) -> int:
+        """Work so many rollouts of the plan out, or all of it; give their number."""
+        left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
+        threads = len(self._searchers)
+        fewest, most = (wanted, wanted) if threads == 1 else _CALL
+        lock = threading.Lock()
 
-    def _next_tasks(self, rollouts: int) -> Counts:
-        """Take tasks off the plan of so many samples in all, the last one perhaps in part."""
+        def work(thread: int) -> None:
+            nonlocal left
+            while True:
+                with lock:
+                    # Less and less at a time, so that all threads end at about the same time.
+                    share = min(left, max(fewest, min(most, left // (2 * threads))))
+                    left -= share
+                    tasks = self._take(share)
+                if not share:
+                    return
+                self._search(thread, tasks)
+
+        others = [self._pool.submit(work, thread) for thread in range(1, threads)]
+        work(0)
+        for other in others:
+            other.result()
+        return wanted
+
+    def _take(self, rollouts: int) -> Counts:
+        """Take tasks of so many samples in all off the plan, the last one perhaps in part."""
         taken: list[tuple[int, int, int]] = []
-        while self._tasks and rollouts:
+        while rollouts:
             one, first, count = self._tasks.popleft()
             if count > rollouts:
                 self._tasks.appendleft((one, first + rollouts, count - rollouts))
@@ -207,27 +225,8 @@ class Simulation:
             rollouts -= count
         return np.array(taken, np.int64)
 
-    def _work_out(self, tasks: Counts) -> None:
-        searchers = self._searchers[: len(tasks)]
-        if len(searchers) == 1:
-            self._search(searchers[0], tasks)
-            return
-        waiting = deque(tasks[at : at + 1] for at in range(len(tasks)))
-
-        def help_out(searcher: _Searcher) -> None:
-            while True:
-                try:
-                    task = waiting.popleft()
-                except IndexError:
-                    return
-                self._search(searcher, task)
-
-        others = [self._pool.submit(help_out, one) for one in searchers[1:]]
-        help_out(searchers[0])
-        for other in others:
-            other.result()
-
-    def _search(self, searcher: _Searcher, tasks: Counts) -> None:
+    def _search(self, thread: int, tasks: Counts) -> None:
+        searcher = self._searchers[thread]
         roll_out(
             searcher.generator.desk,
             searcher.game,
@@ -238,8 +237,8 @@ class Simulation:
             self._chances,
             self._moves,
             tasks,
-            self._values,
-            searcher.tally,
+            self._outcomes.values,
+            self._outcomes.tallies[thread],
         )
 
     # --- what is known ----------------------------------------------------------------------------
@@ -247,54 +246,72 @@ class Simulation:
     @property
     def rollouts(self) -> int:
         """How many were made."""
-        return int(self._sum("samples").sum())
+        return int(self._outcomes.samples.sum())
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether every candidate has been looked at, so that they can be compared."""
+        return bool((self._outcomes.samples >= (1 if self.exact else self._first)).all())
 
     @property
     def standing(self) -> Standing:
-        """What the last whole round says, in parts of a sure win."""
+        """What all samples so far say; utilities are in the unit of ``Utility``.
+
+        Raises:
+            ValueError: the first round is not over, or the simulation is exact.
+        """
+        if self.exact or not self.is_sampled:
+            raise ValueError("candidates don't have the samples yet by which they are compared")
         if self._standing is None:
-            self._standing = self._stand()
+            adjusted = self._outcomes.adjusted(self._utility.win, self._utility.point)
+            self._standing = stand(adjusted, self._outcomes.samples, self._prior)
         return self._standing
 
     @property
     def leader(self) -> RankedMove:
-        """The best candidate; before there are samples the first."""
-        samples = self._sum("samples")
-        if not samples.all():
-            return self.candidates[0]
-        return self.candidates[int(np.argmax(self._sum("sums")[:, 2] / samples))]
+        """The best candidate; before all are sampled the first."""
+        return self.candidates[self._order()[0]]
 
     @property
     def is_certain(self) -> bool:
         """Whether more samples would change nothing, as far as can be told."""
         if len(self.candidates) == 1:
             return True
-        samples = self._sum("samples")
-        if self.exact:
-            return bool(samples.all())
-        return bool((samples >= self._first).all()) and self.standing.is_certain
+        return self.is_sampled and (self.exact or self.standing.is_certain)
 
     @property
     def regret(self) -> float:
-        """What it may cost to choose the leader, in expected wins; 1 before there are samples."""
+        """What it may cost to choose the leader, in the unit of ``Utility``; ∞ before samples."""
         if self.is_certain:
             return 0.0
-        if not (self._sum("samples") >= self._first).all():
-            return 1.0
-        return self.standing.regret
+        return self.standing.regret if self.is_sampled else math.inf
 
     def estimates(self) -> list[Estimate]:
         """Say what is known of every candidate, the best first."""
-        samples = self._sum("samples")
-        sums, squares = self._sum("sums"), self._sum("squares")
-        utilities = [
-            (-sums[one, 2] / samples[one] if samples[one] else math.inf, one)
-            for one in range(len(samples))
-        ]
+        samples = self._outcomes.samples
+        wins, gains = self._outcomes.means(1.0, 0.0), self._outcomes.means(0.0, 1.0)
         return [
-            _estimate(self.candidates[one], int(samples[one]), sums[one], squares[one])
-            for _, one in sorted(utilities)
+            Estimate(
+                self.candidates[one].move,
+                self.candidates[one].score,
+                self.candidates[one].leave,
+                self.candidates[one].equity,
+                int(samples[one]),
+                min(max(float(wins[0][one]), 0.0), 1.0) if samples[one] else 0.5,
+                _error_of_win(float(wins[0][one]), float(wins[1][one]), int(samples[one])),
+                float(gains[0][one]) if samples[one] else self.candidates[one].equity / POINT,
+                float(gains[1][one]),
+            )
+            for one in self._order()
         ]
+
+    def difference(self, one: Move, other: Move) -> Difference:
+        """Say how far apart two candidates are, by the luck that they have in common.
+
+        Raises:
+            ValueError: one of them is no candidate.
+        """
+        return self._outcomes.difference(self._index(one), self._index(other))
 
     def plies_of(self, move: Move) -> list[Ply]:
         """Say what the turns after a candidate look like, as far as any rollout came.
@@ -302,81 +319,52 @@ class Simulation:
         Raises:
             ValueError: it is no candidate.
         """
-        which = [one.move for one in self.candidates].index(move)
-        turns, scores = self._sum("turns")[which], self._sum("scores")[which]
-        squares, bingos = self._sum("score_squares")[which], self._sum("bingos")[which]
-        plies: list[Ply] = []
-        for ply in range(np.count_nonzero(turns)):
-            count, mean = int(turns[ply]), float(scores[ply] / turns[ply])
-            deviation = math.sqrt(max(float(squares[ply]) / count - mean * mean, 0.0))
-            plies.append(Ply(count, mean, deviation, float(bingos[ply] / count)))
-        return plies
+        return self._outcomes.plies(self._index(move))
 
-    def _sum(self, field: str) -> Counts:
-        """Add up what the threads have."""
-        total: Counts = sum(getattr(one.tally, field) for one in self._searchers)
-        return total
+    def _index(self, move: Move) -> int:
+        for which, one in enumerate(self.candidates):
+            if one.move == move:
+                return which
+        raise ValueError(f"{move} is none of the {len(self.candidates)} candidates")
 
-    def _stand(self) -> Standing:
-        samples = self._sum("samples")
-        sums, squares = self._sum("sums")[:, 2], self._sum("squares")[:, 2]
-        means = sums / samples
-        variances = np.maximum(squares - sums * means, 0) / np.maximum(samples - 1, 1)
-        leader = int(np.argmax(means))
-        common = np.minimum(np.minimum(samples, samples[leader]), self._values.shape[1])
-        pairs = zip(self._values, common.tolist(), strict=True)
-        covariances = np.array([_covariance(self._values[leader, :n], one[:n]) for one, n in pairs])
-        unit = self._unit
-        return Standing(samples, means * unit, variances * unit**2, leader, covariances * unit**2)
+    def _order(self) -> list[int]:
+        """Order the candidates, the best first; before all are sampled as they were given."""
+        if not self.is_sampled:
+            return list(range(len(self.candidates)))
+        if self.exact:
+            means = self._outcomes.means(self._utility.win, self._utility.point)[0]
+        else:
+            means = self.standing.means
+        order: list[int] = np.argsort(-means, kind="stable").tolist()
+        return order
 
 
 class _Searcher:
     """What one thread has to itself."""
 
-    def __init__(self, generator: Generator, position: Position, count: int, plies: int) -> None:
+    def __init__(self, generator: Generator, position: Position) -> None:
         self.generator = generator
         self.game = new_game(generator.rules, mirrored=True)
-        plies = min(plies, TO_THE_END)
-        self.tally = Tally(
-            np.zeros(count, np.int64),
-            *(np.zeros((count, 3), np.int64) for _ in range(2)),
-            *(np.zeros((count, plies), np.int64) for _ in range(4)),
-        )
         set_up(generator.desk["board"], position.board)
         lay_out(generator.desk, generator.words.words)
 
 
-def _estimate(one: RankedMove, samples: int, sums: Counts, squares: Counts) -> Estimate:
-    win, win_error = _mean(samples, int(sums[0]), int(squares[0]), CERTAIN)
-    equity, equity_error = _mean(samples, int(sums[1]), int(squares[1]), POINT)
-    if not samples:
-        win, equity = 0.5, one.equity / POINT
-    return Estimate(
-        one.move,
-        one.score,
-        one.leave,
-        one.equity,
-        samples,
-        win,
-        win_error,
-        equity,
-        equity_error,
-    )
+def _error_of_win(win: float, error: float, samples: int) -> float:
+    """Widen the standard error of a probability by half a sample more, won or lost.
+
+    Where nearly all samples are won they say little of those that are lost.
+    """
+    if not 0 < error < math.inf and samples < 2:
+        return error
+    shrunk = (samples * min(max(win, 0.0), 1.0) + 0.5) / (samples + 1)
+    return math.sqrt(error**2 + shrunk * (1 - shrunk) / 2 / samples**2)
 
 
-def _mean(samples: int, total: int, squares: int, unit: int) -> tuple[float, float]:
-    """Give a mean and its standard error, ∞ for fewer than two samples."""
-    if not samples:
-        return 0.0, math.inf
-    mean = total / samples
-    if samples == 1:
-        return mean / unit, math.inf
-    variance = max(squares - total * mean, 0.0) / (samples - 1)
-    return mean / unit, math.sqrt(variance / samples) / unit
-
-
-def _covariance(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32]) -> float:
-    """Estimate the covariance of two rows of utilities."""
-    first, second = one.astype(np.float64), other.astype(np.float64)
-    product = float(first @ second) - float(first.sum()) * float(second.mean())
-    return product / max(len(one) - 1, 1)
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by a rollout without words."""
+    rules = standard_rules()
+    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    generator = Generator(lexicon, rules)
+    position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
+    Simulation([generator], position, generator.best(position), None).advance(1)

@@ -35,7 +35,7 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 I64: TypeAlias = npt.NDArray[np.int64]
 
 CERTAIN = 100_000
-"""A sure win; wins and utilities are counted in this unit's parts."""
+"""A sure win; wins are counted in parts of it."""
 
 _STREAM = np.uint64(0xD1342543DE82EF95)
 
@@ -66,8 +66,6 @@ class Scene(NamedTuple):
     scoreless: int  # turns in a row
     plies: int  # turns after the candidate, if the game is not over before
     seed: np.uint64
-    win_weight: int  # utility of a sure win, in parts of ``CERTAIN``, for each part
-    point_weight: int  # … and of a point
 
 
 class Candidates(NamedTuple):
@@ -82,8 +80,9 @@ class Tally(NamedTuple):
     """What came of them: sums over the samples of each candidate."""
 
     samples: I64  # [candidates]
-    sums: I64  # [candidates, 3] wins (parts of CERTAIN), equities (thousandths), utilities
-    squares: I64  # [candidates, 3]
+    sums: I64  # [candidates, 2] of wins, in parts of CERTAIN, and equities, thousandths of a point
+    squares: I64  # [candidates, 2]
+    products: I64  # [candidates] of the two
     turns: I64  # [candidates, plies] how often a ply was played at all
     scores: I64  # [candidates, plies] points
     score_squares: I64  # [candidates, plies]
@@ -111,7 +110,7 @@ def roll_out(
     values: npt.NDArray[np.int32],
     tally: Tally,
 ) -> None:
-    """Work samples out, add them up in ``tally``, and write each one's utility down.
+    """Work samples out, add them up in ``tally``, and write each one down.
 
     Args:
         desk_array: ``lay_out`` was called for its board; that is as before afterwards.
@@ -123,7 +122,7 @@ def roll_out(
         chances: the win probabilities.
         candidates: the moves.
         work: [tasks, 3] candidate, first sample, number of samples.
-        values: [candidates, room] utilities by sample, as far as there is room.
+        values: [2, candidates, room] wins and equities by sample, as far as there is room.
         tally: modified in place.
     """
     desk, game, words = desk_array[0], game_array[0], words_array[0]
@@ -142,9 +141,11 @@ def roll_out(
             game.kept[0] = candidates.leaves[one]
             on_turn = _go_on(desk, game, words, leaves, scene.plies, tally, one)
             undo_to(board, laid)
-            utility = _add_up(game, scene, chances, on_turn, tally, one)
-            if sample < values.shape[1]:
-                values[one, sample] = utility
+            win, gained = _value(game, scene, chances, on_turn)
+            _add_up(tally, one, win, gained)
+            if sample < values.shape[2]:
+                values[0, one, sample] = win
+                values[1, one, sample] = gained
         undo_to(board, 0)
 
 
@@ -221,21 +222,22 @@ def _go_on(
 
 
 @helper
-def _add_up(game: Any, scene: Scene, chances: Chances, on_turn: Any, tally: Tally, one: Any) -> Any:
-    """Say what a rollout came to, and add it to those before; give its utility."""
+def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
+    """Say what a rollout came to: win and equity."""
     gained = (game.scores[0] - game.scores[1]) * POINT
     if not game.over and game.back > game.front:  # without a bag nothing is drawn to a leave
         gained += game.kept[0] - game.kept[1]
-    win = _win(game, chances, gained + scene.spread * POINT, on_turn)
-    utility = scene.win_weight * win + scene.point_weight * gained // POINT
+    return _win(game, chances, gained + scene.spread * POINT, on_turn), gained
+
+
+@helper
+def _add_up(tally: Tally, one: Any, win: Any, gained: Any) -> None:
     tally.samples[one] += 1
     tally.sums[one, 0] += win
     tally.sums[one, 1] += gained
-    tally.sums[one, 2] += utility
     tally.squares[one, 0] += win * win
     tally.squares[one, 1] += gained * gained
-    tally.squares[one, 2] += utility * utility
-    return utility
+    tally.products[one] += win * gained
 
 
 @helper

@@ -1,0 +1,152 @@
+"""What came of the rollouts of some candidates: sums of all threads, and what they mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.rollouts import CERTAIN, Tally
+from engine.kernels.worths import POINT
+from engine.standing import Adjusted, adjust
+
+__all__ = ["Difference", "Outcomes", "Ply"]
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+Reals: TypeAlias = npt.NDArray[np.float64]
+
+_REMEMBERED = 1 << 16  # samples of each candidate that are kept, for what they have in common
+
+
+@dataclass(frozen=True)
+class Ply:
+    """What one turn after a candidate looks like."""
+
+    turns: int
+    """Rollouts that came so far."""
+    score: float
+    """Mean, in points."""
+    score_deviation: float
+    """Standard deviation, in points."""
+    bingos: float
+    """How often all tiles were laid down, from 0 to 1."""
+
+
+class Difference(NamedTuple):
+    """How far one candidate is ahead of another, with standard errors, ∞ where nothing is known."""
+
+    win: float
+    win_error: float
+    equity: float
+    """Points."""
+    equity_error: float
+
+
+class Outcomes:
+    """Sums over samples by thread, and the samples themselves as far as they are remembered.
+
+    What is asked for as *so much a win, so much a point* is a measure: 1 and 0 are probabilities to
+    win, 0 and 1 equities in points.
+
+    Args:
+        candidates: how many there are.
+        threads: how many work them out.
+        plies: how many turns are taken after a candidate at most.
+        exact: whether nothing is left to chance, so that one sample of each says it all.
+    """
+
+    def __init__(self, candidates: int, threads: int, plies: int, exact: bool) -> None:
+        self.tallies = [_empty(candidates, plies) for _ in range(threads)]
+        self.values = np.zeros((2, candidates, 0), np.int32)
+        self.exact = exact
+
+    def make_room(self, samples: int) -> None:
+        """Remember so many samples of each candidate, within bounds."""
+        _, count, before = self.values.shape
+        if before < min(samples, _REMEMBERED):
+            values = np.zeros((2, count, min(2 * samples, _REMEMBERED)), np.int32)
+            values[:, :, :before] = self.values
+            self.values = values
+
+    @property
+    def samples(self) -> Counts:
+        """How many each candidate has."""
+        return self._sum("samples")
+
+    def means(self, win: float, point: float) -> tuple[Reals, Reals]:
+        """Give means and standard errors, ∞ where unknown, of so much a win, so much a point."""
+        samples = self.samples
+        if not self.exact and (samples > 1).all():
+            adjusted = self.adjusted(win, point)
+            return adjusted.means, adjusted.errors(samples)
+        sums = _weighted(self._sum("sums").T, win, point)
+        errors = np.full(len(samples), 0.0 if self.exact else math.inf)
+        return sums / np.maximum(samples, 1), errors
+
+    def adjusted(self, win: float, point: float) -> Adjusted:
+        """Estimate means of so much a win, so much a point; all have two samples or more."""
+        samples = self.samples
+        sums = _weighted(self._sum("sums").T, win, point)
+        squares = _weighted(self._sum("squares").T, win**2, point**2, 2)
+        squares += 2 * win * point * self._sum("products") / (CERTAIN * POINT)
+        # Of those with the most samples the best: ties are the rule while all have the same.
+        reference = int(np.lexsort((-sums / samples, -samples))[0])
+        return adjust(samples, sums, squares, _weighted(self.values, win, point), reference)
+
+    def difference(self, one: int, other: int) -> Difference:
+        """Say how far apart two candidates are."""
+        pair = [one, other]
+        found: list[float] = []
+        for measure in ((1.0, 0.0), (0.0, 1.0)):
+            means, _ = self.means(*measure)
+            found += [float(means[one] - means[other]), self._error_between(pair, measure)]
+        return Difference(*found)
+
+    def _error_between(self, pair: list[int], measure: tuple[float, float]) -> float:
+        if self.exact or pair[0] == pair[1]:
+            return 0.0
+        if (self.samples < 2).any():
+            return math.inf
+        adjusted = self.adjusted(*measure)
+        own = adjusted.residuals[pair] / self.samples[pair]
+        slopes = adjusted.slopes[pair]
+        luck = (slopes[0] - slopes[1]) ** 2 * adjusted.reference_variance
+        return math.sqrt(float(own.sum() + luck))
+
+    def plies(self, which: int) -> list[Ply]:
+        """Say what the turns after a candidate look like, as far as any rollout came."""
+        turns, scores = self._sum("turns")[which], self._sum("scores")[which]
+        squares, bingos = self._sum("score_squares")[which], self._sum("bingos")[which]
+        found: list[Ply] = []
+        for ply in range(np.count_nonzero(turns)):
+            count, mean = int(turns[ply]), float(scores[ply] / turns[ply])
+            deviation = math.sqrt(max(float(squares[ply]) / count - mean * mean, 0.0))
+            found.append(Ply(count, mean, deviation, float(bingos[ply] / count)))
+        return found
+
+    def _sum(self, field: str) -> Counts:
+        """Add up what the threads have."""
+        total: Counts = sum(getattr(one, field) for one in self.tallies)
+        return total
+
+
+def _empty(candidates: int, plies: int) -> Tally:
+    return Tally(
+        samples=np.zeros(candidates, np.int64),
+        sums=np.zeros((candidates, 2), np.int64),
+        squares=np.zeros((candidates, 2), np.int64),
+        products=np.zeros(candidates, np.int64),
+        turns=np.zeros((candidates, plies), np.int64),
+        scores=np.zeros((candidates, plies), np.int64),
+        score_squares=np.zeros((candidates, plies), np.int64),
+        bingos=np.zeros((candidates, plies), np.int64),
+    )
+
+
+def _weighted(pair: npt.NDArray[Any], win: float, point: float, power: int = 1) -> Reals:
+    """Add wins and equities, or their squares, up to one measure."""
+    weighted: Reals = pair[0] * (win / CERTAIN**power) + pair[1] * (point / POINT**power)
+    return weighted
