@@ -43,6 +43,8 @@ class Equipment:
     trained one, or, with other tiles, none."""
     threads: int = 1
     """How many a player may search with at once."""
+    ponder: bool = False
+    """Whether a player may use the time in which its opponent thinks; it needs cores of its own."""
 
     def __post_init__(self) -> None:
         """Check the number of threads; files are checked when they are loaded."""
@@ -56,6 +58,8 @@ class Equipment:
             written += ["--leaves", self.leaves]
         if self.win_probabilities is not None:
             written += ["--winprob", self.win_probabilities]
+        if self.ponder:
+            written.append("--ponder")
         return written
 
 
@@ -71,6 +75,7 @@ class Resources:
     leaves: LeaveTable | None = None
     win_probabilities: WinProbabilities | None = None
     threads: int = 1
+    ponder: bool = False
 
 
 class Tables(NamedTuple):

@@ -97,7 +97,8 @@ class Library:
         """
         lexicon = self._lexicon_for(offer, rules)
         leaves, win_probabilities = self._tables(rules.distribution)
-        return Resources(lexicon, leaves, win_probabilities, self._equipment.threads)
+        own = self._equipment
+        return Resources(lexicon, leaves, win_probabilities, own.threads, own.ponder)
 
     def _lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
         """Find the words of a game.

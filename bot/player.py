@@ -16,6 +16,7 @@ and never two at a time; ``budget`` may be used from any thread that the player 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "Choice",
+    "Considered",
     "ExchangedCount",
     "Factory",
     "Observed",
@@ -46,6 +48,12 @@ __all__ = [
     "Result",
     "View",
 ]
+
+ROUNDING = 1e-9
+"""By how much a mean of numbers from 0 to 1 may lie outside."""
+
+GRACE_MS = 5
+"""How much later than its own limit a player may be back by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +170,40 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Considered:
+    """A move that a player has looked at, and what it thinks of it; None: it does not say.
+
+    Raises:
+        ValueError: a chance of winning that is none, a value that is no number, an error below 0.
+    """
+
+    move: Move
+    score: int | None = None
+    win: float | None = None
+    """How likely it wins, 0 to 1, a draw counting half."""
+    win_error: float | None = None
+    """The standard error of that."""
+    equity: float | None = None
+    """In points."""
+    equity_error: float | None = None
+    """The standard error of that, in points."""
+    samples: int | None = None
+    """How many continuations were looked at."""
+
+    def __post_init__(self) -> None:
+        """Check what the arbiter would not take, where the mistake is made."""
+        if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
+            raise ValueError(f"win is {self.win}; a chance of winning is 0 to 1")
+        if self.equity is not None and not math.isfinite(self.equity):
+            raise ValueError(f"equity is {self.equity}; it is a number of points")
+        for name, error in (("win_error", self.win_error), ("equity_error", self.equity_error)):
+            if error is not None and not 0 <= error < math.inf:
+                raise ValueError(f"{name} is {error}; a standard error is a number, 0 or more")
+        if self.samples is not None and self.samples < 0:
+            raise ValueError(f"samples is {self.samples}; it is 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """A move, and what the player thinks of it, which goes into the record of the game."""
 
@@ -171,6 +213,8 @@ class Choice:
     """Thousandths of a point."""
     text: str | None = None
     """For a person to read, at most 2,000 characters."""
+    candidates: tuple[Considered, ...] = ()
+    """The moves that were looked at more closely, the best first."""
 
 
 class Budget:
@@ -183,22 +227,41 @@ class Budget:
         deadline_ms: until when the turn should be over, on the clock ``clock``.
         last_ms: when an answer has to go out; after it the game may be lost.
         clock: gives the time in milliseconds.
+        stretch_ms: until when the turn may go on if the decision is still close; no later than
+            ``last_ms``, and by default the deadline.
     """
 
     def __init__(
-        self, deadline_ms: int, last_ms: int | None = None, clock: Callable[[], int] = now_ms
+        self,
+        deadline_ms: int,
+        last_ms: int | None = None,
+        clock: Callable[[], int] = now_ms,
+        *,
+        stretch_ms: int | None = None,
     ) -> None:
         self.deadline_ms = deadline_ms
+        self.stretch_ms = deadline_ms if stretch_ms is None else stretch_ms
         self.last_ms = deadline_ms if last_ms is None else last_ms
         self._clock = clock
         self._lock = threading.Lock()
         self._best: Choice | None = None
         self._cancelled = False
-        self._on_offer: Callable[[], object] | None = None
+        self._on_change: Callable[[], object] | None = None
 
-    def remaining_ms(self) -> int:
-        """Say how much of the turn is left, at least 0."""
-        return 0 if self._cancelled else max(0, self.deadline_ms - self._clock())
+    def remaining_ms(self, *, close: bool = False) -> int:
+        """Say how much of the turn is left, at least 0.
+
+        Args:
+            close: the decision is still close, so it counts until ``stretch_ms``.
+        """
+        return self._until(self.stretch_ms if close else self.deadline_ms)
+
+    def until_last_ms(self) -> int:
+        """Say how long an answer is still waited for, at least 0."""
+        return self._until(self.last_ms)
+
+    def _until(self, end_ms: int) -> int:
+        return 0 if self._cancelled else max(0, end_ms - self._clock())
 
     @property
     def expired(self) -> bool:
@@ -215,18 +278,35 @@ class Budget:
         """Put forward a choice better than those before."""
         with self._lock:
             self._best = choice
-            told = self._on_offer
-        if told is not None:
-            told()
+        self._changed()
+
+    def limit(self, ms: int) -> None:
+        """End the turn so many milliseconds from now, unless it ends before that anyway.
+
+        A player that goes by a limit of its own says so here, so that it is held to it: if it is
+        not back a few milliseconds later, its best offer is played.
+        """
+        end = self._clock() + ms
+        with self._lock:
+            self.deadline_ms = min(self.deadline_ms, end)
+            self.stretch_ms = min(self.stretch_ms, end)
+            self.last_ms = min(self.last_ms, end + GRACE_MS)
+        self._changed()
 
     def cancel(self) -> None:
         """End the turn: nobody waits for it any more."""
         self._cancelled = True
 
-    def on_offer(self, told: Callable[[], object] | None) -> None:
-        """Have a function called, in the offering thread, after each offer."""
+    def on_change(self, told: Callable[[], object] | None) -> None:
+        """Have a function called, in the player's thread, after each offer and each limit."""
         with self._lock:
-            self._on_offer = told
+            self._on_change = told
+
+    def _changed(self) -> None:
+        with self._lock:
+            told = self._on_change
+        if told is not None:
+            told()
 
 
 class Player:
@@ -248,6 +328,14 @@ class Player:
         exception, the process ends, and the game is lost if that happens again.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
+
+    def ponder(self, view: View, budget: Budget) -> None:
+        """The opponent thinks: use the time until ``budget.expired``, which may be any moment.
+
+        Called after a move of one's own, where the seat has cores of its own and was allowed to;
+        ``view`` has the new rack. What is offered counts for nothing. Nothing waits for the return
+        except the next call, so the own clock pays for what goes on after the end.
+        """
 
     def refused(self, view: View, move: Move, message: str) -> None:
         """The move was against the rules; ``choose`` is called again after this."""

@@ -11,6 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 
 import structlog
 
@@ -32,9 +33,10 @@ from protocol.messages import (
 )
 
 from .equipment import Resources
-from .player import Budget, Choice, Player, View
+from .player import Budget, Choice, Considered, Player, View
+from .players.static import static_choice
 from .thinking import PlayerThread, think
-from .timeplan import plan
+from .timeplan import LagSeen, plan, pondering
 from .watching import Watched
 
 __all__ = ["SeatGame"]
@@ -43,6 +45,12 @@ log = structlog.get_logger(__name__)
 
 NONCE_BYTES = 32
 MAX_TEXT = 2_000
+MAX_CANDIDATES = 25
+
+REPORT_MS = 500
+REPORTS = 50
+"""What a player thinks so far is told every ``REPORT_MS``, and in a long turn about ``REPORTS``
+times: arbiters keep only so many."""
 
 
 class SeatGame:
@@ -89,6 +97,9 @@ class SeatGame:
         self._budget: Budget | None = None
         self._kept: list[GameMessage] = []
         """An answer that could not be given, since the arbiter has yet to ask again."""
+        self._may_ponder = resources.ponder
+        self._pondering: Budget | None = None
+        self._lag = LagSeen()
 
     async def prepare(self, *, freeze: bool = False) -> None:
         """Make the player, compile, load, warm up: in the player's thread, before the first word.
@@ -108,6 +119,8 @@ class SeatGame:
 
             jit.warm_up()
             self._player.warm_up(view.lexicon, view.rules)
+            if self._built_in:
+                static_choice(_with_some_rack(view))  # what is loaded when it is first wanted
             if freeze:
                 jit.freeze()
 
@@ -121,6 +134,7 @@ class SeatGame:
         Raises:
             MissedPlays: turns are missing in the offer.
         """
+        self._stop_pondering()
         try:
             self.watched.take_up(offer)
         finally:
@@ -129,6 +143,7 @@ class SeatGame:
 
     def started(self, message: Started) -> None:
         """The tiles are dealt."""
+        self._stop_pondering()
         self.watched.started(message)
         self._tell()
 
@@ -138,12 +153,20 @@ class SeatGame:
         Raises:
             MissedPlays: an earlier turn was not told.
         """
+        self._stop_pondering()
         self.watched.played(message)
+        self._lag.played(message)
+        own_news = message.seat == self.watched.seat and bool(self.watched.news)
         self._tell()
+        if own_news and self._may_ponder:
+            self._pondering = pondering(self.watched.view, self._clock)
+            self._run(self._player.ponder, self.watched.view, self._pondering)
 
     def asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
         """The player is to move; the question came at ``at_ms``."""
+        self._stop_pondering()
         self.watched.turn(message)
+        self._lag.asked(message.seq, at_ms)
         self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
 
     def refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:
@@ -158,6 +181,7 @@ class SeatGame:
 
     def over(self, message: GameOver) -> None:
         """The game has ended."""
+        self._stop_pondering()
         self._drop_search()
         try:
             self._run(self._player.game_over, self.watched.view, self.watched.result(message))
@@ -166,6 +190,7 @@ class SeatGame:
 
     def abandon(self) -> None:
         """Nobody will say how it ended."""
+        self._stop_pondering()
         self._drop_search()
         self.thread.close()
 
@@ -208,29 +233,41 @@ class SeatGame:
             return
         self._drop_search()
         view = self.watched.view
+        lag_ms = max(lag_ms, self._lag.ms)
         budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms, clock=self._clock)
         self._turn, self._budget = turn, budget
         self._search = asyncio.create_task(self._answer(turn, view, budget))
         self._search.add_done_callback(self._search_done)
 
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
-        began = self._clock()
-        choice = await think(
-            self._player,
-            self.thread,
-            view,
-            budget,
-            built_in=self._built_in,
-            clock=self._clock,
-        )
         seq, attempt = turn
+        began = self._clock()
+        reports = asyncio.create_task(self._report(seq, view, budget))
+        reports.add_done_callback(self._search_done)
+        try:
+            choice = await think(self._player, self.thread, view, budget, built_in=self._built_in)
+        finally:
+            reports.cancel()
         text = format_move(choice.move, view.rules.distribution.alphabet)
         self.watched.sent(seq, attempt, choice.move)
-        log.debug("move", game=self.name, seq=seq, move=text, took_ms=self._clock() - began)
         answer: list[GameMessage] = [Move(game=self.name, seq=seq, move=text, attempt=attempt)]
-        if choice.equity is not None or choice.text:
-            answer.insert(0, _info(self.name, seq, text, choice))
+        if choice.equity is not None or choice.text or choice.candidates:
+            answer.insert(0, _info(view, seq, choice))
         self._kept = [message for message in answer if not self._say(message)]
+        ended = self._clock()
+        self._lag.answered(ended)
+        log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
+
+    async def _report(self, seq: int, view: View, budget: Budget) -> None:
+        """Say every now and then what the player thinks so far, if it says so and it is news."""
+        began, told = self._clock(), budget.best
+        while True:
+            every_ms = max(REPORT_MS, (budget.stretch_ms - began) // REPORTS)
+            await asyncio.sleep(every_ms / 1_000)
+            best = budget.best
+            if best is not None and best is not told and best.candidates:
+                told = best
+                self._say(_info(view, seq, best))
 
     def _search_done(self, search: asyncio.Task[None]) -> None:
         error = None if search.cancelled() else search.exception()
@@ -245,9 +282,42 @@ class SeatGame:
         self._search = self._turn = self._budget = None
         self._kept = []
 
+    def _stop_pondering(self) -> None:
+        """Something has happened in the game: the opponent's time is over."""
+        if self._pondering is not None:
+            self._pondering.cancel()
+            self._pondering = None
 
-def _info(game: str, seq: int, move: str, choice: Choice) -> Info:
+
+def _with_some_rack(view: View) -> View:
+    """Put tiles on the rack of a game that has not begun."""
+    rules = view.rules
+    rack = rules.distribution.all_tiles()[-rules.rack_size :]
+    racks = (rack, ()) if view.seat == 0 else ((), rack)
+    return replace(view, position=replace(view.position, racks=racks))
+
+
+def _info(view: View, seq: int, choice: Choice) -> Info:
+    """Say what a player thinks; of the moves that it has looked at the first."""
     equity = None if choice.equity is None else choice.equity / 1_000
-    text = choice.text[:MAX_TEXT] if choice.text else None
-    candidate = Candidate(move=move, score=choice.score, equity=equity)
-    return Info(game=game, seq=seq, text=text, candidates=(candidate,))
+    considered = choice.candidates[:MAX_CANDIDATES] or (
+        Considered(choice.move, score=choice.score, equity=equity),
+    )
+    return Info(
+        game=view.game,
+        seq=seq,
+        text=choice.text[:MAX_TEXT] if choice.text else None,
+        candidates=tuple(_candidate(one, view) for one in considered),
+    )
+
+
+def _candidate(considered: Considered, view: View) -> Candidate:
+    return Candidate(
+        move=format_move(considered.move, view.rules.distribution.alphabet),
+        score=considered.score,
+        equity=considered.equity,
+        equity_error=considered.equity_error,
+        win=None if considered.win is None else min(max(considered.win, 0.0), 1.0),
+        win_error=considered.win_error,
+        samples=considered.samples,
+    )

@@ -4,18 +4,20 @@ The event loop stays free to answer pings while a search runs. A thread can't be
 outside, so what counts is when it is no longer waited for:
 
 * a player of the house that is not back by ``Budget.last_ms`` is overruled by its best offer, the
-  first of which is the static choice, made before the search began;
+  first of which is the static choice, made before the search began; so is one that set itself a
+  limit (``Budget.limit``) and does not keep it;
 * anybody else's player is overruled only by an offer of its own. Without one its clock runs on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from engine.moves import Exchange, Pass, Place
 
@@ -66,13 +68,7 @@ class PlayerThread:
 
 
 async def think(
-    player: Player,
-    thread: PlayerThread,
-    view: View,
-    budget: Budget,
-    *,
-    built_in: bool,
-    clock: Callable[[], int],
+    player: Player, thread: PlayerThread, view: View, budget: Budget, *, built_in: bool
 ) -> Choice:
     """Let a player choose, as described above.
 
@@ -80,34 +76,35 @@ async def think(
         Exception: whatever the player raises, or ``TypeError`` for an answer that is no choice.
     """
     loop = asyncio.get_running_loop()
-    offered = asyncio.Event()
+    news = asyncio.Event()
     if built_in:
-        budget.offer(await _in_daemon_thread(static_choice, view))
-    budget.on_offer(lambda: loop.call_soon_threadsafe(offered.set))
+        # Right here: it takes about a millisecond, and to wait for a thread on a busy machine more.
+        budget.offer(static_choice(view))
+    budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
     answer = asyncio.wrap_future(thread.submit(player.choose, view, budget))
     answer.add_done_callback(_look_away)
+    answer.add_done_callback(lambda _answer: news.set())
     try:
-        left_s = max(0, budget.last_ms - clock()) / 1_000
-        await asyncio.wait({answer}, timeout=left_s)
-        if not answer.done() and budget.best is None:
-            await _first(answer, offered)
-        if answer.done():
-            return _checked(answer.result(), player)
-        assert budget.best is not None
-        return _checked(budget.best, player)
+        await _wait(answer, budget, news)
+        return _checked(answer.result() if answer.done() else budget.best, player)
     finally:
-        budget.on_offer(None)
+        budget.on_change(None)
         budget.cancel()
 
 
-async def _first(answer: asyncio.Future[Choice], offered: asyncio.Event) -> None:
-    """Wait for the answer or an offer."""
-    offer = asyncio.create_task(offered.wait())
-    try:
-        either: set[asyncio.Future[Any]] = {answer, offer}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        offer.cancel()
+async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event) -> None:
+    """Wait for the answer, or until the last moment; from then on for an offer, if none is there.
+
+    The player may set itself a limit, so the last moment is looked up again whenever there is news.
+    """
+    while not answer.done():
+        news.clear()
+        left_ms = budget.until_last_ms()
+        if left_ms == 0 and budget.best is not None:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left_ms / 1_000 if left_ms else None):
+                await news.wait()
 
 
 def _look_away(answer: asyncio.Future[Choice]) -> None:
@@ -131,12 +128,3 @@ def _bearable(error: BaseException) -> Exception:
     wrapped = RuntimeError(f"the player raised {error!r}")
     wrapped.__cause__ = error
     return wrapped
-
-
-async def _in_daemon_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run a function beside the loop and beside a search that may still hold its own thread."""
-    thread = PlayerThread("static choice")
-    try:
-        return await asyncio.wrap_future(thread.submit(function, *args, **kwargs))
-    finally:
-        thread.close()

@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         "--winprob", metavar="NAME_OR_FILE", help="trained, or a table of win probabilities (CSV)"
     )
     parser.add_argument("--threads", type=int, default=1, help="to search with at once")
+    parser.add_argument("--ponder", action="store_true", help="search on the opponent's time too")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
     parser.add_argument("--seed", type=int, help="for the player's chance")
     parser.add_argument("--verbose", action="store_true", help="log every move")
@@ -137,7 +138,6 @@ def _leave(status: int, *, with_group: bool) -> None:
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
-    from .equipment import Equipment
     from .registry import SeatError, parse_seat
 
     _log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
@@ -146,7 +146,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
         if spec.kind == "remote":
             raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
         try:
-            equipment = Equipment(options.lexicon, options.leaves, options.winprob, options.threads)
+            equipment = _equipment(options)
         except ValueError as error:
             raise _Unusable(str(error)) from None
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
@@ -228,6 +228,18 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
     warm_up()
     Library(equipment).preload()
     return factory
+
+
+def _equipment(options: argparse.Namespace) -> Equipment:
+    from .equipment import Equipment
+
+    return Equipment(
+        lexicon=options.lexicon,
+        leaves=options.leaves,
+        win_probabilities=options.winprob,
+        threads=options.threads,
+        ponder=options.ponder,
+    )
 
 
 def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:

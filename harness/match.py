@@ -68,11 +68,13 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A table of win probabilities for local seats."""
     threads: int = 1
     """How many each local seat may search with."""
+    ponder: bool = False
+    """Whether local seats may use the time in which their opponent thinks."""
 
     @property
     def equipment(self) -> Equipment:
         """What local seats are given to play with."""
-        return Equipment(self.lexicon, self.leaves, self.winprob, self.threads)
+        return Equipment(self.lexicon, self.leaves, self.winprob, self.threads, self.ponder)
 
 
 def write_config(config: MatchConfig, folder: Path) -> None:

@@ -388,8 +388,12 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """What it scores."""
     equity: float | None = None
     """What it is worth in all, in points."""
+    equity_error: Annotated[float, Meta(ge=0)] | None = None
+    """The standard error of ``equity``, in points."""
     win: Annotated[float, Meta(ge=0, le=1)] | None = None
     """How likely it wins, a draw counting half."""
+    win_error: Annotated[float, Meta(ge=0)] | None = None
+    """The standard error of ``win``."""
     samples: Number | None = None
     """How many continuations were looked at."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from bot.runner import BotRunner
 from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.generate import legal_moves
@@ -27,7 +29,9 @@ from protocol.messages import (
     Message,
     Move,
     NewGame,
+    Ping,
     Played,
+    Pong,
     Ready,
     Refused,
     Resign,
@@ -241,3 +245,24 @@ class TestArbiter:
             await self.turn()
         if self.state.over is not None:
             await self.end()
+
+
+@asynccontextmanager
+async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio.Task[str]]:
+    """Let a bot say hello to an arbiter; on leaving, the conversation is over."""
+    ours, its = MemoryChannel.pair()
+    talk = asyncio.create_task(runner.converse(its))
+    await table.greet(ours)
+    try:
+        async with asyncio.timeout(60):
+            yield talk
+    finally:
+        talk.cancel()
+        await asyncio.gather(talk, return_exceptions=True)
+
+
+async def caught_up(runner: BotRunner, table: TestArbiter) -> None:
+    """Wait until the bot has taken in what was sent, and its player too."""
+    await table.channel.send(Ping(id=99))
+    await table.hear(Pong)
+    await asyncio.wrap_future(runner.games[table.name].thread.submit(lambda: None))

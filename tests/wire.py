@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import cast
 
@@ -41,7 +42,9 @@ def made(info: inspect.Type, rng: random.Random) -> object:
             assert high is not None, "a number without a bound can't be carried by every codec"
             return rng.choice((low, high, rng.randint(low, high), max(low, min(high, 1))))
         case inspect.FloatType():
-            return rng.choice(_FLOATS[:3] if info.le is not None else _FLOATS)
+            lowest = -math.inf if info.ge is None else info.ge
+            highest = math.inf if info.le is None else info.le
+            return rng.choice([one for one in _FLOATS if lowest <= one <= highest])
         case inspect.StrType():
             return _text(info, rng)
         case inspect.BoolType():

@@ -21,10 +21,12 @@ from .failing import CommandFailed
 from .options import (
     LeavesOption,
     LexiconOption,
+    PonderOption,
     SeedOption,
     ThreadsOption,
     VerboseOption,
     WinprobOption,
+    check_pondering,
     client_tls,
     equip,
     load_equipped,
@@ -49,6 +51,7 @@ def connect(
     leaves: LeavesOption = None,
     winprob: WinprobOption = None,
     threads: ThreadsOption = 1,
+    ponder: PonderOption = False,
     seed: SeedOption = None,
     verbose: VerboseOption = False,
 ) -> None:
@@ -66,6 +69,7 @@ def connect(
         leaves: trained, formula, or a leave table (KLV2). [default: the bot's own]
         winprob: trained, or a table of win probabilities (CSV), if the bot uses one.
         threads: How many the bot may search with.
+        ponder: Let the bot search while its opponent thinks.
         seed: For the bot's own chance.
         verbose: Log what happens to stderr.
     """
@@ -83,7 +87,9 @@ def connect(
         except ChannelClosed as closed:
             raise CommandFailed(str(closed), status=1) from None
         return
-    equipment = equip(lexicon, leaves, winprob, threads)
+    equipment = equip(lexicon, leaves, winprob, threads, ponder=ponder)
+    if ponder:
+        check_pondering(1, threads, "--threads")
     if lexicon not in lexicon_names() or leaves is not None or winprob is not None:
         load_equipped(equipment)  # what is embedded is known to be sound
     arguments = ["--bot", bot, *equipment.arguments(), "--name", name or spec.name]

@@ -31,10 +31,12 @@ from .options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
+    PonderOption,
     SeedOption,
     ThreadsOption,
     VerboseOption,
     WinprobOption,
+    check_pondering,
     equip,
     load_equipped,
     log_to_stderr,
@@ -63,6 +65,7 @@ def match(
     leaves: LeavesOption = None,
     winprob: WinprobOption = None,
     threads: ThreadsOption = 1,
+    ponder: PonderOption = False,
     seed: SeedOption = None,
     concurrency: int = 1,
     transport: Literal["websocket", "pipe"] | None = None,
@@ -91,6 +94,7 @@ def match(
         leaves: trained, formula, or a leave table (KLV2) for local seats. [default: the seats' own]
         winprob: trained, or a table of win probabilities (CSV) for local seats that use one.
         threads: How many each local seat may search with.
+        ponder: Let local seats search while their opponent thinks; each needs cores of its own.
         seed: Makes the draws of local seats repeatable.
         concurrency: Games at once.
         transport: How local seats talk to the host. [default: websocket for one game at a time]
@@ -104,6 +108,7 @@ def match(
         if seat_a is not None:
             raise CommandFailed(f"--resume {resume} has its seats already; name none")
         config, folder = _read(resume), resume
+        _check_cores(config)
         words = load_equipped(config.equipment)
     else:
         if seat_a is None or seat_b is None:
@@ -119,9 +124,10 @@ def match(
             margin_ms=margin,
             first_move_ms=first_move,
         )
-        equipment = equip(lexicon, leaves, winprob, threads)
+        equipment = equip(lexicon, leaves, winprob, threads, ponder=ponder)
         seats = (seat_a, seat_b)
         config, words = _configure(seats, games, control, equipment, seed, concurrency, transport)
+        _check_cores(config)
         folder = writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
             raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
@@ -188,8 +194,16 @@ def _configure(
         leaves=equipment.leaves,
         winprob=equipment.win_probabilities,
         threads=equipment.threads,
+        ponder=equipment.ponder,
     )
     return config, words
+
+
+def _check_cores(config: MatchConfig) -> None:
+    """See that a match whose seats ponder has the cores for it, also where it is taken up again."""
+    if config.ponder:
+        here = sum(not seat.startswith(("ws://", "wss://")) for seat in config.seats)
+        check_pondering(here * config.concurrency, config.threads, "--concurrency or --threads")
 
 
 def _anywhere(spec: SeatSpec) -> str:

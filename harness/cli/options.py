@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import ssl
 import sys
@@ -27,10 +28,12 @@ __all__ = [
     "JsonOption",
     "LeavesOption",
     "LexiconOption",
+    "PonderOption",
     "SeedOption",
     "ThreadsOption",
     "VerboseOption",
     "WinprobOption",
+    "check_pondering",
     "client_tls",
     "equip",
     "load_equipped",
@@ -78,6 +81,9 @@ WinprobOption: TypeAlias = Annotated[str | None, Parameter(name="--winprob")]
 """``trained`` or a table of win probabilities (CSV) for players that use one."""
 
 ThreadsOption: TypeAlias = Annotated[int, Parameter(name="--threads")]
+PonderOption: TypeAlias = Annotated[bool, Parameter(name="--ponder", negative="")]
+"""Whether players may search while their opponent thinks; each needs cores of its own."""
+
 JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
 SeedOption: TypeAlias = Annotated[int | None, Parameter(name="--seed")]
 VerboseOption: TypeAlias = Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")]
@@ -115,7 +121,12 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
 
 
 def equip(
-    lexicon: str, leaves: str | None = None, winprob: str | None = None, threads: int = 1
+    lexicon: str,
+    leaves: str | None = None,
+    winprob: str | None = None,
+    threads: int = 1,
+    *,
+    ponder: bool = False,
 ) -> Equipment:
     """Put together what local seats are given; it means the same in every folder.
 
@@ -131,9 +142,28 @@ def equip(
             leaves=table_location(leaves, LEAVE_TABLES),
             win_probabilities=table_location(winprob, WIN_PROBABILITY_TABLES),
             threads=threads,
+            ponder=ponder,
         )
     except ValueError as error:
         raise CommandFailed(f"--threads {threads}: {error}") from None
+
+
+def check_pondering(seats: int, threads: int, remedy: str) -> None:
+    """See that every seat that ponders has cores of its own, or fail.
+
+    Else it would search on the time of whoever is to move, its own side's or not.
+
+    Args:
+        seats: how many there are at once on this machine.
+        threads: how many each searches with.
+        remedy: the options that would have to be smaller.
+    """
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if seats * threads > cores:
+        raise CommandFailed(
+            f"--ponder needs a core for every thread of every seat, {seats} × {threads} of them, "
+            f"and there are {cores} here; leave it out, or lower {remedy}"
+        )
 
 
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:

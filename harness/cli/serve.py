@@ -30,10 +30,12 @@ from .options import (
     Duration,
     LeavesOption,
     LexiconOption,
+    PonderOption,
     SeedOption,
     ThreadsOption,
     VerboseOption,
     WinprobOption,
+    check_pondering,
     equip,
     load_equipped,
     log_to_stderr,
@@ -58,6 +60,7 @@ class ServeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     leaves: str | None = None
     winprob: str | None = None
     threads: int | None = None
+    ponder: bool = False
     seed: int | None = None
     max_games: int | None = None
     bots: dict[str, str] = {}
@@ -78,6 +81,7 @@ def serve(
     leaves: LeavesOption = None,
     winprob: WinprobOption = None,
     threads: ThreadsOption | None = None,
+    ponder: PonderOption = False,
     seed: SeedOption = None,
     time: Duration | None = None,
     increment: Duration | None = None,
@@ -104,6 +108,8 @@ def serve(
         leaves: trained, formula, or a leave table (KLV2) for local bots. [default: the bots' own]
         winprob: trained, or a table of win probabilities (CSV) for local bots that use one.
         threads: How many each local bot may search with. [default: 1]
+        ponder: Let local bots search while their opponent thinks, if the cores are enough for the
+            threads of as many games as may be on at once.
         seed: For the own chance of local bots; what is drawn stays secret.
         time: Each side's clock. [default: 25m]
         increment: Added after each move; then there is no overtime.
@@ -136,7 +142,10 @@ def serve(
         leaves or file.leaves,
         winprob or file.winprob,
         _first(threads, file.threads, 1),
+        ponder=ponder or file.ponder,
     )
+    if equipment.ponder:
+        check_pondering(server_config.max_games, equipment.threads, "--max-games or --threads")
     path = _path(db, file.db) or Path("tilewire.db")
     chance = file.seed if seed is None else seed
     try:

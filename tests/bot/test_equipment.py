@@ -63,6 +63,7 @@ def test_an_equipment_as_a_workers_options() -> None:
     assert full[-4:] == ["--leaves", "b.klv2", "--winprob", "c.csv"]
     with pytest.raises(ValueError, match="0 threads; a player searches with 1 or more"):
         Equipment(threads=0)
+    assert Equipment(ponder=True).arguments()[-1] == "--ponder"
 
 
 def test_tables_are_loaded_once(leaves: Path, winprob: Path, rules: Rules) -> None:

@@ -10,7 +10,6 @@ import pytest
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.greedy import GreedyPlayer
 from bot.players.static import StaticPlayer, generator_for, static_choice
-from bot.timeplan import margin_ms, plan, turns_left
 from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.generate import RankedMove
@@ -145,47 +144,6 @@ def test_games_between_players_of_the_house_are_legal(
         game = game.play(players[seat].choose(now, soon()).move, lexicon.graph.contains)
     assert game.over.reason == "out"
     assert len(game.turns) < 60
-
-
-# --- time ---------------------------------------------------------------------------------------
-
-
-def test_a_turn_gets_its_share_of_the_clock(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "AEINRTS")
-    budget = plan(view, 1_500_000, asked_ms=1_000, clock=lambda: 1_000)
-    assert turns_left(view) == 11
-    assert budget.deadline_ms == 1_000 + (900_000 - 200) // 11
-    assert budget.last_ms == 1_000 + 900_000 - 200, "overtime costs points"
-
-
-def test_a_turn_ends_before_its_deadline(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "AEINRTS")
-    budget = plan(view, 1_000, asked_ms=0, lag_ms=0, clock=lambda: 0)
-    assert budget.deadline_ms == budget.last_ms == 800
-    assert margin_ms(60_000, 150) == 350
-    assert plan(view, 0, asked_ms=0, clock=lambda: 0).remaining_ms() == 0
-
-
-def test_overtime_is_for_quick_moves(lexicon: Lexicon, rules: Rules) -> None:
-    view = replace(view_of(lexicon, rules, "AEINRTS"), clocks=(-5_000, 900_000))
-    budget = plan(view, 595_000, asked_ms=0, clock=lambda: 0)
-    assert (budget.deadline_ms, budget.last_ms) == (500, 594_800)
-
-
-def test_a_budget_counts_down_and_keeps_the_best() -> None:
-    now = [0]
-    budget = Budget(100, 150, clock=lambda: now[0])
-    told: list[Choice | None] = []
-    budget.on_offer(lambda: told.append(budget.best))
-    assert (budget.remaining_ms(), budget.expired, budget.best) == (100, False, None)
-    budget.offer(Choice(PASS, text="first"))
-    budget.offer(Choice(PASS, text="second"))
-    assert budget.best == Choice(PASS, text="second") == told[-1]
-    now[0] = 120
-    assert (budget.remaining_ms(), budget.expired) == (0, True)
-    now[0] = 0
-    budget.cancel()
-    assert budget.expired
 
 
 def test_a_player_has_to_choose(lexicon: Lexicon, rules: Rules) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 import msgspec
 import pytest
-from bot_table import MemoryChannel, TestArbiter
+from bot_table import MemoryChannel, TestArbiter, caught_up, seated
 
 from bot.equipment import Resources
 from bot.player import Budget, Choice, Observed, Player, Refusal, Result, View
@@ -22,7 +21,7 @@ from bot.watching import Watched
 from engine.moves import PASS, Exchange, Move
 from engine.rules import Rules
 from lexicons.store import Lexicon
-from protocol.channel import Channel, ChannelClosed, now_ms
+from protocol.channel import Channel, ChannelClosed
 from protocol.messages import (
     Decline,
     Error,
@@ -45,27 +44,6 @@ from protocol.messages import Move as MoveMessage
 @pytest.fixture
 def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
     return TestArbiter(lexicon, rules)
-
-
-@asynccontextmanager
-async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio.Task[str]]:
-    """Let a bot say hello to an arbiter; on leaving, the conversation is over."""
-    ours, its = MemoryChannel.pair()
-    talk = asyncio.create_task(runner.converse(its))
-    await table.greet(ours)
-    try:
-        async with asyncio.timeout(60):
-            yield talk
-    finally:
-        talk.cancel()
-        await asyncio.gather(talk, return_exceptions=True)
-
-
-async def caught_up(runner: BotRunner, table: TestArbiter) -> None:
-    """Wait until the bot has taken in what was sent, and its player too."""
-    await table.channel.send(Ping(id=99))
-    await table.hear(Pong)
-    await asyncio.wrap_future(runner.games[table.name].thread.submit(lambda: None))
 
 
 class Passes(Player):
@@ -560,9 +538,7 @@ async def test_an_offer_after_the_last_moment_is_taken_at_once(table: TestArbite
     thread = PlayerThread("test")
     watched = Watched(table.offer(), table.rules, Resources(table.lexicon), 0)
     budget = Budget(0)
-    search = asyncio.create_task(
-        think(player, thread, watched.view, budget, built_in=False, clock=now_ms)
-    )
+    search = asyncio.create_task(think(player, thread, watched.view, budget, built_in=False))
     await asyncio.to_thread(player.thinking.wait)
     assert not search.done()
     choice = Choice(PASS, text="late")

@@ -98,6 +98,44 @@ def test_players_that_would_share_a_core(
     assert "--concurrency 2 with --threads 3 would have players share a core" in tilewire.err
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "seats"),
+    [
+        ("match", ("--concurrency", "2"), "4 × 1"),
+        ("match", ("--threads", "2"), "2 × 2"),
+        ("serve", ("--max-games", "4"), "4 × 1"),
+        ("connect", ("--threads", "4"), "1 × 4"),
+    ],
+)
+def test_players_without_cores_of_their_own_do_not_ponder(
+    tilewire: CommandLine,
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: tuple[str, str],
+    seats: str,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
+    few = ("--lexicon", "few.txt", "--ponder")
+    assert tilewire(*COMMANDS[command], *few, *options) == 2
+    assert f"every thread of every seat, {seats} of them, and there are 3 here" in tilewire.err
+    assert f"lower --{'m' if command == 'serve' else ''}" in tilewire.err
+    assert not (files / "out").exists()
+
+
+def test_a_match_with_pondering_is_taken_up_only_where_the_cores_are(
+    tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1})
+    few = ("--lexicon", "few.txt", "--time", "1m", "--ponder")
+    assert tilewire(*COMMANDS["match"], *few) == 0, tilewire.err
+    assert read_config(files / "out").equipment.ponder
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
+    assert tilewire("match", "--resume", files / "out") == 2
+    assert "--ponder needs a core for every thread of every seat" in tilewire.err
+
+
 def test_a_match_keeps_what_its_seats_are_given(tilewire: CommandLine, files: Path) -> None:
     (files / "winpct.csv").write_text(",0,1\n1,1,0.75\n0,0.5,0.5\n")
     given = ("--leaves", "zero.klv2", "--winprob", "winpct.csv", "--threads", "2")

@@ -8,19 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from bot.equipment import Equipment
+from bot.registry import parse_seat
 from engine.rules import standard_rules
 from harness.bench.client import Client
 from harness.host import GameHost
 from harness.journal import Journal, JournalError
 from harness.lag import LagMeter
-from harness.records import Ended, Record, Turn
+from harness.records import Ended, Record, Thought, Turn
 from harness.scorebook import Scorebook
-from harness.seats import Came, GuestSeat, Happening, Report, Said
+from harness.seating import WorkerMaker
+from harness.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said
 from harness.server import MatchServer, ServerConfig
 from harness.setup import Draws, new_game
 from harness.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
+from protocol.codec import JSON
 from protocol.messages import (
     Error,
     GameOver,
@@ -105,6 +109,53 @@ async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> N
     assert (await c.expect(NewGame)).game == (await d.expect(NewGame)).game
     for client in (a, b, c, d):
         await client.close()
+
+
+# --- what a player thinks -------------------------------------------------------------------------
+
+THINKS = """
+from bot.player import Choice, Considered, Player
+from engine.moves import PASS
+
+class Thinks(Player):
+    def choose(self, view, budget):
+        moves = view.legal_moves()[:2]
+        found = [Considered(one.move, score=one.score, win=0.625, win_error=0.125, equity=12.75,
+                            equity_error=1.5, samples=4321) for one in moves]
+        budget.offer(Choice(moves[0].move, candidates=tuple(found)))
+        return Choice(PASS, text="nobody is to know", candidates=tuple(found[::-1]))
+"""
+
+
+async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
+    (tmp_path / "thinks.py").write_text(THINKS)
+    lexicon, rules = load_lexicon(), standard_rules()
+    journal = Journal(tmp_path / "j.db")
+    opened = new_game(("thinker", "passer"), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    maker = WorkerMaker(parse_seat(f"{tmp_path}/thinks.py:Thinks"), "thinker", Equipment())
+    passer, watched = Passer("passer"), list[Message]()
+    async with LagMeter() as lag:
+        seats = ProcessSeat("thinker", maker.make), passer
+        host = GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag)
+        host.watch(watched.append)
+        assert (await host.run()).outcome == "zeroes"
+    (kept,) = journal.finished()
+    journal.close()
+    thoughts = [record for record in kept.records if isinstance(record, Thought)]
+    assert {thought.seq for thought in thoughts} == {1, 3, 5}
+    for thought in thoughts:
+        assert (thought.seat, len(thought.candidates)) == (0, 2)
+        best = thought.candidates[0]
+        assert (best.win, best.win_error, best.equity, best.equity_error, best.samples) == (
+            *(0.625, 0.125, 12.75, 1.5),
+            4321,
+        )
+    assert thoughts[-1].text == "nobody is to know"
+    for told in (passer.heard, watched):
+        assert isinstance(told[-1], GameOver)
+        frames = [str(JSON.encode(message)) for message in told]
+        assert not any("nobody is to know" in frame or "4321" in frame for frame in frames)
 
 
 # --- a journal that fails -------------------------------------------------------------------------

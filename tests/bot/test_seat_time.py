@@ -1,0 +1,201 @@
+"""What a seat does with its time: it says what it thinks, keeps limits, ponders."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+from bot_table import TestArbiter, caught_up, seated
+
+from bot.equipment import Equipment
+from bot.player import Budget, Choice, Considered, Player, View
+from bot.runner import BotRunner
+from engine.moves import PASS
+from engine.rules import Rules
+from lexicons.store import Lexicon
+from protocol.messages import Info, Ping, Pong
+from protocol.messages import Move as MoveMessage
+
+PONDERS = Equipment(ponder=True)
+
+
+@pytest.fixture
+def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
+    return TestArbiter(lexicon, rules)
+
+
+class Thinker(Player):
+    """Thinks as it is told to, and waits to be let go."""
+
+    def __init__(self, think: Callable[[View, Budget], object] = lambda *_: None) -> None:
+        self.go = threading.Event()
+        self.pondering = threading.Event()
+        self.pondered: list[tuple[View, Budget]] = []
+        self._think = think
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        self._think(view, budget)
+        self.go.wait(30)
+        return Choice(PASS)
+
+    def ponder(self, view: View, budget: Budget) -> None:
+        self.pondered.append((view, budget))
+        self.pondering.set()
+
+
+def considered(view: View, count: int) -> tuple[Considered, ...]:
+    return tuple(
+        Considered(
+            one.move,
+            score=one.score,
+            win=0.5,
+            win_error=0.01,
+            equity=20.5,
+            equity_error=1.25,
+            samples=100,
+        )
+        for one in view.legal_moves()[:count]
+    )
+
+
+# --- what it thinks -------------------------------------------------------------------------------
+
+
+async def test_candidates_are_told_while_it_thinks_and_with_the_move(
+    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.seatgame.REPORT_MS", 1)
+    monkeypatch.setattr("bot.seatgame.REPORTS", 10**6)
+
+    def think(view: View, budget: Budget) -> None:
+        moves = considered(view, 40)
+        budget.offer(Choice(moves[0].move, score=moves[0].score, candidates=moves[:2]))
+        told.wait(30)
+        best = Choice(moves[1].move, text="it is that", candidates=moves)
+        budget.limit(0)
+        budget.offer(best)
+
+    told = threading.Event()
+    player = Thinker(think)
+    async with seated(BotRunner("b", lambda: player), table):
+        await table.begin()
+        await table.say(table.question())
+        first = await table.hear(Info)
+        assert table.infos == []
+        assert (first.seq, len(first.candidates)) == (1, 2)
+        one = first.candidates[0]
+        assert (one.win, one.win_error, one.equity, one.equity_error) == (0.5, 0.01, 20.5, 1.25)
+        assert one.samples == 100
+        told.set()
+        move = await table.hear(MoveMessage)
+        player.go.set()
+    last = table.infos[-1]
+    assert last.text == "it is that"
+    assert len(last.candidates) == 25
+    assert last.candidates[1].move == move.move
+
+
+async def test_what_is_no_candidate_ends_the_conversation(
+    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.seatgame.REPORT_MS", 1)
+    monkeypatch.setattr("bot.seatgame.REPORTS", 10**6)
+
+    def think(view: View, budget: Budget) -> None:
+        budget.offer(Choice(PASS, candidates=("8D WORD",)))  # type: ignore[arg-type]
+
+    player = Thinker(think)
+    async with seated(BotRunner("b", lambda: player), table) as talk:
+        await table.begin()
+        await table.say(table.question())
+        with pytest.raises(AttributeError, match="move"):
+            await talk
+        player.go.set()
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("built_in", [True, False])
+async def test_a_player_is_held_to_a_limit_of_its_own(table: TestArbiter, built_in: bool) -> None:
+    def think(view: View, budget: Budget) -> None:
+        if not built_in:
+            budget.offer(Choice(view.legal_moves()[0].move))
+        budget.limit(1)
+
+    player = Thinker(think)
+    async with seated(BotRunner("b", lambda: player, built_in=built_in), table):
+        await table.begin()
+        move = await table.ask()
+        assert move.move != "-"
+        player.go.set()
+
+
+# --- pondering ------------------------------------------------------------------------------------
+
+
+async def test_a_seat_ponders_after_its_own_move_until_it_hears_of_the_game(
+    table: TestArbiter,
+) -> None:
+    player = Thinker()
+    player.go.set()
+    runner = BotRunner("b", lambda: player, equipment=PONDERS)
+    async with seated(runner, table):
+        await table.begin()
+        await table.turn()
+        await caught_up(runner, table)
+        ((view, budget),) = player.pondered
+        assert not budget.expired
+        assert view.rack == table.state.position.racks[0]
+        assert view.position.on_turn == 1
+        await table.turn()
+        await caught_up(runner, table)
+        assert budget.expired
+        assert len(player.pondered) == 1, "it is its own turn next"
+        await table.turn()
+        await caught_up(runner, table)
+        second = player.pondered[1][1]
+        assert not second.expired
+        await table.end()
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        assert second.expired
+
+
+async def test_nobody_ponders_who_may_not(table: TestArbiter) -> None:
+    player = Thinker()
+    player.go.set()
+    runner = BotRunner("b", lambda: player)
+    async with seated(runner, table):
+        await table.begin()
+        await table.turn()
+        await caught_up(runner, table)
+    assert player.pondered == []
+
+
+async def test_who_does_not_come_back_from_pondering_is_overruled(table: TestArbiter) -> None:
+    go = threading.Event()
+
+    class Ponders(Thinker):
+        def ponder(self, view: View, budget: Budget) -> None:
+            super().ponder(view, budget)
+            budget.offer(Choice(PASS, candidates=(Considered(PASS),)))
+            go.wait(30)
+
+    player = Ponders()
+    player.go.set()
+    runner = BotRunner("b", lambda: player, built_in=True, equipment=PONDERS)
+    async with seated(runner, table):
+        await table.begin()
+        await table.turn()
+        assert await asyncio.to_thread(player.pondering.wait, 30)
+        await table.turn()
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        table.deadline_ms = 60
+        move = await table.ask()
+        assert move.move != "-", "the static choice"
+        assert {info.seq for info in table.infos} == {3}, "what is thought meanwhile is not told"
+        go.set()
