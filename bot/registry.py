@@ -51,13 +51,21 @@ class _House(NamedTuple):
 
 
 _HOUSE: dict[str, _House] = {
+    "champion": _House("bot.players.champion:ChampionPlayer", ("time",)),
     "greedy": _House("bot.players.greedy:GreedyPlayer"),
+    "mc": _House("bot.players.mc:MonteCarloPlayer", ("candidates", "samples", "plies")),
+    "mc+rh": _House(
+        "bot.players.mc:RackMonteCarloPlayer", ("weights", "candidates", "samples", "plies")
+    ),
     "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
+    "sim": _House(
+        "bot.players.simulating:SimulatingPlayer", ("candidates", "plies", "iterations", "time")
+    ),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
     "vanilla": _House("bot.players.vanilla:VanillaPlayer"),
 }
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 

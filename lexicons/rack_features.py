@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from lexicons.leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 __all__ = [
     "MAX_WEIGHT",
     "RackWeights",
+    "Trained",
     "feature_names",
     "leave_features",
     "leave_table",
@@ -46,11 +47,13 @@ __all__ = [
 MAX_WEIGHT = 500
 """In points, either way; no leave is then worth more than a leave table may say."""
 _FORMAT = "tilewire rack weights 1"
-_SHIPPED = "scowl.rack.json"
+_SHIPPED = {"rh": "scowl.rack.json", "mc+rh": "scowl.mc-rack.json"}
 _MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
 _ROWS = 1 << 15  # of features at once: 8 MiB
 
 Counts: TypeAlias = npt.NDArray[np.int64]
+Trained: TypeAlias = Literal["rh", "mc+rh"]
+"""A player that weights come with the house for."""
 
 
 @dataclass(frozen=True)
@@ -160,10 +163,11 @@ def read_rack_weights(
     return weights
 
 
-@lru_cache(maxsize=1)
-def shipped_rack_weights() -> RackWeights:
+@lru_cache(maxsize=2)
+def shipped_rack_weights(player: Trained = "rh") -> RackWeights:
     """Give the weights that come with the house: English, trained on the embedded lexicon."""
-    return _parse((files("lexicons") / "embedded" / _SHIPPED).read_bytes(), _SHIPPED)
+    name = _SHIPPED[player]
+    return _parse((files("lexicons") / "embedded" / name).read_bytes(), name)
 
 
 def write_rack_weights(path: str | Path, weights: RackWeights) -> None:

@@ -10,13 +10,19 @@ from __future__ import annotations
 from engine.evaluation import PLAIN
 from engine.generate import Generator
 from engine.rules import Rules
-from lexicons.rack_features import leave_table, read_rack_weights, shipped_rack_weights
+from lexicons.rack_features import (
+    RackWeights,
+    Trained,
+    leave_table,
+    read_rack_weights,
+    shipped_rack_weights,
+)
 from lexicons.store import Lexicon
 
 from ..player import Budget, Choice, Player, View
 from .static import best_choice
 
-__all__ = ["RackHeuristicPlayer"]
+__all__ = ["RackHeuristicPlayer", "rack_weights"]
 
 
 class RackHeuristicPlayer(Player):
@@ -27,10 +33,7 @@ class RackHeuristicPlayer(Player):
     """
 
     def __init__(self, weights: str = "") -> None:
-        try:
-            self._weights = read_rack_weights(weights) if weights else shipped_rack_weights()
-        except OSError as error:
-            raise ValueError(f"the weights {weights!r} cannot be read: {error.strerror}") from None
+        self._weights = rack_weights(weights, "rh")
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
         """Work the leaves out.
@@ -44,3 +47,15 @@ class RackHeuristicPlayer(Player):
         """Choose by that sum."""
         leaves = leave_table(self._weights, view.rules.distribution)
         return best_choice(Generator(view.lexicon, view.rules, leaves, PLAIN), view)
+
+
+def rack_weights(path: str, player: Trained) -> RackWeights:
+    """Read the weights of a file, or give those that a player of the house has.
+
+    Raises:
+        ValueError: the file cannot be read, or holds none.
+    """
+    try:
+        return read_rack_weights(path) if path else shipped_rack_weights(player)
+    except OSError as error:
+        raise ValueError(f"the weights {path!r} cannot be read: {error.strerror}") from None

@@ -7,18 +7,20 @@ import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
 
-from ..figures import table
+from ..figures import number, share, table
 from .failing import CommandFailed
 from .options import (
+    Duration,
     JsonOption,
     LeavesOption,
     LexiconOption,
     ThreadsOption,
     WinprobOption,
+    equip,
     load_given,
     load_words,
     log_to_stderr,
@@ -26,6 +28,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from lexicons.win_probability import WinProbabilities
+
+    from ..bench.deadlines import DeadlineBench
     from ..bench.selfplay import Bench, Field
 
 __all__ = ["app"]
@@ -104,7 +109,7 @@ class _Playing:
     leaves: LeavesOption = None
     """trained, formula, a leave table (KLV2), or synthetic: made up. [default: the players' own]"""
     winprob: WinprobOption = None
-    """trained, or a table of win probabilities (CSV); static players do not look at it."""
+    """trained, or a table of win probabilities (CSV); static players do not look at one."""
     threads: ThreadsOption = 1
     """How many work side by side; games are the same in any number of them."""
     seed: int = 0
@@ -139,6 +144,14 @@ class _Playing:
             return Field(lexicon, rules, table, f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}")
         name = leaves_name(named, rules.distribution)
         return Field.of(lexicon, rules, given.leaves, name)
+
+    def chances(self, field: Field) -> WinProbabilities | None:
+        """Give the win probabilities to simulate with, the players' own if none are named."""
+        from lexicons.tables import load_win_probabilities, win_probabilities_for
+
+        if self.winprob is None:
+            return win_probabilities_for(field.rules.distribution)
+        return load_win_probabilities(self.winprob, field.rules.distribution)
 
     def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
         """Measure so many of something, or fail with a sentence."""
@@ -178,17 +191,79 @@ def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
 
 
 @app.command
-def sim(*, rollouts: int = 20_000, playing: _Playing | None = None) -> None:
-    """Roll the static choice of some positions out; print how many rollouts a second.
+def sim(
+    *,
+    rollouts: int = 10_000,
+    candidates: int = 15,
+    plies: int | None = None,
+    position: str | None = None,
+    stages: Annotated[bool, Parameter(negative="")] = False,
+    playing: _Playing | None = None,
+) -> None:
+    """Simulate a position; print how many rollouts of a candidate are made a second.
 
     Args:
-        rollouts: How many in each stage of the game, for two turns and for four.
+        rollouts: How many in each of five runs, whose median is printed.
+        candidates: How many moves of the highest static equity are rolled out, each as often.
+        plies: Turns after a candidate. [default: 2, and then 4]
+        position: A position (CGP). [default: one in mid-game]
+        stages: Simulate eight positions of each stage of the game instead.
         playing: With what.
     """
-    from ..bench.sim import measure_sim
-
     playing = playing or _Playing()
-    _print(playing.measure(measure_sim, rollouts), as_json=playing.json_)
+    if stages and position is not None:
+        raise CommandFailed("--stages has positions of its own; leave --position out")
+    from ..bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
+
+    def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
+        depths = (2, 4) if plies is None else (plies,)
+        what = Simulating(playing.chances(field), candidates, depths, rollouts)
+        if stages:
+            return measure_stages(field, what, threads, seed)
+        return measure_sim(field, what, position or MID_GAME, threads, seed)
+
+    _print(playing.measure(measure, rollouts), as_json=playing.json_)
+
+
+@app.command
+def deadlines(
+    *,
+    bot: str = "champion",
+    moves: int = 2_000,
+    load: int = 2,
+    from_: Annotated[Duration, Parameter(name="--from")] = 20,
+    to: Duration = 2_000,
+    playing: _Playing | None = None,
+) -> None:
+    """Ask a seat for moves while all cores are busy; print how much of its time it leaves unused.
+
+    Args:
+        bot: The seat.
+        moves: How many to ask for.
+        load: Processes that keep cores busy, as nice as that of the seat.
+        from_: The shortest time for a move.
+        to: The longest; each order of magnitude between them is as likely.
+        playing: With what; threads are those of the seat.
+    """
+    playing = playing or _Playing()
+    from bot.registry import SeatError
+    from protocol.channel import ChannelClosed
+
+    from ..bench.deadlines import Answer, Asking, ask_for_moves, summary
+
+    log_to_stderr(verbose=False)
+    given = equip(playing.lexicon, playing.leaves, playing.winprob, playing.threads)
+    answers: list[Answer] = []
+    try:
+        asking = Asking(bot, given, moves, load, from_, to, playing.seed)
+        asyncio.run(ask_for_moves(asking, playing.field(), answers, _tell_of(moves)))
+    except (SeatError, ValueError) as error:
+        raise CommandFailed(str(error)) from None
+    except ChannelClosed as closed:
+        raise CommandFailed(str(closed), status=1) from None
+    finally:
+        if answers:
+            _print_deadlines(summary(asking, answers), as_json=playing.json_)
 
 
 @app.command
@@ -220,6 +295,40 @@ def _print(bench: Bench, *, as_json: bool) -> None:
         return
     rows = [row for name, value in figures.items() for row in _rows(name, value)]
     print(table(("figure", "value"), rows))
+
+
+def _print_deadlines(found: DeadlineBench, *, as_json: bool) -> None:
+    figures = dataclasses.asdict(found)
+    if as_json:
+        print(json.dumps(figures, ensure_ascii=False))
+        return
+    spans = figures.pop("spans")
+    rows = [row for name, value in figures.items() for row in _rows(name, value)]
+    print(table(("figure", "value"), rows), end="\n\n")
+    marks = ("p50", "p90", "p99", "max")
+    heads = [f"{what} {mark}" for what in ("over", "unused") for mark in marks]
+    lines = [
+        (
+            one["budgets"],
+            f"{one['moves']:,}",
+            f"{one['late']:,}",
+            *(number(one[what][mark]) for what in ("overshoot_ms", "unused_ms") for mark in marks),
+            share(one["unused_share"]),
+        )
+        for one in spans
+    ]
+    print(table(("budget", "moves", "late", *heads, "unused share"), lines))
+    print("\nIn milliseconds; over is after the end of the budget, below 0 before it.")
+
+
+def _tell_of(moves: int) -> Callable[[int], None]:
+    """Give a function that tells of every hundredth move."""
+
+    def tell(done: int) -> None:
+        if done % 100 == 0:
+            say(f"{done:,} of {moves:,} moves")
+
+    return tell
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:

@@ -1,12 +1,14 @@
-"""``tilewire experiment``: players against each other, thousands of games in kernels."""
+"""``tilewire experiment``: players against each other, in kernels or turn by turn."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -29,9 +31,17 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = App(name="experiment", help="Play whole games in kernels to see who is better, and by what.")
+app = App(name="experiment", help="Play whole games to see who is better, and by what.")
+
+_MEASURES = {
+    "regret": "Choose moves by short simulations, and see by long ones what each choice costs.",
+    "coverage": "See how often the intervals of short simulations hold what long ones find.",
+}
+for _name, _help in _MEASURES.items():
+    app.command(f"harness.cli.measure:{_name}", name=_name, help=_help)
 
 _INTERVAL = 1.96  # standard errors either way: 95 %
+_TELL_EVERY_S = 20
 
 
 @Parameter(name="*")
@@ -61,12 +71,13 @@ class _Playing:
         given = load_given(equip(self.lexicon, leaves), lexicon).leaves
         return Field.of(lexicon, rules, given, leaves_name(leaves, rules.distribution))
 
-    def show(self, duels: Sequence[Duel]) -> None:
+    def show(self, *tables: Sequence[Duel]) -> None:
         """Print what came of it."""
         if self.json_:
-            print(json.dumps([dataclasses.asdict(one) for one in duels], ensure_ascii=False))
+            rows = [dataclasses.asdict(one) for table in tables for one in table]
+            print(json.dumps(rows, ensure_ascii=False))
             return
-        print(figures.table(_HEADINGS, list(map(_row, duels))))
+        print("\n\n".join(figures.table(_HEADINGS, list(map(_row, one))) for one in tables))
 
 
 @app.command
@@ -104,27 +115,52 @@ def duel(
 
 @app.command
 def cs221(
-    *, games: int = 300, leaves: LeavesOption = None, playing: _Playing | None = None
+    *,
+    games: int = 300,
+    leaves: LeavesOption = None,
+    out: Annotated[Path | None, Parameter(name="--out")] = None,
+    playing: _Playing | None = None,
 ) -> None:
-    """Play static, rh and vanilla against each other: the second table of CS221 (Stanford 2016).
+    """Play the tables of CS221 (Stanford 2016): simple players, and those who sample.
+
+    Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
+    turn by turn.
 
     Args:
         games: How many for each two.
         leaves: trained, formula, or a leave table (KLV2) for static. [default: the players' own]
+        out: A file (JSON lines) for the games of the second table; those that it has are not
+            played again.
         playing: With what.
     """
     playing = playing or _Playing()
     from lexicons.rack_features import leave_table, shipped_rack_weights
 
-    from ..experiments.cs221 import measure_cs221
+    from ..experiments.cs221 import measure_cs221, measure_sampling
 
     field = playing.field(leaves)
     racks = leave_table(shipped_rack_weights(), field.rules.distribution)
     try:
         found = measure_cs221(field, racks, games, playing.threads, playing.seed)
+        sampled = measure_sampling(field, games, playing.threads, playing.seed, out, _tell(games))
     except ValueError as error:
         raise CommandFailed(str(error)) from None
-    playing.show(found)
+    except OSError as error:
+        raise CommandFailed(f"--out {out}: {error.strerror}") from None
+    playing.show(found, sampled)
+
+
+def _tell(games: int) -> Callable[[str, int], None]:
+    """Give a function that tells how far a player's games are, now and then."""
+    told = time.monotonic()
+
+    def tell(player: str, played: int) -> None:
+        nonlocal told
+        if played == games or time.monotonic() - told > _TELL_EVERY_S:
+            told = time.monotonic()
+            say(f"{player}: {played:,} of {games:,} games")
+
+    return tell
 
 
 def _judge(name: str, field: Field, playing: _Playing) -> Judge:

@@ -184,7 +184,8 @@ def winprob(
 def features(
     *,
     out: OutOption,
-    games: int = 40_000,
+    games: int | None = None,
+    with_simulation: Annotated[bool, Parameter(negative="")] = False,
     threads: ThreadsOption = 1,
     playing: _Playing | None = None,
 ) -> None:
@@ -192,7 +193,8 @@ def features(
 
     Args:
         out: The weights to write, F.json.
-        games: How many to learn from.
+        games: How many to learn from. [default: 40,000; with simulation 3,000]
+        with_simulation: Have mc+rh play, which samples before it moves; the weights are for it.
         threads: How many games at once; they make no difference to what is learned.
         playing: With what; features are learned in this process alone.
     """
@@ -205,9 +207,17 @@ def features(
 
     from ..train.features import draw_rack_weights, train_features
 
+    if games is None:
+        games = 3_000 if with_simulation else 40_000
     with _sentences():
         trained = train_features(
-            lexicon, rules, games, playing.seed, lambda one: say(str(one)), threads=threads
+            lexicon,
+            rules,
+            games,
+            playing.seed,
+            lambda one: say(str(one)),
+            threads=threads,
+            with_simulation=with_simulation,
         )
         write_rack_weights(out, trained.weights)
         draw_rack_weights(trained.weights, _picture(out))

@@ -1,22 +1,28 @@
-"""The second table of CS221 (Stanford 2016): simple players against each other.
+"""The tables of CS221 (Stanford 2016): simple players against each other.
 
 *vanilla* plays the highest score, *rh* adds learned features of the leave, and *static* has a whole
-leave table and all adjustments.
+leave table and all adjustments; these play in kernels. *mc* and *mc+rh* sample before they move
+(``bot.players.mc``), and play turn by turn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import combinations
+from pathlib import Path
 
 from engine.evaluation import PLAIN
 from lexicons.leaves import LeaveTable
 
 from ..bench.selfplay import Field
 from .duel import Duel, Judge, play_duel, static, vanilla
+from .games import play_seats
 
-__all__ = ["USUAL_GAMES", "measure_cs221"]
+__all__ = ["PLAYERS", "USUAL_GAMES", "measure_cs221", "measure_sampling"]
 
 USUAL_GAMES = 300
+PLAYERS = ("vanilla", "rh", "mc", "mc+rh")
 
 
 def measure_cs221(
@@ -50,4 +56,45 @@ def measure_cs221(
             seed=seed,
         )
         for names in combinations(judges, 2)
+    ]
+
+
+def measure_sampling(
+    field: Field,
+    games: int,
+    threads: int,
+    seed: int,
+    out: Path | None = None,
+    progress: Callable[[str, int], object] | None = None,
+) -> list[Duel]:
+    """Play so many games of each of CS221's own players against vanilla, itself among them.
+
+    Args:
+        field: words and rules.
+        games: for each player.
+        threads: how many games at once.
+        seed: for the bags, which are the same for each player, and for their samples.
+        out: a file that has, or gets, what came of each game (``play_seats``).
+        progress: told a player and how many of his games there are by now.
+
+    Raises:
+        ValueError: as ``play_seats``.
+        OSError: the file can't be read or written.
+    """
+
+    def tell(player: str) -> Callable[[int], object] | None:
+        return partial(progress, player) if progress is not None else None
+
+    return [
+        play_seats(
+            (player, "vanilla"),
+            field.lexicon,
+            field.rules,
+            games,
+            threads=threads,
+            seed=seed,
+            out=out,
+            progress=tell(player),
+        )
+        for player in PLAYERS
     ]

@@ -7,9 +7,10 @@ cancels out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.evaluation import PLAIN, STANDARD, Evaluation
 from engine.rules import Rules
@@ -17,7 +18,9 @@ from engine.selfplay import StaticGames, play_static_games
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = ["Duel", "Judge", "duel_of", "greedy", "play_duel", "static", "vanilla"]
+__all__ = ["Duel", "Judge", "add_up", "duel_of", "greedy", "play_duel", "static", "vanilla"]
+
+Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 _TIE_BREAK = 1_000
 """Leaves of a greedy player count so much less that all of them are less than a point."""
@@ -107,6 +110,11 @@ def duel_of(player: str, opponent: str, played: StaticGames) -> Duel:
     seats = played.begins[:, np.newaxis]
     own = np.take_along_axis(played.scores, seats, axis=1)[:, 0]
     other = np.take_along_axis(played.scores, 1 - seats, axis=1)[:, 0]
+    return add_up(player, opponent, own, other)
+
+
+def add_up(player: str, opponent: str, own: Points, other: Points) -> Duel:
+    """Add games up by the points of each, [games], where two in a row are a pair."""
     pairs = (own - other).reshape(-1, 2).mean(axis=1)
     ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
     return Duel(

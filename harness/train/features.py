@@ -9,6 +9,10 @@ played in generations, each with the weights that the last one left.
 
 What all leaves have in common goes into an intercept that is not kept: the empty leave is worth
 nothing, and only differences choose moves.
+
+With simulation the games are those of *mc+rh*, which rolls a few moves out by the current weights
+before it makes one (``harness.train.sampled``). They take longer, so that there are fewer of them;
+each generation is learned from several times instead.
 """
 
 from __future__ import annotations
@@ -26,8 +30,9 @@ from engine.evaluation import PLAIN, POINT
 from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.rules import Rules
 from engine.selfplay import StaticGames, play_static_games
-from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.alphabet import BLANK
 from lexicons.cache import replacing
+from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (
     RackWeights,
     feature_names,
@@ -37,9 +42,31 @@ from lexicons.rack_features import (
 )
 from lexicons.store import Lexicon
 
-__all__ = ["Generation", "Trained", "Turns", "draw_rack_weights", "observe", "train_features"]
+from .sampled import lessons, play_sampled_games
 
-GAMES_A_GENERATION = 2_000
+__all__ = [
+    "Generation",
+    "Pace",
+    "Trained",
+    "Turns",
+    "draw_rack_weights",
+    "observe",
+    "train_features",
+]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How games are learned from."""
+
+    generation: int
+    """Games that are played with the same weights."""
+    passes: int
+    """How often each generation is learned from."""
+
+
+PACE = Pace(generation=2_000, passes=1)
+PACE_WITH_SIMULATION = Pace(generation=250, passes=5)
 BATCH = 64
 FIRST_STEP = 0.05
 STEPS_BEFORE_DECAY = 500
@@ -80,7 +107,7 @@ class Trained:
 
 
 class Turns(NamedTuple):
-    """What games teach."""
+    """What games teach; one row or more."""
 
     features: Floats
     """[turns, features + 1] of the leaves kept a turn before, and 1 for the intercept."""
@@ -95,8 +122,9 @@ def train_features(
     seed: int = 0,
     progress: Callable[[Generation], object] | None = None,
     *,
-    generation: int = GAMES_A_GENERATION,
+    pace: Pace | None = None,
     threads: int = 1,
+    with_simulation: bool = False,
 ) -> Trained:
     """Play games by the current weights, and learn from each generation of them.
 
@@ -106,38 +134,34 @@ def train_features(
         games: how many in all.
         seed: for the bags and for the order of learning; the same seed gives the same weights.
         progress: told after each generation.
-        generation: how many games are played with the same weights.
+        pace: how they are learned from.
         threads: how many games at once; it makes no difference to the weights.
+        with_simulation: whether *mc+rh* plays, instead of *rh*.
 
     Raises:
         ValueError: no game at all or in a generation, no turn that teaches, or as
             ``play_static_games``.
     """
-    if games < 1 or generation < 1:
-        raise ValueError(f"{games} games in generations of {generation}; one is the least of each")
+    pace = pace or (PACE_WITH_SIMULATION if with_simulation else PACE)
+    if games < 1 or pace.generation < 1:
+        raise ValueError(
+            f"{games} games in generations of {pace.generation}; one is the least of each"
+        )
+    play = _sampled_turns if with_simulation else _static_turns
     letters = rules.distribution.alphabet.letters
     learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
     generations: list[Generation] = []
-    for before in range(0, games, generation):
-        played = play_static_games(
-            lexicon,
-            rules,
-            leave_table(RackWeights(letters, learner.points), rules.distribution),
-            min(generation, games - before),
-            seed=int(learner.chance.integers(1 << 62)),
-            threads=threads,
-            record=True,
-            evaluation=PLAIN,
-        )
-        turns = observe(played, rules)
-        loss, spread = learner.learn(turns)
-        so_far = before + len(played.turns)
-        generations.append(Generation(so_far, len(turns.equities), loss, spread))
+    for before in range(0, games, pace.generation):
+        leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
+        count = min(pace.generation, games - before)
+        turns = play(lexicon, rules, leaves, count, int(learner.chance.integers(1 << 62)), threads)
+        loss, spread = learner.learn(turns, pace.passes)
+        generations.append(Generation(before + count, len(turns.equities), loss, spread))
         if progress is not None:
             progress(generations[-1])
     made = {
         "command": f"tilewire train features --lexicon {lexicon.name} --seed {seed} "
-        f"--games {games}",
+        f"--games {games}{' --with-simulation' if with_simulation else ''}",
         "lexicon": lexicon.name,
         "lexicon_checksum": lexicon.checksum,
         "seed": seed,
@@ -159,19 +183,48 @@ class _Learner:
         """The weights without the intercept, to a thousandth."""
         return tuple(np.round(self._weights[:-1], 3).tolist())
 
-    def learn(self, turns: Turns) -> tuple[float, float]:
-        """Go once through all turns, in random order; give the losses from before that."""
+    def learn(self, turns: Turns, passes: int) -> tuple[float, float]:
+        """Go so often through all turns, in random order; give the losses from before that."""
         targets = turns.equities - turns.equities.mean()
         loss = float(np.mean((turns.features @ self._weights - targets) ** 2))
-        order = self.chance.permutation(len(targets))
-        for first in range(0, len(order), BATCH):
-            batch = order[first : first + BATCH]
-            features = turns.features[batch]
-            off = features @ self._weights - targets[batch]
-            step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
-            self._weights -= step / len(batch) * (off @ features)
-            self._steps += 1
+        for _ in range(passes):
+            order = self.chance.permutation(len(targets))
+            for first in range(0, len(order), BATCH):
+                self._step(turns.features, targets, order[first : first + BATCH])
         return loss, float(np.mean(targets**2))
+
+    def _step(self, features: Floats, targets: Floats, batch: npt.NDArray[np.int64]) -> None:
+        some = features[batch]
+        off = some @ self._weights - targets[batch]
+        step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
+        self._weights -= step / len(batch) * (off @ some)
+        self._steps += 1
+
+
+def _static_turns(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
+) -> Turns:
+    played = play_static_games(
+        lexicon,
+        rules,
+        leaves,
+        games,
+        seed=seed,
+        threads=threads,
+        record=True,
+        evaluation=PLAIN,
+    )
+    return observe(played, rules)
+
+
+def _sampled_turns(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
+) -> Turns:
+    played = play_sampled_games(lexicon, rules, leaves, games, seed=seed, threads=threads)
+    taught = [lesson for game in played for lesson in lessons(game, leaves)]
+    kinds = len(rules.distribution.counts)
+    kept = np.array([np.bincount(one.leave, minlength=kinds) for one in taught])
+    return _turns(kept, np.array([one.equity for one in taught]), games, rules)
 
 
 def observe(played: StaticGames, rules: Rules) -> Turns:
@@ -180,7 +233,7 @@ def observe(played: StaticGames, rules: Rules) -> Turns:
     Raises:
         ValueError: the games have no such turn.
     """
-    found, distribution = played.results, rules.distribution
+    found = played.results
     full, past = rules.rack_size, slice(0, -2)  # the same player's turn before is two turns back
     teaches = (
         (np.arange(2, found.moves.shape[1]) < found.turns[:, np.newaxis])
@@ -189,15 +242,23 @@ def observe(played: StaticGames, rules: Rules) -> Turns:
         & (found.moves[:, 2:] < PASS_MOVE)
         & (found.moves[:, past] < PASS_MOVE)
     )
-    if not teaches.any():
+    racks = found.racks[:, past][teaches][:, :full]
+    kinds = len(rules.distribution.counts)
+    kept = tile_counts(racks, kinds) - _used(found.moves[:, past][teaches], kinds)
+    equities = found.equities[:, 2:][teaches] / POINT
+    return _turns(kept, equities, len(found.turns), rules)
+
+
+def _turns(kept: npt.NDArray[np.int64], equities: Floats, games: int, rules: Rules) -> Turns:
+    """Put leaves, as counts of their tiles, and what followed together."""
+    if not len(equities):
+        full = rules.rack_size
         raise ValueError(
-            f"{len(found.turns)} games without a turn to learn from: a player's second or later, "
+            f"{games} games without a turn to learn from: a player's second or later, "
             f"with {full} tiles on the rack and as many in the bag"
         )
-    racks = found.racks[:, past][teaches][:, :full]
-    kinds = len(distribution.counts)
-    kept = tile_counts(racks, kinds) - _used(found.moves[:, past][teaches], kinds)
-    return Turns(_with_intercept(kept, distribution), found.equities[:, 2:][teaches] / POINT)
+    features = leave_features(kept, rules.distribution)
+    return Turns(np.column_stack((features, np.ones(len(features)))), equities)
 
 
 def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
@@ -205,11 +266,6 @@ def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
     codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
     letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
     return tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
-
-
-def _with_intercept(kept: npt.NDArray[np.int64], distribution: TileDistribution) -> Floats:
-    features = leave_features(kept, distribution)
-    return np.column_stack((features, np.ones(len(features))))
 
 
 def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:

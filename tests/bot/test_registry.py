@@ -20,6 +20,8 @@ from bot.registry import (
     parse_seat,
 )
 
+KNOWN = "known: champion, greedy, mc, mc[+]rh, rh, sim, static, vanilla"
+
 BOT = """
 from bot.player import Choice, Player
 import neighbour_of_the_bot
@@ -148,10 +150,10 @@ def test_a_bot_elsewhere() -> None:
     [
         (
             "statc",
-            "no bot is called 'statc'; known: greedy, rh, static, vanilla; did you mean static?",
+            f"no bot is called 'statc'; {KNOWN}; did you mean static?",
         ),
-        ("nothing-like-it", "known: greedy, rh, static, vanilla$"),
-        ("", "names no bot; known: greedy, rh, static, vanilla"),
+        ("nothing-like-it", f"{KNOWN}$"),
+        ("", f"names no bot; {KNOWN}"),
         ("?a=b", "names no bot"),
         ("sta tic", "is no seat"),
         ("static?temprature=2", "no option is called 'temprature'; it takes: temperature"),

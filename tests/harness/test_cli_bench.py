@@ -1,4 +1,4 @@
-"""``bench selfplay``, ``generate``, ``sim`` and ``adjustments``: what is stated, not how fast."""
+"""``bench selfplay``, ``generate``, ``sim``, ``deadlines``: what is stated, not how fast."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 from command_line import CommandLine
 
-from harness.bench.selfplay import sample_words
+from engine.notation.cgp import write_cgp
+from engine.rules import standard_rules
+from engine.selfplay import play_static_games
+from harness.bench.selfplay import Field, sample_words
+from harness.bench.sim import MID_GAME
+from harness.experiments.positions import situation
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
+
+EMPTY = "/".join(["15"] * 15) + " ACEINST/ 0/0 0"
 
 
 @pytest.fixture
@@ -79,14 +86,82 @@ def test_a_table_that_was_trained_on_other_words_is_told_of(
     assert "trained" not in tilewire.err
 
 
+def test_rollouts_of_a_position(tilewire: CommandLine) -> None:
+    found = measured(tilewire, "sim", "--rollouts", "32")
+    assert found["iterations_per_s"] == found["by_plies"]["2"] > 0
+    assert (found["plies"], found["candidates"], found["rollouts"]) == (2, 15, 32)
+    assert set(found["by_plies"]) == {"2", "4"}
+    assert found["times_one_thread"] == {}
+    assert found["position"] == MID_GAME
+    given = ("--rollouts", 32, "--plies", 1, "--candidates", 3, "--threads", 2)
+    other = measured(tilewire, "sim", *given, "--position", EMPTY)
+    assert (other["plies"], other["candidates"], other["position"]) == (1, 3, EMPTY)
+    assert set(other["by_plies"]) == set(other["times_one_thread"]) == {"1"}
+
+
+def test_the_usual_position_is_of_the_game_that_is_named() -> None:
+    field = Field.of(load_lexicon(), standard_rules(), None, "")
+    games = play_static_games(field.lexicon, field.rules, field.leaves, 32, seed=0, record=True)
+    found = [situation(games, game, 10, field.rules).position for game in range(12)]
+    assert MID_GAME in [write_cgp(one, field.rules) for one in found]
+
+
 def test_rollouts_by_stage(tilewire: CommandLine) -> None:
-    found = measured(tilewire, "sim", "--rollouts", "16", "--threads", "2")
+    found = measured(tilewire, "sim", "--rollouts", 16, "--stages", "--plies", 2)
     for stage in ("opening", "mid_game", "late"):
-        assert set(found[stage]) == {"2-ply", "4-ply"}
+        assert set(found[stage]) == {"2-ply"}
         assert min(found[stage].values()) > 0
-    assert found["rollouts"] == 16
-    assert tilewire("bench", "sim", "--rollouts", "0") == 2
-    assert "0 rollouts in 1 threads" in tilewire.err
+    assert (found["rollouts"], found["candidates"]) == (16, 15)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--rollouts", "0"), "0 rollouts of 15 candidates for 2, 4 plies in 1 threads"),
+        (("--plies", "0"), "for 0 plies"),
+        (("--position", "15/15 AB/ 0/0 0"), "2 rows"),
+        (("--stages", "--position", "x"), "--stages has positions of its own"),
+        (("--winprob", "none.csv"), "there is no table of win probabilities none.csv"),
+    ],
+)
+def test_what_can_not_be_simulated(
+    tilewire: CommandLine, options: tuple[str, ...], says: str
+) -> None:
+    assert tilewire("bench", "sim", *options) == 2
+    assert says in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path) -> None:
+    given = ("--bot", "static", "--lexicon", words, "--from", "20ms", "--to", "60ms")
+    found = measured(tilewire, "deadlines", *given, "--moves", 8, "--load", 1, "--seed", 3)
+    assert (found["moves"], found["illegal"], found["illegal_moves"]) == (8, 0, [])
+    assert (found["from_ms"], found["to_ms"], found["load"]) == (20, 60, 1)
+    spans = {one["budgets"]: one for one in found["spans"]}
+    assert spans["all"]["moves"] == 8
+    assert spans["of the clock"]["moves"] == 2
+    assert spans["all"]["late"] == found["late"]
+    for one in found["spans"]:
+        over, unused = one["overshoot_ms"], one["unused_ms"]
+        assert over["p50"] <= over["p90"] <= over["p99"] <= over["max"] < 120_000
+        assert 0 <= unused["p50"] <= unused["max"] <= 60
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "says"),
+    [
+        (("--moves", "0"), 2, "0 moves with 2 busy processes"),
+        (("--from", "2s", "--to", "1s"), 2, "2000 to 1000 ms each"),
+        (("--bot", "nobody"), 2, "no bot is called 'nobody'"),
+        (("--bot", "harness.bench.bots:Dies?stamp=/dev/null"), 1, "the pipe is closed"),
+    ],
+)
+def test_seats_that_can_not_be_asked(
+    tilewire: CommandLine, words: Path, options: tuple[str, ...], status: int, says: str
+) -> None:
+    assert tilewire("bench", "deadlines", "--lexicon", words, *options) == status
+    assert says in tilewire.err
+    assert tilewire.out == ""
 
 
 def test_adjustments_are_played_against_their_absence(tilewire: CommandLine) -> None:

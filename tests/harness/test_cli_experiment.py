@@ -41,10 +41,27 @@ def test_a_player_that_is_none(tilewire: CommandLine) -> None:
     assert "they come in pairs" in tilewire.err
 
 
-def test_the_table_of_cs221(tilewire: CommandLine) -> None:
-    assert tilewire("experiment", "cs221", "--games", 20, "--threads", 2) == 0
+def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
+    command = ("experiment", "cs221", "--games", 4, "--threads", 2, "--out", tmp_path / "g.jsonl")
+    assert tilewire(*command) == 0
+    first, second = tilewire.out.split("\n\n")
     for words in ("static – rh", "static – vanilla", "rh – vanilla", "lost 2×", "largest ratio"):
-        assert words in tilewire.out
+        assert words in first
+    rows = [" ".join(line.split()[:3]) for line in second.splitlines()[2:]]
+    assert rows == [f"{player} – vanilla" for player in ("vanilla", "rh", "mc", "mc+rh")]
+    assert "tilewire: mc+rh: 4 of 4 games" in tilewire.err
+    assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 16
+    assert tilewire(*command, "--json") == 0
+    found = json.loads(tilewire.out)
+    assert len(found) == 3 + 4
+    assert found[3]["difference"] == 0
+    assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 16
+
+
+def test_games_that_can_not_be_kept(tilewire: CommandLine, tmp_path: Path) -> None:
+    out = tmp_path / "none" / "g.jsonl"
+    assert tilewire("experiment", "cs221", "--games", 4, "--out", out) == 2
+    assert f"--out {out}: No such file or directory" in tilewire.err
 
 
 def test_what_leaves_are_worth(tilewire: CommandLine) -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
+from bot.players.static import StaticPlayer
 from engine.generate import Generator
+from engine.moves import Exchange
+from engine.position import bag_count
 from engine.rules import standard_rules
 from engine.selfplay import StaticGames, play_static_games
 from harness.bench.selfplay import Field
-from harness.experiments.cs221 import measure_cs221
+from harness.experiments.cs221 import PLAYERS, measure_cs221, measure_sampling
 from harness.experiments.duel import Duel, duel_of, greedy, play_duel, static
+from harness.experiments.games import play_game, play_seats
 from lexicons.rack_features import leave_table, shipped_rack_weights
 from lexicons.store import load_lexicon
 
@@ -93,3 +101,130 @@ def test_against_itself_a_player_is_not_ahead(field: Field) -> None:
         ("a", "b"), (static(field.leaves),) * 2, field.lexicon, field.rules, 40, threads=2, seed=3
     )
     assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
+
+
+# --- turn by turn -------------------------------------------------------------------------------
+
+
+def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> None:
+    for seat in ("vanilla", "mc?samples=2"):
+        one = play_seats((seat, seat), field.lexicon, field.rules, 4, seed=3)
+        assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
+        assert one.mean > 200
+
+
+def test_the_players_of_cs221_all_play_vanilla(field: Field) -> None:
+    told: list[tuple[str, int]] = []
+
+    def tell(player: str, played: int) -> None:
+        told.append((player, played))
+
+    duels = measure_sampling(field, 4, 2, 1, progress=tell)
+    assert [(one.player, one.opponent, one.games) for one in duels] == [
+        (player, "vanilla", 4) for player in PLAYERS
+    ]
+    assert told == [(player, number) for player in PLAYERS for number in (1, 2, 3, 4)]
+    assert len({one.mean for one in duels}) == len(PLAYERS)
+
+
+def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> None:
+    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
+
+    def play(out: Path | None, games: int = 6, seed: int = 1, threads: int = 1) -> Duel:
+        seats = ("rh", "vanilla")
+        return play_seats(
+            seats, field.lexicon, field.rules, games, threads=threads, seed=seed, out=out
+        )
+
+    found = play(whole)
+    assert found == play(None, threads=2)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    assert [json.loads(line)["game"] for line in lines] == list(range(6))
+    changed = lines[0].replace(b'"scores": [', b'"scores": [1')
+    part.write_bytes(changed + lines[1] + lines[2][:40])
+    again = play(part)
+    assert part.read_bytes().splitlines(keepends=True) == [changed, *lines[1:]]
+    assert again.mean > found.mean + 100, "a game that is there counts as it is"
+    other = play(part, games=4, seed=2)
+    assert other != play(whole, games=4)
+    assert len(part.read_bytes().splitlines()) == 6 + 4
+    assert len(whole.read_bytes().splitlines()) == 6
+
+
+@pytest.mark.parametrize("content", ["notes", '{"players": 5}\n', "[]\n", '{"game": 1, "scores"'])
+def test_a_file_of_something_else_stays_as_it_is(
+    field: Field, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"notes\.txt line 1 is no game of an experiment"):
+        play_seats(("rh", "vanilla"), field.lexicon, field.rules, 4, out=path)
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("seats", "games", "threads", "says"),
+    [
+        (("rh", "vanilla"), 5, 1, "5 games; they come in pairs"),
+        (("rh", "vanilla"), 4, 0, "0 threads; one is the least"),
+        (("rhh", "vanilla"), 4, 1, "no bot is called 'rhh'"),
+        (("rh", "mc?samples=0"), 4, 1, "samples is a number from 2"),
+        (("ws://127.0.0.1:1/x", "rh"), 4, 1, "it is dialled, not loaded"),
+    ],
+)
+def test_games_that_make_no_sense(
+    field: Field, seats: tuple[str, str], games: int, threads: int, says: str
+) -> None:
+    with pytest.raises(ValueError, match=says.replace("?", r"\?")):
+        play_seats(seats, field.lexicon, field.rules, games, threads=threads)
+
+
+class Witness(StaticPlayer):
+    """Notes what it is told; exchanges once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: list[View] = []
+        self.observed: list[Observed] = []
+        self.result: Result | None = None
+
+    def new_game(self, view: View) -> None:
+        self.views.append(view)
+
+    def observe(self, view: View, play: Observed) -> None:
+        assert view.history == (*self.views[-1].history, play)
+        self.views.append(view)
+        self.observed.append(play)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        assert view is self.views[-1]
+        if len(view.history) < 2:
+            return Choice(Exchange(view.rack[:3]))
+        return super().choose(view, budget)
+
+    def game_over(self, view: View, result: Result) -> None:
+        self.result = result
+
+
+def test_players_are_told_what_they_may_know(field: Field) -> None:
+    players = Witness(), Witness()
+    game = play_game(players, field.lexicon, field.rules, b"secret")
+    assert game.over is not None
+    for seat, player in enumerate(players):
+        assert len(player.observed) == len(game.turns)
+        first = [play.move for play in player.observed[:2]]
+        assert first[1 - seat] == ExchangedCount(3)
+        assert first[seat] == game.turns[seat].move
+        for view in player.views:
+            assert view.position.racks[1 - seat] == ()
+        for number, (view, play) in enumerate(
+            zip(player.views[1:-1], player.observed, strict=False)
+        ):
+            turn = game.turns[number]
+            assert view.bag == play.bag == bag_count(view.position, field.rules)
+            assert (play.seq, play.seat, play.score) == (number + 1, turn.seat, turn.score)
+            assert play.scores == view.position.scores
+        assert player.result is not None
+        assert player.result.scores == game.position.scores
+        assert player.result.outcome == game.over.reason
+    assert players[0].views[0].seed != players[1].views[0].seed

@@ -11,17 +11,20 @@ import numpy as np
 import pytest
 
 from engine.evaluation import PLAIN
-from engine.moves import PLAYED_THROUGH, Exchange, Place
+from engine.game import Turn
+from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Place
+from engine.packing import unpack
 from engine.rules import standard_rules
 from engine.selfplay import play_static_games
-from engine.packing import unpack
 from harness.train.features import (
     Generation,
+    Pace,
     Trained,
     draw_rack_weights,
     observe,
     train_features,
 )
+from harness.train.sampled import Lesson, lessons, play_sampled_games
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.rack_features import leave_features, leave_table, shipped_rack_weights
@@ -38,7 +41,7 @@ def scowl() -> Lexicon:
 
 @cache
 def trained(seed: int = 1) -> Trained:
-    return train_features(scowl(), RULES, GAMES, seed, generation=GAMES // 2)
+    return train_features(scowl(), RULES, GAMES, seed, pace=Pace(GAMES // 2, 1))
 
 
 def test_what_a_turn_teaches() -> None:
@@ -100,7 +103,9 @@ def test_what_is_learned_is_what_players_know() -> None:
 
 def test_the_same_seed_gives_the_same_weights() -> None:
     told: list[Generation] = []
-    again = train_features(scowl(), RULES, GAMES, 1, told.append, generation=GAMES // 2, threads=2)
+    again = train_features(
+        scowl(), RULES, GAMES, 1, told.append, pace=Pace(GAMES // 2, 1), threads=2
+    )
     assert again == trained()
     assert tuple(told) == again.generations
     assert [one.games for one in told] == [GAMES // 2, GAMES]
@@ -126,7 +131,7 @@ def test_another_seed_gives_others() -> None:
 @pytest.mark.parametrize(("games", "generation"), [(0, 1), (1, 0)])
 def test_there_is_something_to_learn_from(games: int, generation: int) -> None:
     with pytest.raises(ValueError, match="one is the least of each"):
-        train_features(scowl(), RULES, games, generation=generation)
+        train_features(scowl(), RULES, games, pace=Pace(generation, 1))
 
 
 def test_games_too_short_to_teach() -> None:
@@ -142,3 +147,59 @@ def test_the_weights_are_drawn(tmp_path: Path) -> None:
     draw_rack_weights(shipped_rack_weights(), tmp_path / "weights.png")
     assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(tmp_path.iterdir())) == 1
+
+
+# --- with simulation ----------------------------------------------------------------------------
+
+
+def test_what_a_sampled_game_teaches() -> None:
+    """Places and exchanges with a full rack, but not after a pass, and not near the end."""
+    leaves = synthetic_leaves(RULES.distribution, 1)
+    (game,) = play_sampled_games(scowl(), RULES, leaves, 1, seed=1, threads=1)
+    full = (1, 2, 3, 4, 5, 6, 7)
+    place = Place(7, 7, Direction.ACROSS, (2, PLAYED_THROUGH, 1 | BLANK_FLAG))
+    drawn = tuple(range(1, 8))
+
+    def turn(number: int, rack: tuple[int, ...], move: Place | Exchange | None) -> Turn:
+        used = drawn if isinstance(move, Place) else ()
+        return Turn(number % 2, rack, move or PASS, 10 * number, 0, used)
+
+    turns = (
+        turn(0, (0, *full[1:]), place),
+        turn(1, full, Exchange((6, 7))),
+        turn(2, full, Exchange((1, 3))),
+        turn(3, full, None),
+        turn(4, full, Exchange((1,))),
+        turn(5, full, Exchange((1,))),
+        turn(6, full[:6], Exchange((1,))),
+        *(turn(number, (0, *full[1:]), place) for number in range(7, 30)),
+    )
+    found = list(lessons(replace(game, turns=turns), leaves))
+    assert found[:2] == [
+        Lesson((3, 4, 5, 6, 7), 20 + leaves.value((2, 4, 5, 6, 7))),
+        Lesson((2, 4, 5, 6, 7), 40 + leaves.value((2, 3, 4, 5, 6, 7))),
+    ]
+    # 86 tiles are in the bag at first, and each placement takes seven: before turn 18 two are left.
+    assert len(found) == 2 + len(range(7, 18))
+
+
+def test_learning_from_sampled_games() -> None:
+    def learn(threads: int) -> Trained:
+        return train_features(
+            scowl(), RULES, 6, 2, pace=Pace(3, 2), threads=threads, with_simulation=True
+        )
+
+    found = learn(1)
+    assert found == learn(2)
+    assert [one.games for one in found.generations] == [3, 6]
+    assert all(30 < one.turns < 60 for one in found.generations)
+    assert found.generations[0].loss == found.generations[0].spread
+    assert found.weights.made["command"] == (
+        "tilewire train features --lexicon scowl --seed 2 --games 6 --with-simulation"
+    )
+
+
+def test_sampled_games_too_short_to_teach() -> None:
+    few = replace(RULES, distribution=replace(RULES.distribution, counts=(1,) * 27))
+    with pytest.raises(ValueError, match="1 games without a turn to learn from"):
+        train_features(scowl(), few, 1, with_simulation=True)

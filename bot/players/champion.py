@@ -1,0 +1,90 @@
+"""``champion``: the best that the house has for each phase of the game.
+
+======================  ========================================================================
+the bag has             what is done
+======================  ========================================================================
+more than seven tiles   simulation, two plies and win probabilities
+one to seven            simulation to the end of the game
+none                    each of 60 moves is played to the end against the rack that is left
+======================  ========================================================================
+
+While the opponent thinks, if it may, it guesses his replies and begins to search the positions that
+they lead to. With the option ``time`` no turn takes longer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import islice, takewhile
+from typing import TypeAlias
+
+from engine.generate import ScoredMove
+from engine.moves import Place
+from engine.position import Position
+from engine.replies import after, guess_replies
+
+from ..player import Budget, View
+from ..search import Search, Settings
+from .simulating import SimulatingPlayer, seed_of
+from .static import generator_for
+
+__all__ = ["ChampionPlayer"]
+
+WITH_BAG = Settings(candidates=20)
+WITHOUT_BAG = Settings(candidates=60)
+
+GUESSES = 200  # racks of the opponent
+LIKELY = 6  # replies whose positions are searched
+
+_Key: TypeAlias = tuple[Position, int]
+
+
+class ChampionPlayer(SimulatingPlayer):
+    """Plays as well as the house can.
+
+    Raises:
+        ValueError: ``time`` is no duration.
+    """
+
+    def __init__(self, time: str = "") -> None:
+        super().__init__(time=time)
+        self._begun: dict[_Key, Search] = {}
+
+    def search(self, view: View) -> Search:
+        """Go on with what was begun while the opponent thought, or begin."""
+        begun, self._begun = self._begun.get(_key(view)), {}
+        if begun is not None and not view.refused:
+            return begun
+        return self._new_search(view)
+
+    def _new_search(self, view: View) -> Search:
+        return Search(view, WITH_BAG if view.bag else WITHOUT_BAG, seed_of(view))
+
+    def ponder(self, view: View, budget: Budget) -> None:
+        """Search what the opponent's likely replies lead to, each in the measure of its odds."""
+        self._begun = {}
+        guesses = guess_replies(generator_for(view), view.position, seed_of(view))
+        likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
+        searches: list[tuple[int, Search]] = []
+        for played, times in Counter(likely).most_common(LIKELY):
+            then = _view_after(view, played)
+            if any(then.unseen) and not budget.expired:
+                self._begun[_key(then)] = search = self._new_search(then)
+                searches.append((times, search))
+        while searches and not budget.expired:
+            times, search = min(searches, key=lambda one: one[1].simulation.rollouts / one[0])
+            search.step(budget)
+            if search.is_settled:
+                searches.remove((times, search))
+
+
+def _key(view: View) -> _Key:
+    return view.position, view.bag
+
+
+def _view_after(view: View, played: ScoredMove) -> View:
+    """Give the view that a reply would lead to."""
+    placed = len(played.move.placed) if isinstance(played.move, Place) else 0
+    bag = max(view.bag - placed, 0)
+    return replace(view, position=after(view.position, played), bag=bag, refused=())

@@ -1,0 +1,153 @@
+"""``mc`` and ``mc+rh``: a few moves compared by a few samples, after CS221 (Stanford 2016).
+
+The best ``candidates`` moves (3) are rolled out ``samples`` times each (15): both sides go on by
+themselves for ``plies`` turns (2), and the move that gains most points on the opponent is played.
+``mc`` picks candidates and later moves by their score, as ``vanilla`` does; ``mc+rh`` by score and
+features of the leave, as ``rh``, with weights that were learned in games of its own. Both count
+points; they know nothing of winning. A turn that is asked again gets the same answer.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from engine.evaluation import PASS_EQUITY, PLAIN, POINT
+from engine.generate import Generator, RankedMove
+from engine.moves import PASS
+from engine.rollouts import BY_POINTS
+from engine.rules import Rules
+from engine.simulation import Estimate, Simulation
+from lexicons.leaves import LeaveTable
+from lexicons.rack_features import leave_table
+from lexicons.store import Lexicon
+
+from ..player import Budget, Choice, Considered, Player, View
+from .rh import rack_weights
+
+__all__ = ["CS221", "MonteCarloPlayer", "RackMonteCarloPlayer", "Sampling", "sampled_choice"]
+
+
+class Sampling(NamedTuple):
+    """How much is looked at."""
+
+    candidates: int
+    samples: int
+    """Of each candidate."""
+    plies: int
+    """Turns after the candidate."""
+
+
+CS221 = Sampling(candidates=3, samples=15, plies=2)
+_LEAST = Sampling(candidates=1, samples=2, plies=1)
+_MOST = Sampling(candidates=128, samples=1_000_000, plies=64)
+
+
+class MonteCarloPlayer(Player):
+    """Plays what gains most points on average, where moves are chosen by score.
+
+    Raises:
+        ValueError: an option is no number, or none that is possible.
+    """
+
+    def __init__(self, candidates: str = "3", samples: str = "15", plies: str = "2") -> None:
+        given = zip(Sampling._fields, (candidates, samples, plies), _LEAST, _MOST, strict=True)
+        self._sampling = Sampling(*(_number(*option) for option in given))
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Choose by samples; the first candidate is on offer meanwhile."""
+        return sampled_choice(view, budget, self._leaves(view.rules), self._sampling)
+
+    def _leaves(self, rules: Rules) -> LeaveTable | None:
+        """Say what leaves are worth."""
+        return None
+
+
+class RackMonteCarloPlayer(MonteCarloPlayer):
+    """Plays what gains most points on average, where moves are chosen by score and features.
+
+    Raises:
+        ValueError: as ``MonteCarloPlayer``, or the file of weights cannot be read, or holds none.
+    """
+
+    def __init__(
+        self, weights: str = "", candidates: str = "3", samples: str = "15", plies: str = "2"
+    ) -> None:
+        super().__init__(candidates, samples, plies)
+        self._weights = rack_weights(weights, "mc+rh")
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        """Work the leaves out.
+
+        Raises:
+            ValueError: the weights are for another alphabet.
+        """
+        self._leaves(rules)
+
+    def _leaves(self, rules: Rules) -> LeaveTable:
+        return leave_table(self._weights, rules.distribution)
+
+
+def sampled_choice(
+    view: View, budget: Budget, leaves: LeaveTable | None, sampling: Sampling = CS221
+) -> Choice:
+    """Choose a move by samples.
+
+    Args:
+        view: it is the player's turn; refused moves are left out.
+        budget: the first candidate is offered to it before anything is sampled.
+        leaves: what leaves are worth to whoever moves; nothing, if there is no table.
+        sampling: how much to look at.
+    """
+    generators = [
+        Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))
+    ]
+    candidates = _candidates(generators[0], view, sampling.candidates)
+    first = candidates[0]
+    choice = Choice(first.move, score=first.score, equity=first.equity)
+    if len(candidates) == 1:
+        return choice
+    budget.offer(choice)
+    simulation = Simulation(
+        generators,
+        view.position,
+        candidates,
+        None,
+        plies=sampling.plies,
+        seed=random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}").getrandbits(64),
+        rule="equal",
+        first=sampling.samples,
+        utility=BY_POINTS,
+        use_prior=False,  # what the samples say is all that counts here
+    )
+    simulation.advance(len(candidates) * sampling.samples)
+    ranked = simulation.estimates()
+    best = ranked[0]
+    return Choice(
+        best.move,
+        score=best.score,
+        equity=round(best.equity * POINT),
+        candidates=tuple(map(_considered, ranked)),
+    )
+
+
+def _candidates(generator: Generator, view: View, count: int) -> list[RankedMove]:
+    """Give the best moves that were not refused; nobody can refuse a pass."""
+    refused = {refusal.move for refusal in view.refused}
+    ranked = generator.best(view.position, count + len(refused))
+    left = [one for one in ranked if one.move not in refused][:count]
+    return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]
+
+
+def _considered(one: Estimate) -> Considered:
+    # Of a position without luck there is one sample, and no error.
+    error = one.equity_error if one.samples > 1 else None
+    return Considered(
+        one.move, one.score, equity=one.equity, equity_error=error, samples=one.samples
+    )
+
+
+def _number(name: str, text: str, least: int, most: int) -> int:
+    if text.isdecimal() and least <= int(text) <= most:
+        return int(text)
+    raise ValueError(f"{name} is a number from {least} to {most:,}, not {text!r}")

@@ -1,0 +1,143 @@
+"""One position searched against the clock: a simulation that goes on for as long as it pays.
+
+The simulation does work in slices, each sized by the speed of the last, so that the time is looked
+at every few milliseconds. The search ends
+
+* when the leader is certain, or what another candidate might still gain is next to nothing: what
+  is left of the turn stays on the clock;
+* when the turn's planned time is over, unless the decision is close: then it may stretch.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from engine.candidates import best_candidates
+from engine.rollouts import TO_THE_END
+from engine.simulation import Estimate, Simulation
+from lexicons.tables import win_probabilities_for
+
+from .player import Budget, Choice, Considered, View
+from .players.static import generator_for
+
+__all__ = ["Search", "Settings", "considered", "usual_plies"]
+
+LATE_BAG = 7
+"""With so few tiles in the bag rollouts go to the end of the game."""
+
+SLICE_MS = 5.0
+FIRST_SLICE = 32  # rollouts
+FIRST_SAMPLES = 8  # of each candidate
+OFFER_MS = 100.0
+
+ENOUGH = 0.0002
+"""Expected regret, in wins, that is not worth any more time."""
+CLOSE = 0.002
+"""Expected regret, in wins, from which on a decision is close."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a position is searched."""
+
+    candidates: int = 15
+    """How many moves are compared, the best by static equity."""
+    plies: int | None = None
+    """Turns after a candidate; None: as many as are usual for the bag."""
+    iterations: int | None = None
+    """Rollouts of each candidate; None: as many as there is time for."""
+    rule: str = "top-two"
+    """How samples are shared out."""
+
+
+def usual_plies(bag: int) -> int:
+    """Say how far rollouts go with so many tiles in the bag."""
+    return TO_THE_END if bag <= LATE_BAG else 2
+
+
+class Search:
+    """A search of the position of a view, by the player on turn there."""
+
+    def __init__(self, view: View, settings: Settings, seed: int = 0) -> None:
+        generator = generator_for(view)
+        refused = {refusal.move for refusal in view.refused}
+        candidates = best_candidates(generator, view.position, settings.candidates, refused)
+        others = [generator_for(view) for _ in range(view.threads - 1)]
+        self.simulation = Simulation(
+            [generator, *others],
+            view.position,
+            candidates,
+            view.win_probabilities or win_probabilities_for(view.rules.distribution),
+            plies=settings.plies or usual_plies(view.bag),
+            seed=seed,
+            rule=settings.rule,
+            first=FIRST_SAMPLES,
+        )
+        self._left = None
+        if settings.iterations is not None:
+            self._left = settings.iterations * len(candidates)
+        self._speed = 0.0
+        self._offered_ms = 0.0
+
+    def run(self, budget: Budget) -> Choice:
+        """Go on until the search is over, as described above; offer what is found on the way."""
+        while not self._is_over(budget):
+            leader = self.simulation.leader
+            self.step(budget)
+            now = time.monotonic() * 1_000
+            if self.simulation.leader is not leader or now - self._offered_ms >= OFFER_MS:
+                self._offered_ms = now
+                budget.offer(self.choice())
+        return self.choice()
+
+    def step(self, budget: Budget) -> None:
+        """Make as many rollouts as fit into a few milliseconds, or into what is left."""
+        rollouts = FIRST_SLICE
+        if self._speed:
+            slice_ms = min(SLICE_MS, max(budget.remaining_ms(close=True) / 2, 1.0))
+            rollouts = max(1, int(slice_ms * self._speed))
+        if self._left is not None:
+            rollouts = min(rollouts, self._left)
+        began = time.perf_counter()
+        done = self.simulation.advance(rollouts)
+        took_ms = (time.perf_counter() - began) * 1_000
+        self._speed = done / max(took_ms, 0.001)
+        if self._left is not None:
+            self._left = self._left - done if done else 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no more time would change anything that matters."""
+        return self.simulation.regret <= ENOUGH
+
+    def _is_over(self, budget: Budget) -> bool:
+        if self._left is not None:
+            return self._left <= 0 or budget.remaining_ms() == 0
+        is_close = self.simulation.regret >= CLOSE
+        return self.is_settled or budget.remaining_ms(close=is_close) == 0
+
+    def choice(self) -> Choice:
+        """Choose what is best so far."""
+        estimates = self.simulation.estimates()
+        best = estimates[0]
+        return Choice(
+            best.move,
+            score=best.score,
+            equity=round(best.equity * 1_000),
+            candidates=tuple(map(considered, estimates)),
+        )
+
+
+def considered(estimate: Estimate) -> Considered:
+    """Put an estimate as a player says it."""
+    return Considered(
+        estimate.move,
+        score=estimate.score,
+        win=estimate.win if estimate.samples else None,
+        win_error=estimate.win_error if math.isfinite(estimate.win_error) else None,
+        equity=estimate.equity,
+        equity_error=estimate.equity_error if math.isfinite(estimate.equity_error) else None,
+        samples=estimate.samples,
+    )

@@ -1,0 +1,321 @@
+"""``experiment regret`` and ``experiment coverage``: how good simulations are, by longer ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cyclopts import Parameter
+
+from .. import figures
+from .failing import CommandFailed
+from .options import (
+    Duration,
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    WinprobOption,
+    equip,
+    load_given,
+    load_words,
+    parse_duration,
+    say,
+)
+
+if TYPE_CHECKING:
+    from ..experiments.coverage import CoverageRow
+    from ..experiments.regret import RegretRow
+    from ..experiments.searches import Ground
+
+__all__ = ["coverage", "regret"]
+
+_Common = TypeVar("_Common")
+_TELL_EVERY_S = 20
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Searching:
+    """What is searched, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    leaves: LeavesOption = None
+    """trained, formula or a leave table (KLV2). [default: the players' own]"""
+    winprob: WinprobOption = None
+    """trained, or a table of win probabilities (CSV). [default: the players' own]"""
+    candidates: int = 15
+    """How many moves of the highest static equity are compared."""
+    plies: int = 2
+    """Turns after a candidate."""
+    workers: int = 1
+    """How many positions at once, each in a process of its own."""
+    seed: int = 0
+    """For the positions and all else that chance does."""
+    json_: JsonOption = False
+    """Print JSON, a list of rows."""
+
+    def ground(self) -> Ground:
+        """Load what is searched with, or fail with a sentence."""
+        if min(self.candidates, self.plies, self.workers) < 1:
+            raise CommandFailed("--candidates, --plies and --workers are 1 or more")
+        from engine.rules import standard_rules
+        from lexicons.jit import tell_of_compiling
+        from lexicons.tables import leaves_for, win_probabilities_for
+
+        from ..experiments.searches import Ground
+
+        tell_of_compiling(say)
+        lexicon, rules = load_words(self.lexicon), standard_rules()
+        given = load_given(equip(self.lexicon, self.leaves, self.winprob), lexicon)
+        chances = given.win_probabilities or win_probabilities_for(rules.distribution)
+        if chances is None:
+            raise CommandFailed(f"{rules.distribution.name} tiles need --winprob")
+        return Ground(
+            lexicon=lexicon,
+            rules=rules,
+            leaves=given.leaves or leaves_for(rules.distribution),
+            win_probabilities=chances,
+            candidates=self.candidates,
+            plies=self.plies,
+            seed=self.seed,
+        )
+
+    def settings(self, ground: Ground, **more: object) -> dict[str, object]:
+        """Say what decides the results."""
+        return {
+            **more,
+            "lexicon": ground.lexicon.checksum,
+            "leaves": self.leaves,
+            "winprob": self.winprob,
+            "candidates": self.candidates,
+            "plies": self.plies,
+            "seed": self.seed,
+        }
+
+    def work_through(
+        self,
+        out: Path,
+        positions: int,
+        settings: Mapping[str, object],
+        function: Callable[[_Common, int], dict[str, Any]],
+        common: _Common,
+        show: Callable[[Sequence[dict[str, Any]]], None],
+    ) -> None:
+        """Do what is missing in the file and show all that there is, also when it is stopped."""
+        from ..experiments.lines import fill_in, open_lines
+        from ..train.crew import open_crew
+
+        with _sentences(out), open_lines(out, settings) as lines:
+            try:
+                if lines.missing(positions):
+                    with open_crew(self.workers, tell=say) as crew:
+                        fill_in(lines, positions, crew, function, common, _telling())
+            except KeyboardInterrupt:
+                say(f"stopped; the same command goes on with {out}")
+                show(lines.records)
+                raise
+            show(lines.records[:positions])
+
+
+def regret(
+    *,
+    out: Path,
+    positions: int = 200,
+    times: str = "50ms,200ms,1s",
+    reference: Duration = 20_000,
+    rules: str = "top-two,elimination,ocba,equal",
+    searching: _Searching | None = None,
+) -> None:
+    """Choose moves by short simulations, and see by a long one what each choice costs.
+
+    Args:
+        out: Where results are kept, a line of JSON a position; the same command goes on with it.
+        positions: How many, each of a game between static players, with tiles in the bag.
+        times: How long the short ones take.
+        reference: How long the long one takes, in two halves.
+        rules: How samples are shared out.
+        searching: With what.
+    """
+    searching = searching or _Searching()
+    named, times_ms = _rules(rules), tuple(map(_milliseconds, times.split(",")))
+    if reference < 1:
+        raise CommandFailed("--reference is a millisecond or more")
+    from ..experiments.regret import Question, regret_rows, regrets_in
+
+    ground = searching.ground()
+    settings = searching.settings(
+        ground, experiment="regret", rules=named, times_ms=times_ms, reference_ms=reference
+    )
+
+    def show(records: Sequence[dict[str, Any]]) -> None:
+        _show(regret_rows(records, named, times_ms), _REGRET, _regret_row, searching.json_)
+
+    question = Question(ground, named, times_ms, reference)
+    searching.work_through(out, positions, settings, regrets_in, question, show)
+
+
+def coverage(
+    *,
+    out: Path,
+    positions: int = 300,
+    rollouts: int = 500,
+    times: int = 100,
+    rules: str = "top-two,equal",
+    searching: _Searching | None = None,
+) -> None:
+    """See how often the 95 % intervals of short simulations hold what long ones find.
+
+    Args:
+        out: Where results are kept, a line of JSON a position; the same command goes on with it.
+        positions: How many, each of a game between static players, with tiles in the bag.
+        rollouts: Of a short simulation, all candidates together.
+        times: A long one has so many times as many.
+        rules: How samples of the short ones are shared out.
+        searching: With what.
+    """
+    searching = searching or _Searching()
+    named = _rules(rules)
+    from ..experiments.coverage import Comparison, coverage_rows, covered_in
+
+    ground = searching.ground()
+    settings = searching.settings(
+        ground, experiment="coverage", rules=named, rollouts=rollouts, times=times
+    )
+
+    def show(records: Sequence[dict[str, Any]]) -> None:
+        _show(coverage_rows(records, named), _COVERAGE, _coverage_row, searching.json_)
+
+    comparison = Comparison(ground, named, rollouts, times)
+    searching.work_through(out, positions, settings, covered_in, comparison, show)
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def _rules(text: str) -> tuple[str, ...]:
+    from engine.allocation import RULES
+
+    named = tuple(text.split(","))
+    for one in named:
+        if one not in RULES:
+            raise CommandFailed(f"--rules: no rule is called {one!r}; known: {', '.join(RULES)}")
+    return named
+
+
+def _milliseconds(text: str) -> int:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise CommandFailed(f"--times: {error}") from None
+
+
+@contextmanager
+def _sentences(out: Path) -> Iterator[None]:
+    """Turn what goes wrong into a sentence."""
+    from ..train.crew import CrewError
+
+    try:
+        yield
+    except CrewError as error:
+        raise CommandFailed(str(error), status=1) from None
+    except OSError as error:
+        raise CommandFailed(f"--out {out}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def _telling() -> Callable[[int, int], None]:
+    """Give a function that tells of positions now and then."""
+    began = told = time.monotonic()
+
+    def tell(done: int, of: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if done == of or now - told > _TELL_EVERY_S:
+            told = now
+            left = figures.minutes((now - began) / done * (of - done))
+            say(f"{done:,} of {of:,} positions, {left} left")
+
+    return tell
+
+
+_Row = TypeVar("_Row", "RegretRow", "CoverageRow")
+
+
+def _show(
+    rows: Sequence[_Row],
+    heads: Sequence[str],
+    write: Callable[[_Row], tuple[str, ...]],
+    as_json: bool,
+) -> None:
+    if as_json:
+        print(json.dumps([dataclasses.asdict(row) for row in rows], ensure_ascii=False))
+        return
+    print(figures.table(heads, list(map(write, rows))))
+
+
+_REGRET = (
+    "rule",
+    "time",
+    "positions",
+    "regret, win % (95 %)",
+    "at least",
+    "points",
+    "best chosen",
+    "rollouts",
+    "more than equal's",
+)
+_COVERAGE = (
+    "rule",
+    "of",
+    "candidates",
+    "cases",
+    "in the interval (95 %)",
+    "expected",
+    "with Student's t",
+    "short less long, errors",
+)
+
+
+def _regret_row(row: RegretRow) -> tuple[str, ...]:
+    return (
+        row.rule,
+        figures.duration(row.time_ms) if row.time_ms else figures.DASH,
+        f"{row.positions:,}",
+        _with_error(row.regret, row.regret_error, 3),
+        _with_error(row.at_least, row.at_least_error, 3),
+        _with_error(row.points, row.points_error, 2),
+        figures.share(row.same),
+        f"{row.rollouts:,}",
+        _with_error(row.over_equal, row.over_equal_error, 3),
+    )
+
+
+def _coverage_row(row: CoverageRow) -> tuple[str, ...]:
+    covered, error = (None if one is None else 100 * one for one in (row.covered, row.error))
+    return (
+        row.rule,
+        row.measure,
+        row.candidates,
+        f"{row.cases:,}",
+        _with_error(covered, error, 1),
+        figures.share(row.expected),
+        figures.share(row.with_t),
+        _with_error(row.bias, row.bias_error, 2),
+    )
+
+
+def _with_error(value: float | None, error: float | None, decimals: int) -> str:
+    if value is None or error is None:
+        return figures.number(value, decimals)
+    return f"{figures.number(value, decimals)} ± {figures.number(error, decimals)}"
