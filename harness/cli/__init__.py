@@ -22,6 +22,7 @@ _COMMANDS = {
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
     "generate": "List the moves of a position (CGP), the best first.",
+    "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
     "lexicon": "Build, describe or query a lexicon.",
     "train": "Learn from self-play what leaves and leads are worth.",
     "experiment": "Play thousands of games to see which of two players is better.",

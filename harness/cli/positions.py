@@ -1,16 +1,24 @@
-"""A position on the command line: a CGP in quotes, or a file that holds one."""
+"""A position on the command line: a CGP, in quotes or in a file, or a line of a game (GCG)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from engine.notation import GcgError, GcgGame, NotationError, Replay, read_gcg, replay
 from engine.notation.cgp import read_cgp
 from engine.position import Position
 from engine.rules import Rules, standard_rules
 
 from .failing import CommandFailed
 
-__all__ = ["is_file", "load_rules", "read_position"]
+__all__ = [
+    "game_and_line",
+    "is_file",
+    "load_rules",
+    "position_after",
+    "read_position",
+    "replay_file",
+]
 
 
 def load_rules(distribution: str, layout: str) -> Rules:
@@ -28,6 +36,37 @@ def read_position(what: str, rules: Rules) -> Position:
         return read_cgp(text, rules).position
     except ValueError as error:
         raise CommandFailed(f"{where}{error}") from None
+
+
+def game_and_line(what: str) -> tuple[Path, int | None] | None:
+    """Read ``GAME.gcg`` or ``GAME.gcg@LINE``; None for what can be a CGP only."""
+    if is_file(path := Path(what)):
+        return None if path.suffix.lower() == ".cgp" else (path, None)
+    file, at, line = what.rpartition("@")
+    if not at or not is_file(path := Path(file)) or path.suffix.lower() == ".cgp":
+        return None
+    if not line.isdecimal():
+        raise CommandFailed(f"{what}: behind the @ is the number of a line, as in {file}@1")
+    return path, int(line)
+
+
+def replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
+    """Read a game and play it over, or fail with the file, the line and the reason."""
+    try:
+        gcg = read_gcg(path.read_bytes())
+        return gcg, replay(gcg, rules)
+    except GcgError as error:
+        where = f"{path}, line {error.line}" if error.line else str(path)
+        raise CommandFailed(f"{where}: {error.reason}") from None
+    except NotationError as error:
+        raise CommandFailed(f"{path}: {error}") from None
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
+
+
+def position_after(played: Replay, line: int) -> Position:
+    """Give the position after a line of the score sheet; 0 is the beginning."""
+    return played.steps[line].before if line < len(played.steps) else played.final
 
 
 def is_file(path: Path) -> bool:

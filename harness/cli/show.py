@@ -12,13 +12,9 @@ from rich.text import Text
 
 from engine.notation import (
     EventKind,
-    GcgError,
     GcgGame,
-    NotationError,
     Replay,
     ReplayStep,
-    read_gcg,
-    replay,
 )
 from engine.position import Position, bag_count
 from engine.rules import Rules
@@ -26,7 +22,7 @@ from engine.rules import Rules
 from ..board_view import SideView, fresh_squares, game_view, move_text, print_view
 from ..figures import plain
 from .failing import CommandFailed
-from .positions import is_file, load_rules, read_position
+from .positions import is_file, load_rules, position_after, read_position, replay_file
 
 __all__ = ["show"]
 
@@ -60,7 +56,7 @@ def show(
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
         print_view(_position_view(what, rules))
         return
-    gcg, played = _replayed(path, rules)
+    gcg, played = replay_file(path, rules)
     last = len(played.steps) if turn is None else turn
     if not 0 <= last <= len(played.steps):
         raise CommandFailed(f"{path} has lines 0 to {len(played.steps)}; there is no {last}")
@@ -101,19 +97,6 @@ def _view(
 
 
 # --- a game -------------------------------------------------------------------------------------
-
-
-def _replayed(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
-    try:
-        gcg = read_gcg(path.read_bytes())
-        return gcg, replay(gcg, rules)
-    except GcgError as error:
-        where = f"{path}, line {error.line}" if error.line else str(path)
-        raise CommandFailed(f"{where}: {error.reason}") from None
-    except NotationError as error:
-        raise CommandFailed(f"{path}: {error}") from None
-    except OSError as error:
-        raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
 
 
 def _heading(gcg: GcgGame) -> list[RenderableType]:
@@ -179,7 +162,7 @@ def _what(step: ReplayStep, rules: Rules) -> str:
 def _after(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> RenderableType:
     """Draw the position after line ``last`` of the sheet."""
     steps = played.steps
-    position = steps[last].before if last < len(steps) else played.final
+    position = position_after(played, last)
     over = bool(last and steps[last - 1].event.kind in _ENDS)
     fresh = frozenset[tuple[int, int]]()
     if last:

@@ -1,0 +1,160 @@
+"""What was found out about a position or a game, in plain sentences.
+
+Every ± is 95 %, and so are the intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import TypeAlias
+
+from engine.moves import Move
+from engine.simulation import Estimate
+
+from .analysis import INTERVAL, Difference, Findings
+from .figures import number, share
+
+__all__ = ["CAVEAT", "is_found", "plus_minus", "summary", "verdict"]
+
+Writer: TypeAlias = Callable[[Move], str]
+"""Writes a move of the position."""
+
+CAVEAT = (
+    "The bag is empty: each candidate was played on once, by static players, who do not look "
+    "ahead. That compares candidates and proves nothing."
+)
+_MOST_NAMED = 4
+_NO_WIN = 0.0005  # less than is written
+
+
+def verdict(findings: Findings, write: Writer) -> str:
+    """Say what to play and by how much, and what the move that was played cost."""
+    if findings.question.is_forced:
+        return "Pass: nothing else is legal."
+    if not findings.is_known:
+        few = _count(findings.rollouts, "rollout", "rollouts")
+        by_static = write(findings.best.move)
+        return f"Nothing can be told from {few}; by static equity {by_static} is best."
+    return " ".join(filter(None, (_advice(findings, write), _about_played(findings, write))))
+
+
+def is_found(findings: Findings) -> bool:
+    """Tell whether the best move is the one that was played."""
+    return findings.question.played == findings.best.move
+
+
+def summary(nick: str, turns: Sequence[Findings]) -> str:
+    """Say how a player did in some turns of a game; phonies don't count."""
+    known = [
+        (one, one.ahead_of(played.move))
+        for one in turns
+        if (played := one.played) and not one.question.phony
+        if one.is_known or one.question.is_forced
+    ]
+    phonies = sum(bool(one.question.phony) for one in turns)
+    besides = f"; {_count(phonies, 'phony', 'phonies')} not counted" if phonies else ""
+    if not known:
+        return f"{nick}: no turn to go by{besides}."
+    losses = [loss for _, loss in known]
+    win = "" if losses[0].by_points else f"{share(fmean(one.win for one in losses))} and "
+    points = number(fmean(one.points for one in losses))
+    found = sum(is_found(one) for one, _ in known)
+    level = sum(not is_found(one) and not loss.is_clear for one, loss in known)
+    near = f"; {level} more can't be told from it" if level else ""
+    return (
+        f"{nick}: mean loss {win}{points} points over {_count(len(known), 'turn', 'turns')}; "
+        f"the best was played in {found}{near}{besides}."
+    )
+
+
+def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
+    """Put 95 % beside a figure; nothing, where it is exact or not known."""
+    if not error or not math.isfinite(error):
+        return value
+    return f"{value} ± {number(scale * INTERVAL * error)}"
+
+
+# --- parts of sentences ---------------------------------------------------------------------------
+
+
+def _advice(findings: Findings, write: Writer) -> str:
+    best, others, rivals = findings.best, findings.legal[1:], findings.rivals
+    if not others:
+        return f"{write(best.move)} is the only candidate: {_worth(findings, best)}."
+    if not rivals:
+        more = _more(findings, others[0], write)
+        return f"Play {write(best.move)}: {_worth(findings, best)}, {more}."
+    names = [write(one.move) for one in (best, *rivals)]
+    if len(names) > _MOST_NAMED:
+        names[_MOST_NAMED - 1 :] = [f"one of {len(names) - _MOST_NAMED + 1} others"]
+    either = f"{', '.join(names[:-1])} or {names[-1]}"
+    if findings.exact:
+        return f"{either}; they come to the same."
+    first = "the first two are " if len(rivals) > 1 else ""
+    return f"{either}; {first}{_apart(findings.ahead_of(rivals[0].move))} apart."
+
+
+def _worth(findings: Findings, one: Estimate) -> str:
+    """Say what comes of a candidate."""
+    if findings.exact and findings.to_the_end:
+        scores, seat = findings.question.position.scores, findings.question.position.on_turn
+        spread = round(scores[seat] - scores[1 - seat] + one.equity)
+        side = "ahead" if spread > 0 else "behind"
+        end = _count(abs(spread), "point", "points") + f" {side}" if spread else "level"
+        return f"played on, the game ends {end}"
+    if findings.by_points:
+        return f"gains {plus_minus(number(one.equity) + ' points', one.equity_error)}"
+    return f"wins {plus_minus(share(one.win), one.win_error, 100)}"
+
+
+def _more(findings: Findings, other: Estimate, write: Writer) -> str:
+    """Say how much more that is than what comes of another."""
+    ahead = findings.ahead_of(other.move)
+    value, error, unit = ahead.points, ahead.points_error, " points"
+    if not (findings.exact or _points_say_it(ahead)):
+        value, error, unit = 100 * ahead.win, 100 * ahead.win_error, " %"
+    more = f"{number(value, unit=unit)} more than {write(other.move)}"
+    if not error:
+        return more
+    low, high = (number(value + side * INTERVAL * error) for side in (-1, 1))
+    return f"{more} (95 %: {low} to {high})"
+
+
+def _apart(ahead: Difference) -> str:
+    if _points_say_it(ahead):
+        return plus_minus(number(abs(ahead.points), unit=" points"), ahead.points_error)
+    return plus_minus(share(abs(ahead.win)), ahead.win_error, 100)
+
+
+def _points_say_it(ahead: Difference) -> bool:
+    """Tell whether the points have to be named, where both win as often or nobody knows."""
+    return ahead.by_points or abs(ahead.win) < _NO_WIN
+
+
+def _about_played(findings: Findings, write: Writer) -> str:
+    question, played = findings.question, findings.played
+    if question.obstacle:
+        return f"What was played can't be compared: {question.obstacle}."
+    if played is None:
+        return ""
+    if is_found(findings):
+        return "It was played."
+    name, ahead = write(played.move), findings.ahead_of(played.move)
+    if question.phony:
+        less = "less" if (ahead.points if _points_say_it(ahead) else ahead.win) > 0 else "more"
+        stood = f"had it stood, it would be worth {_apart(ahead)} {less}"
+        return f"{name} was played: {question.phony}; {stood}."
+    cost = plus_minus(number(ahead.points, unit=" points"), ahead.points_error)
+    if not ahead.by_points:
+        cost = f"{plus_minus(share(ahead.win), ahead.win_error, 100)} and {cost}"
+    if findings.exact and not ahead.is_clear:
+        return f"{name} was played, which comes to the same."
+    if not ahead.is_clear:
+        return f"{name} was played, {cost} behind, which tells nothing."
+    return f"{name} was played: it cost {cost}."
+
+
+def _count(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
