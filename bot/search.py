@@ -47,7 +47,7 @@ class Settings:
     plies: int | None = None
     """Turns after a candidate; None: as many as are usual for the bag."""
     iterations: int | None = None
-    """Rollouts of each candidate; None: as many as there is time for."""
+    """Rollouts of each candidate, two or more; None: as many as there is time for."""
     rule: str = "top-two"
     """How samples are shared out."""
 
@@ -73,11 +73,11 @@ class Search:
             plies=settings.plies or usual_plies(view.bag),
             seed=seed,
             rule=settings.rule,
-            first=FIRST_SAMPLES,
+            first=min(FIRST_SAMPLES, settings.iterations or FIRST_SAMPLES),
+            limit=settings.iterations and settings.iterations * len(candidates),
         )
-        self._left = None
-        if settings.iterations is not None:
-            self._left = settings.iterations * len(candidates)
+        self._is_counted = settings.iterations is not None
+        self._is_used_up = False
         self._speed = 0.0
         self._offered_ms = 0.0
 
@@ -98,14 +98,11 @@ class Search:
         if self._speed:
             slice_ms = min(SLICE_MS, max(budget.remaining_ms(close=True) / 2, 1.0))
             rollouts = max(1, int(slice_ms * self._speed))
-        if self._left is not None:
-            rollouts = min(rollouts, self._left)
         began = time.perf_counter()
         done = self.simulation.advance(rollouts)
         took_ms = (time.perf_counter() - began) * 1_000
         self._speed = done / max(took_ms, 0.001)
-        if self._left is not None:
-            self._left = self._left - done if done else 0
+        self._is_used_up = done < rollouts
 
     @property
     def is_settled(self) -> bool:
@@ -113,8 +110,8 @@ class Search:
         return self.simulation.regret <= ENOUGH
 
     def _is_over(self, budget: Budget) -> bool:
-        if self._left is not None:
-            return self._left <= 0 or budget.remaining_ms() == 0
+        if self._is_counted:
+            return self._is_used_up or budget.remaining_ms() == 0
         is_close = self.simulation.regret >= CLOSE
         return self.is_settled or budget.remaining_ms(close=is_close) == 0
 

@@ -12,6 +12,7 @@ from engine.generate import RankedMove
 from engine.kernels.game import MOST_TILES
 from engine.kernels.rollouts import CERTAIN, Candidates, Chances, Holdings, Scene
 from engine.kernels.worths import POINT
+from engine.moves import Move, Place
 from engine.packing import pack
 from engine.position import Position, Rack, unseen
 from engine.rules import Rules
@@ -155,7 +156,8 @@ def prior(
 ) -> Prior:
     """Say what is thought of candidates before any is rolled out: what their equity makes of it."""
     spreads = [scene.spread + one.equity / POINT for one in candidates]
-    left = [len(scene.hidden) - len(scene.rack) + len(one.leave) for one in candidates]
+    bag = len(scene.hidden) - scene.opponent_tiles
+    left = [bag + len(scene.rack) - _placed(one.move) for one in candidates]
     wins, slope = np.zeros(len(candidates)), 0.0
     if table is not None:
         wins = np.array([1 - table.at(-round(s), n) for s, n in zip(spreads, left, strict=True)])
@@ -163,3 +165,8 @@ def prior(
         slope = (table.at(-behind, left[0]) - table.at(-ahead, left[0])) / (2 * _STEP)
     means = utility.win * wins + utility.point * np.array(spreads)
     return Prior(means, _DEVIATION * (utility.win * slope + utility.point))
+
+
+def _placed(move: Move) -> int:
+    """Count the tiles that a move takes out of the bag and the racks."""
+    return len(move.placed) if isinstance(move, Place) else 0

@@ -101,6 +101,7 @@ class Simulation:
         utility: what is wanted; by default wins, and a little for points.
         use_prior: whether candidates are thought to be worth their static equity before they are
             sampled; it keeps short simulations from choosing what was merely lucky.
+        limit: how many rollouts there will be, those of all candidates together.
 
     Raises:
         ValueError: no candidate, generator or ply, an unknown rule, a belief that the unseen tiles
@@ -121,6 +122,7 @@ class Simulation:
         belief: Belief | None = None,
         utility: Utility | None = None,
         use_prior: bool = True,
+        limit: int | None = None,
     ) -> None:
         if not candidates or not generators or plies < 1:
             raise ValueError(
@@ -136,6 +138,7 @@ class Simulation:
         self.plies = plies
         self._first = first
         self._rule = RULES[rule]
+        self._limit = limit
         utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
         self._utility = utility
         rules = generators[0].rules
@@ -177,8 +180,11 @@ class Simulation:
         elif not self._planned.any():
             wanted = np.full(count, self._first)
         else:
-            size = min(max(_FEWEST, int(self._planned.sum()) // _GROWTH), _MOST)
-            wanted = self._rule(self.standing, size)
+            so_far = int(self._planned.sum())
+            size = min(max(_FEWEST, so_far // _GROWTH), _MOST)
+            if self._limit is not None:
+                size = min(size, self._limit - so_far)
+            wanted = self._rule(self.standing, max(size, 0))
         if not wanted.any():
             return False
         self._outcomes.make_room(int((self._planned + wanted).max()))

@@ -34,6 +34,8 @@ __all__ = ["Adjusted", "Prior", "Standing", "adjust", "stand"]
 Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
+_NOTHING: Final = 1e-9
+"""What rounding may leave of a difference that is none, in wins or as a part of a variance."""
 _RISK: Final = 0.01
 """How often an elimination or the end of a search may be wrong."""
 
@@ -91,7 +93,10 @@ def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, referenc
             continue
         slope = float(common @ values[one, :n]) / spread
         means[one] += slope * (means[reference] - before)
-        unexplained = max(variances[one] * (n - 1) - slope * slope * spread, 0.0)
+        total = variances[one] * (n - 1)
+        unexplained = total - slope * slope * spread
+        if unexplained < _NOTHING * total:
+            unexplained = 0.0
         # The slope is estimated too: it costs a degree of freedom, and more the more it moves.
         moved = n * (means[reference] - before) ** 2 / spread
         residuals[one] = unexplained / max(n - 2, 1) * (1 + moved)
@@ -150,14 +155,14 @@ class Standing:
     def scores(self, samples: Counts | None = None) -> Reals:
         """Give how many standard errors each is behind: 0 for who is level, ∞ for who can't be."""
         behind, errors = self.behind, self.errors(samples)
-        surely = np.where(behind > 0, math.inf, 0.0)
-        scores: Reals = np.divide(behind, errors, out=surely, where=errors > 0)
+        surely = np.where(behind > _NOTHING, math.inf, 0.0)
+        scores: Reals = np.divide(behind, errors, out=surely, where=errors > _NOTHING)
         return scores
 
     @property
     def twins(self) -> npt.NDArray[np.bool_]:
         """Who is the leader's equal in every sample, so that nothing can part them."""
-        equal: npt.NDArray[np.bool_] = (self.behind == 0) & (self.errors() == 0)
+        equal: npt.NDArray[np.bool_] = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
         equal[self.leader] = False
         return equal
 
@@ -187,7 +192,7 @@ class Standing:
         whom it is the greatest (Chick and Inoue 2001). All challengers together may cost more.
         """
         errors, scores = self.errors(), self.scores()
-        unsure = errors > 0
+        unsure = errors > _NOTHING
         z = scores[unsure]
         density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
         beyond = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z])

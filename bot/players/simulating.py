@@ -20,7 +20,7 @@ from .static import static_choice
 
 __all__ = ["SimulatingPlayer", "seed_of"]
 
-_MOST: Final = {"candidates": 100, "plies": 64, "iterations": 1_000_000}
+_RANGES: Final = {"candidates": (1, 100), "plies": (1, 64), "iterations": (2, 1_000_000)}
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 
@@ -70,8 +70,9 @@ def seed_of(view: View) -> int:
 def _count(name: str, text: str) -> int | None:
     if not text:
         return None
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST[name]:
-        raise ValueError(f"{name} is a number from 1 to {_MOST[name]:,}, not {text!r}")
+    fewest, most = _RANGES[name]
+    if not text.isascii() or not text.isdigit() or not fewest <= int(text) <= most:
+        raise ValueError(f"{name} is a number from {fewest} to {most:,}, not {text!r}")
     return int(text)
 
 
