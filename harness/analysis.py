@@ -7,10 +7,9 @@ time is over or more of it would change nothing, and gives *findings*. Nothing i
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.search import usual_plies
 from engine.generate import Generator
@@ -18,7 +17,7 @@ from engine.moves import Move
 from engine.position import Position, bag_count, unseen
 from engine.rollouts import BY_POINTS, TO_THE_END, Belief, Utility
 from engine.rules import Rules
-from engine.simulation import Estimate, Ply, Simulation
+from engine.simulation import Difference, Estimate, Ply, Simulation
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
@@ -26,7 +25,6 @@ from .questions import Question, as_seen, ask
 
 __all__ = [
     "INTERVAL",
-    "Difference",
     "Findings",
     "Limit",
     "Settings",
@@ -38,33 +36,9 @@ INTERVAL = 1.96
 
 SLICE_S = 0.1
 FIRST_SLICE = 64  # rollouts
-_WINS = Utility()
 
 
 # --- findings -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How much the best move is ahead of another."""
-
-    win: float
-    """Probability, from −1 to 1."""
-    win_error: float
-    """Its standard error; candidates share their luck, which makes it less than that of either. It
-    is that of the utility, which counts a point as a ten-thousandth of a win."""
-    points: float
-    points_error: float
-    """Its standard error at most: as if luck were not shared, unless little but points differs."""
-    by_points: bool
-    """Whether points alone decide, since no win probabilities are known."""
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether it is more than chance, with 95 %."""
-        if self.by_points:
-            return self.points > INTERVAL * self.points_error
-        return self.win + _WINS.point * self.points > INTERVAL * self.win_error
 
 
 @dataclass(frozen=True)
@@ -75,7 +49,7 @@ class Findings:
     estimates: tuple[Estimate, ...]
     """Of all candidates, the best first; before there are samples by static equity."""
     behind: tuple[Difference, ...]
-    """How much the best is ahead of each."""
+    """How far the best is ahead of each; empty while the search goes on."""
     after: tuple[Ply, ...]
     """The turns after the best."""
     plies: int
@@ -86,10 +60,11 @@ class Findings:
     exact: bool
     """Whether the bag is empty and the opponent's rack known by that: one sample says it all."""
     is_known: bool
-    """Whether every candidate was rolled out often enough to say anything."""
+    """Whether every candidate was rolled out often enough to be compared."""
     is_certain: bool
     """Whether more rollouts would change nothing, as far as can be told."""
     by_points: bool
+    """Whether points alone decide, since no win probabilities are known."""
 
     @property
     def best(self) -> Estimate:
@@ -105,7 +80,7 @@ class Findings:
     def rivals(self) -> list[Estimate]:
         """Legal candidates that nothing tells from the best."""
         rest = self.legal[1:]
-        return [one for one in rest if not self.is_known or not self.ahead_of(one.move).is_clear]
+        return [one for one in rest if not self.is_known or not self.is_clear(one.move)]
 
     @property
     def played(self) -> Estimate | None:
@@ -123,9 +98,17 @@ class Findings:
         return bool(self.question.phony) and move == self.question.played
 
     def ahead_of(self, move: Move) -> Difference:
-        """Say how much the best is ahead of a candidate; below 0 for a phony that is worth more."""
+        """Say how far the best is ahead of a candidate; below 0 for a phony that is worth more."""
         at = next(at for at, one in enumerate(self.estimates) if one.move == move)
         return self.behind[at]
+
+    def is_clear(self, move: Move) -> bool:
+        """Tell whether the best is ahead of a candidate by more than chance, with 95 %."""
+        ahead, wanted = self.ahead_of(move), BY_POINTS if self.by_points else Utility()
+        value = wanted.win * ahead.win + wanted.point * ahead.equity
+        # Wins and points go together, so that their errors add up.
+        error = wanted.win * ahead.win_error + wanted.point * ahead.equity_error
+        return value > INTERVAL * error
 
 
 # --- the work -------------------------------------------------------------------------------------
@@ -194,17 +177,16 @@ def analyse(
         belief=belief,
     )
 
-    def found(seconds: float) -> Findings:
-        return _findings(question, simulation, settings, seconds)
-
     seconds = 0.0
     if not question.is_forced:
         for seconds in _passing(simulation, settings.limit):
             if told is not None:
-                told(found(seconds))
+                told(_findings(question, simulation, settings, seconds))
             if stopped():
                 break
-    return found(seconds)
+    found = _findings(question, simulation, settings, seconds)
+    behind = (simulation.difference(found.best.move, one.move) for one in found.estimates)
+    return replace(found, behind=tuple(behind))
 
 
 def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None]:
@@ -251,57 +233,19 @@ def _findings(
     question: Question, simulation: Simulation, settings: Settings, seconds: float
 ) -> Findings:
     estimates = tuple(simulation.estimates())
-    enough = 1 if simulation.exact else 2
-    known = all(one.samples >= enough for one in estimates)
-    if not known:  # the order of a few samples says nothing
-        order = [one.move for one in question.candidates]
-        estimates = tuple(sorted(estimates, key=lambda one: order.index(one.move)))
     phony = question.played if question.phony else None
     best = next(one for one in estimates if one.move != phony)
-    by_points = settings.win_probabilities is None
-    errors = _errors(simulation, best.move) if known and not simulation.exact else {}
     return Findings(
         question=question,
         estimates=estimates,
-        behind=tuple(
-            _difference(best, one, errors.get(one.move), simulation.exact, by_points)
-            for one in estimates
-        ),
+        behind=(),
         after=tuple(simulation.plies_of(best.move)),
         plies=simulation.plies,
         seed=settings.seed,
         rollouts=simulation.rollouts,
         seconds=seconds,
         exact=simulation.exact,
-        is_known=known,
-        is_certain=known and simulation.is_certain,
-        by_points=by_points,
-    )
-
-
-def _errors(simulation: Simulation, best: Move) -> dict[Move, float]:
-    """Give the standard errors of differences in utility of the best, as far as they are known.
-
-    They are known of the leader of the last whole round, which counts what luck has in common.
-    """
-    standing, moves = simulation.standing, [one.move for one in simulation.candidates]
-    errors = dict(zip(moves, standing.errors().tolist(), strict=True))
-    leader = moves[standing.leader]
-    return errors if best == leader else {leader: errors[best]}
-
-
-def _difference(
-    best: Estimate, other: Estimate, error: float | None, exact: bool, by_points: bool
-) -> Difference:
-    win_error = math.hypot(best.win_error, other.win_error)
-    points_error = math.hypot(best.equity_error, other.equity_error)
-    if exact or best is other:
-        win_error = points_error = 0.0
-    elif error is not None and by_points:
-        points_error = error / BY_POINTS.point
-    elif error is not None:
-        win_error = error
-        points_error = min(points_error, error / _WINS.point)  # wins and points go together
-    return Difference(
-        best.win - other.win, win_error, best.equity - other.equity, points_error, by_points
+        is_known=simulation.is_sampled,
+        is_certain=simulation.is_sampled and simulation.is_certain,
+        by_points=settings.win_probabilities is None,
     )

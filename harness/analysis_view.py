@@ -16,7 +16,7 @@ from engine.position import Position, unseen
 from engine.rules import Rules
 from engine.simulation import Estimate
 
-from .analysis import Difference, Findings
+from .analysis import Findings
 from .board_view import move_text
 from .figures import DASH, number, plain, share
 from .verdict import CAVEAT, is_found, plus_minus, verdict
@@ -128,7 +128,7 @@ def turn_row(line: int, nick: str, played: str, findings: Findings, rules: Rules
         before = number(100 * findings.best.win)
     if findings.is_known and findings.played is not None:
         loss = findings.ahead_of(findings.played.move)
-        points = number(loss.points)
+        points = number(loss.equity)
         if told:
             after, cost = number(100 * findings.played.win), number(100 * loss.win)
             error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
@@ -197,13 +197,13 @@ def _candidate(one: Estimate, findings: Findings, rules: Rules) -> dict[str, Any
 
 
 def _behind(findings: Findings, move: Move, rules: Rules) -> dict[str, Any]:
-    ahead: Difference = findings.ahead_of(move)
+    ahead, by_points = findings.ahead_of(move), findings.by_points
     return {
         "move": format_move(move, rules.distribution.alphabet),
-        "win": None if ahead.by_points else ahead.win,
-        "win_error": None if ahead.by_points else _finite(ahead.win_error, findings),
-        "points": ahead.points,
-        "points_error": _finite(ahead.points_error, findings),
+        "win": None if by_points else ahead.win,
+        "win_error": None if by_points else _finite(ahead.win_error, findings),
+        "points": ahead.equity,
+        "points_error": _finite(ahead.equity_error, findings),
     }
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.candidates import best_candidates
 from engine.generate import Generator, RankedMove
 from engine.kernels.worths import POINT
-from engine.moves import PASS, Move, Place
+from engine.moves import PASS, Direction, Move, Place
 from engine.packing import leaves_of, pack
 from engine.position import Position, bag_count, unseen
 from engine.rules import IllegalMove, Rules, check_move, rack_tiles, score_play
@@ -93,10 +94,11 @@ def ask(
     Raises:
         ValueError: a position that generators refuse.
     """
-    best = generator.best(position, count + taken_back)
-    if taken_back:
-        best = [one for one in best if one.move != played][:count]
-        best = best or [_ranked(generator, position, PASS)]
+    twin = _mirror_image(position, played)
+    without = [one for one in (played, twin) if one is not None] if taken_back else []
+    best = best_candidates(generator, position, count, without)
+    if played is not None and not any(map(_runs_down, best)):  # the same word may have been played
+        best = [one._replace(move=played) if one.move == twin else one for one in best]
     if played is None or any(one.move == played for one in best):
         return Question(position, tuple(best), played)
     rules, phony = generator.rules, "it was taken back" if taken_back else ""
@@ -113,6 +115,17 @@ def ask(
     else:
         ranked = _ranked(generator, position, played)
     return Question(position, (*best, ranked), played, phony)
+
+
+def _mirror_image(position: Position, played: Move | None) -> Place | None:
+    """Give the first word of a game as it would lie the other way; nothing for other moves."""
+    if not isinstance(played, Place) or not position.board.is_empty:
+        return None
+    return Place(played.column, played.row, Direction(1 - played.direction), played.tiles)
+
+
+def _runs_down(one: RankedMove) -> bool:
+    return isinstance(one.move, Place) and one.move.direction is Direction.DOWN
 
 
 def _ranked(generator: Generator, position: Position, move: Move) -> RankedMove:

@@ -11,9 +11,9 @@ from statistics import fmean
 from typing import TypeAlias
 
 from engine.moves import Move
-from engine.simulation import Estimate
+from engine.simulation import Difference, Estimate
 
-from .analysis import INTERVAL, Difference, Findings
+from .analysis import INTERVAL, Findings
 from .figures import number, share
 
 __all__ = ["CAVEAT", "is_found", "plus_minus", "summary", "verdict"]
@@ -48,7 +48,7 @@ def is_found(findings: Findings) -> bool:
 def summary(nick: str, turns: Sequence[Findings]) -> str:
     """Say how a player did in some turns of a game; phonies don't count."""
     known = [
-        (one, one.ahead_of(played.move))
+        (one, played.move)
         for one in turns
         if (played := one.played) and not one.question.phony
         if one.is_known or one.question.is_forced
@@ -57,11 +57,11 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     besides = f"; {_count(phonies, 'phony', 'phonies')} not counted" if phonies else ""
     if not known:
         return f"{nick}: no turn to go by{besides}."
-    losses = [loss for _, loss in known]
-    win = "" if losses[0].by_points else f"{share(fmean(one.win for one in losses))} and "
-    points = number(fmean(one.points for one in losses))
+    losses = [one.ahead_of(played) for one, played in known]
+    win = "" if turns[0].by_points else f"{share(fmean(one.win for one in losses))} and "
+    points = number(fmean(one.equity for one in losses))
     found = sum(is_found(one) for one, _ in known)
-    level = sum(not is_found(one) and not loss.is_clear for one, loss in known)
+    level = sum(not is_found(one) and not one.is_clear(played) for one, played in known)
     near = f"; {level} more can't be told from it" if level else ""
     return (
         f"{nick}: mean loss {win}{points} points over {_count(len(known), 'turn', 'turns')}; "
@@ -93,7 +93,8 @@ def _advice(findings: Findings, write: Writer) -> str:
     if findings.exact:
         return f"{either}; they come to the same."
     first = "the first two are " if len(rivals) > 1 else ""
-    return f"{either}; {first}{_apart(findings.ahead_of(rivals[0].move))} apart."
+    apart = _apart(findings, findings.ahead_of(rivals[0].move))
+    return f"{either}; {first}{apart} apart."
 
 
 def _worth(findings: Findings, one: Estimate) -> str:
@@ -112,8 +113,8 @@ def _worth(findings: Findings, one: Estimate) -> str:
 def _more(findings: Findings, other: Estimate, write: Writer) -> str:
     """Say how much more that is than what comes of another."""
     ahead = findings.ahead_of(other.move)
-    value, error, unit = ahead.points, ahead.points_error, " points"
-    if not (findings.exact or _points_say_it(ahead)):
+    value, error, unit = ahead.equity, ahead.equity_error, " points"
+    if not (findings.exact or _points_say_it(findings, ahead)):
         value, error, unit = 100 * ahead.win, 100 * ahead.win_error, " %"
     more = f"{number(value, unit=unit)} more than {write(other.move)}"
     if not error:
@@ -122,15 +123,15 @@ def _more(findings: Findings, other: Estimate, write: Writer) -> str:
     return f"{more} (95 %: {low} to {high})"
 
 
-def _apart(ahead: Difference) -> str:
-    if _points_say_it(ahead):
-        return plus_minus(number(abs(ahead.points), unit=" points"), ahead.points_error)
+def _apart(findings: Findings, ahead: Difference) -> str:
+    if _points_say_it(findings, ahead):
+        return plus_minus(number(abs(ahead.equity), unit=" points"), ahead.equity_error)
     return plus_minus(share(abs(ahead.win)), ahead.win_error, 100)
 
 
-def _points_say_it(ahead: Difference) -> bool:
+def _points_say_it(findings: Findings, ahead: Difference) -> bool:
     """Tell whether the points have to be named, where both win as often or nobody knows."""
-    return ahead.by_points or abs(ahead.win) < _NO_WIN
+    return findings.by_points or abs(ahead.win) < _NO_WIN
 
 
 def _about_played(findings: Findings, write: Writer) -> str:
@@ -143,17 +144,17 @@ def _about_played(findings: Findings, write: Writer) -> str:
         return "It was played."
     name, ahead = write(played.move), findings.ahead_of(played.move)
     if question.phony:
-        less = "less" if (ahead.points if _points_say_it(ahead) else ahead.win) > 0 else "more"
-        stood = f"had it stood, it would be worth {_apart(ahead)} {less}"
-        return f"{name} was played: {question.phony}; {stood}."
-    cost = plus_minus(number(ahead.points, unit=" points"), ahead.points_error)
-    if not ahead.by_points:
+        value = ahead.equity if _points_say_it(findings, ahead) else ahead.win
+        stood = f"{_apart(findings, ahead)} {'less' if value > 0 else 'more'}"
+        return f"{name} was played: {question.phony}; had it stood, it would be worth {stood}."
+    cost = plus_minus(number(ahead.equity, unit=" points"), ahead.equity_error)
+    if not findings.by_points:
         cost = f"{plus_minus(share(ahead.win), ahead.win_error, 100)} and {cost}"
-    if findings.exact and not ahead.is_clear:
+    if findings.is_clear(played.move):
+        return f"{name} was played: it cost {cost}."
+    if findings.exact:
         return f"{name} was played, which comes to the same."
-    if not ahead.is_clear:
-        return f"{name} was played, {cost} behind, which tells nothing."
-    return f"{name} was played: it cost {cost}."
+    return f"{name} was played, {cost} behind, which tells nothing."
 
 
 def _count(count: int, one: str, more: str) -> str:
