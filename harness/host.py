@@ -171,6 +171,8 @@ class GameHost:
     async def _carry_out(self, effects: Effects) -> None:
         if effects.records:
             await self._journal.append(self.game, effects.records, last=self._table.over)
+        if any(isinstance(record, Began) for record in effects.records):
+            log.info("game began", game=self.game)
         for recipient, message in effects.sends:
             if recipient is not None:
                 self._seats[recipient].send(message)

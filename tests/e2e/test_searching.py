@@ -1,0 +1,78 @@
+"""Seats that search, as real processes: what a seat loses when it is killed while it thinks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import IO
+
+from e2e.processes import COMMAND, PATIENCE_S
+from e2e.test_matches import check_games
+
+from protocol.channel import now_ms
+
+GAMES = 2
+TICKS = 10
+
+
+def test_a_worker_killed_in_mid_search_answers_in_time_all_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / "match"
+    play = ["match", "sim?iterations=100000", "static", "--games", str(GAMES), "--concurrency", "1"]
+    arguments = [*play, "--seed", "5", "--time", "6s", "--json", "--verbose", "--out", str(folder)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*COMMAND, *arguments], stdout=pipe, stderr=pipe, text=True) as host:
+        assert host.stderr is not None
+        for _ in range(GAMES):
+            _wait_for_a_game(host.stderr)
+            _kill_while_searching(_searcher_of(host.pid))
+        said, _ = host.communicate(timeout=PATIENCE_S)
+    result = json.loads(said.splitlines()[-1])
+    assert host.returncode == 0
+    assert (result["games"], result["void"]) == (GAMES, 0)
+    assert result["time_penalty"] == {"a": 0, "b": 0}
+    assert result["forfeits"] == {"a": {}, "b": {}}
+    assert sum(result["faults"]["a"].values()) == GAMES, "each kill is on the record"
+    check_games(folder, GAMES)
+
+
+def _wait_for_a_game(log: IO[str]) -> None:
+    while line := log.readline():
+        if "game began" in line:
+            return
+    raise AssertionError("no game began")
+
+
+def _searcher_of(host: int) -> int:
+    """Find the process of the seat that searches."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int(_fields(process)[1])
+            if parent == host and b"\0sim\0" in (process / "cmdline").read_bytes():
+                return int(process.name)
+        except OSError:
+            continue  # it ended meanwhile
+    raise AssertionError("nobody searches")
+
+
+def _kill_while_searching(process: int) -> None:
+    """Kill a seat that has been at work for some ten milliseconds; who is not on turn sleeps."""
+    until = now_ms() + PATIENCE_S * 1_000
+    begun = _ticks_of(process)
+    while _ticks_of(process) < begun + TICKS:
+        assert now_ms() < until, "it does nothing"
+        time.sleep(0.005)
+    os.kill(process, signal.SIGKILL)
+
+
+def _ticks_of(process: int) -> int:
+    """Give the processor time of all its threads, in hundredths of a second."""
+    return int(_fields(Path(f"/proc/{process}"))[11])
+
+
+def _fields(process: Path) -> list[str]:
+    """Read what proc(5) says of a process, from its state on."""
+    return (process / "stat").read_text().rpartition(")")[2].split()
