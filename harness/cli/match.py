@@ -47,6 +47,9 @@ from .options import (
 
 __all__ = ["match"]
 
+READY_MS = 120_000
+"""Local seats compile when they first play: two at once, on a slow machine, take a minute."""
+
 
 def match(
     seat_a: str | None = None,
@@ -123,6 +126,7 @@ def match(
             move_cap_ms=move_cap,
             margin_ms=margin,
             first_move_ms=first_move,
+            ready_ms=READY_MS,
         )
         equipment = equip(lexicon, leaves, winprob, threads, ponder=ponder)
         seats = (seat_a, seat_b)
