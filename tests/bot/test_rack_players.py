@@ -18,10 +18,10 @@ from bot.registry import SeatError, create_player, known_bots, parse_seat
 from engine.evaluation import PLAIN
 from engine.generate import Generator, legal_moves
 from engine.moves import Exchange, Place
+from engine.packing import unpack
 from engine.position import Board, Position
 from engine.rules import Rules
 from engine.selfplay import play_static_games
-from engine.packing import unpack
 from lexicons.alphabet import Alphabet
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (

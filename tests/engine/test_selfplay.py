@@ -1,4 +1,4 @@
-"""Whole games in kernels, against games of plain Python; rollouts leave all as it was."""
+"""Whole games in kernels, against games of plain Python."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from engine.evaluation import PLAIN
 from engine.game import Game
 from engine.generate import Generator
 from engine.moves import Exchange
+from engine.packing import unpack
 from engine.position import bag_count
-from engine.rollouts import roll_out_best
 from engine.rules import standard_rules
 from engine.selfplay import Forced, StaticGames, play_static_games
-from engine.packing import unpack
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.store import Lexicon, load_lexicon
@@ -210,28 +209,3 @@ def test_a_turn_that_was_not_taken_has_no_position() -> None:
     games = played(2)
     with pytest.raises(ValueError, match="there is no turn 99"):
         games.position(0, 99, RULES)
-
-
-@pytest.mark.parametrize("turn", [0, 9, 17])
-def test_rollouts_leave_the_position_as_it_was(turn: int) -> None:
-    games = played(8)
-    generator = Generator(scowl(), RULES, leaves())
-    for number in range(4):
-        position = games.position(number, turn, RULES)
-        before = generator.everything(position)
-        rolled = roll_out_best(generator, position, 4, 60, seed=5)
-        assert rolled.move == before[0]
-        assert generator.everything(position) == before
-        again = roll_out_best(generator, position, 4, 60, seed=5)
-        assert (again.spreads == rolled.spreads).all()
-        assert (roll_out_best(generator, position, 4, 60, seed=6).spreads != rolled.spreads).any()
-
-
-def test_without_plies_a_rollout_gains_the_score_of_the_move() -> None:
-    position = played(2).position(0, 0, RULES)
-    generator = Generator(scowl(), RULES, leaves())
-    rolled = roll_out_best(generator, position, 0, 10)
-    assert rolled.turns == 0
-    assert set(rolled.spreads.tolist()) == {rolled.move.score}
-    long = roll_out_best(generator, position, 200, 5)  # to the end of the game
-    assert 80 < long.turns < 300

@@ -20,10 +20,10 @@ from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
 from engine.kernels.slots import SLOT, SLOTS, SLOTS_A_LINE, update_slots
 from engine.moves import Place
+from engine.packing import unpack
 from engine.position import Board, Position
 from engine.rules import Rules, standard_rules
 from engine.selfplay import play_static_games
-from engine.packing import unpack
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.leaves import synthetic_leaves

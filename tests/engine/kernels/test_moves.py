@@ -24,9 +24,9 @@ from engine.kernels.moves import (
     where_packed,
 )
 from engine.moves import PASS, Direction, Exchange, Place
+from engine.packing import unpack
 from engine.position import Board
 from engine.rules import standard_rules
-from engine.packing import unpack
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.layout import MAX_SIDE

@@ -1,0 +1,231 @@
+"""Rollouts, sample by sample, against their slow twin; and what the opponent is dealt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from rollout_positions import (
+    RULES,
+    candidates,
+    generator,
+    late_position,
+    position_of,
+    scowl,
+    win_table,
+)
+from rollout_reference import Rollout, SlowRollouts
+from scipy.stats import chisquare, hypergeom
+
+from engine.generate import RankedMove
+from engine.moves import PASS, Exchange, Place
+from engine.position import Position, unseen
+from engine.rollouts import TO_THE_END, Belief
+from engine.simulation import Simulation
+from lexicons.alphabet import BLANK, BLANK_FLAG
+
+SAMPLES = 12
+
+
+@dataclass(frozen=True)
+class Case:
+    """A position, and how it is rolled out."""
+
+    position: Position
+    plies: int
+    seed: int = 0
+    belief: Belief | None = None
+    by_points: bool = False
+    count: int = 2
+    """Of candidates, besides some that are unlikely."""
+
+
+def tiles(text: str) -> tuple[int, ...]:
+    return tuple(sorted(RULES.distribution.alphabet.tiles(text)))
+
+
+def some_belief() -> Belief:
+    """Whole racks and parts of racks, and a rack of which nothing is known."""
+    holdings = [tiles("AEINRST"), tiles("QU"), tiles("?ES"), (), tiles("AAII")]
+    return Belief(holdings, [1.0, 0.5, 2.25, 0.7, 0.05])
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    opening, middle = position_of(0, 0), position_of(5, 9)
+    for plies in (1, 2, 3, 4):
+        yield f"opening {plies}", Case(opening, plies, seed=plies)
+        yield f"middle {plies}", Case(middle, plies, seed=2**64 - plies)
+    yield "opening whole", Case(opening, TO_THE_END, count=1)
+    yield "middle whole", Case(middle, TO_THE_END, count=1)
+    yield "points", Case(position_of(7, 10), 2, by_points=True)
+    yield "belief", Case(position_of(8, 1), 2, seed=9, belief=some_belief())
+    yield "known", Case(position_of(8, 6, both=True), 2)
+    for bag in range(1, 7):
+        yield f"bag of {bag}", Case(late_position(bag), TO_THE_END, seed=bag)
+    for held in range(1, 8):
+        yield f"empty bag, {held} held", Case(late_position(0, held=held), TO_THE_END, count=6)
+    yield "bag of 7", Case(late_position(7), 4)
+    yield "a blank", Case(late_position(12, blanks=1), 3)
+    yield "late, known", Case(late_position(3, both=True), TO_THE_END)
+    yield "out of tiles, known", Case(late_position(0, both=True), TO_THE_END)
+    for scoreless in (3, 4, 5):
+        few = replace(late_position(9), scoreless_turns=scoreless)
+        yield f"{scoreless} scoreless", Case(few, 4)
+    yield "stuck", Case(replace(stuck(), scoreless_turns=4), TO_THE_END)
+
+
+def stuck() -> Position:
+    """Both hold what can hardly be played, and change it."""
+    position = position_of(0, 0)
+    return replace(position, racks=(tiles("VVUUUII"), tiles("QWWCCFF")))
+
+
+CASES = dict(cases())
+
+
+@cache
+def simulated(name: str) -> tuple[list[RankedMove], Simulation]:
+    case = CASES[name]
+    compared = candidates(case.position, case.count)
+    simulation = Simulation(
+        [generator()],
+        case.position,
+        compared,
+        None if case.by_points else win_table(),
+        plies=case.plies,
+        seed=case.seed,
+        first=SAMPLES,
+        rule="equal",
+        belief=case.belief,
+    )
+    simulation.advance(SAMPLES * len(compared))
+    return compared, simulation
+
+
+@cache
+def played(name: str) -> list[list[Rollout]]:
+    """By candidate, by sample."""
+    case = CASES[name]
+    compared, simulation = simulated(name)
+    table = None if case.by_points else win_table()
+    slow = SlowRollouts(
+        generator(), scowl(), case.position, table, case.plies, case.seed, case.belief
+    )
+    samples = range(1 if simulation.exact else SAMPLES)
+    return [[slow.of(one, sample) for sample in samples] for one in compared]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_sample_is_worth_what_the_twin_says(name: str) -> None:
+    outcomes = simulated(name)[1]._outcomes
+    (tally,) = outcomes.tallies
+    for one, rollouts in enumerate(played(name)):
+        count = len(rollouts)  # an empty bag needs one alone
+        wins, gains = [each.win for each in rollouts], [each.gained for each in rollouts]
+        assert outcomes.values[0, one, :count].tolist() == wins
+        assert outcomes.values[1, one, :count].tolist() == gains
+        assert not outcomes.values[:, one, count:].any()
+        assert tally.samples[one] == count
+        assert tally.sums[one].tolist() == [sum(wins), sum(gains)]
+        assert tally.squares[one].tolist() == [sum(w * w for w in wins), sum(g * g for g in gains)]
+        assert tally.products[one] == sum(w * g for w, g in zip(wins, gains, strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_turns_after_a_candidate_are_those_of_the_twin(name: str) -> None:
+    compared, simulation = simulated(name)
+    for candidate, rollouts in zip(compared, played(name), strict=True):
+        by_ply = list(zip_turns(rollouts))
+        plies = simulation.plies_of(candidate.move)
+        assert [ply.turns for ply in plies] == [len(turns) for turns in by_ply]
+        for ply, turns in zip(plies, by_ply, strict=True):
+            scores = [score for _, score, _ in turns]
+            assert ply.score == pytest.approx(np.mean(scores))
+            assert ply.score_deviation == pytest.approx(np.std(scores), abs=1e-6)
+            assert ply.bingos == pytest.approx(np.mean([bingo for _, _, bingo in turns]))
+
+
+def zip_turns(rollouts: Sequence[Rollout]) -> Iterator[list[Any]]:
+    for ply in range(max(len(rollout.turns) for rollout in rollouts)):
+        yield [rollout.turns[ply] for rollout in rollouts if ply < len(rollout.turns)]
+
+
+def test_the_cases_are_of_every_kind() -> None:
+    every = [rollout for name in CASES for rollouts in played(name) for rollout in rollouts]
+    endings = [rollout.ending for rollout in every]
+    assert min(map(endings.count, ("", "out", "zeroes"))) >= 50
+    turns = [turn for rollout in every for turn in rollout.turns]
+    replies = [move for move, _, _ in turns]
+    assert sum(isinstance(move, Exchange) for move in replies) >= 20
+    assert replies.count(PASS) >= 5
+    assert sum(bingo for _, _, bingo in turns) >= 100
+    placed = [move.placed for move in replies if isinstance(move, Place)]
+    assert sum(any(tile & BLANK_FLAG for tile in each) for each in placed) >= 100
+    assert sum(BLANK in rollout.dealt for rollout in every) >= 100
+    assert {len(rollout.dealt) for rollout in every} >= set(range(1, 8))
+    assert {0, 50_000, 100_000} < {rollout.win for rollout in every}
+
+
+# --- what the opponent is dealt -------------------------------------------------------------------
+
+DEALS = 3_000
+
+
+def deals(belief: Belief | None) -> tuple[list[tuple[int, ...]], list[int], npt.NDArray[np.int64]]:
+    """Give racks of the opponent, the tile that the mover draws next, and how many are unseen."""
+    position = position_of(8, 1)
+    slow = SlowRollouts(generator(), scowl(), position, None, 2, 3, belief)
+    dealt = [slow.deal(sample) for sample in range(DEALS)]
+    counts = np.array(unseen(position, position.on_turn, RULES))
+    return [one.dealt for one in dealt], [one.bag[0] for one in dealt], counts
+
+
+def unlikely(found: Sequence[int], among: int, chances: npt.NDArray[np.float64]) -> bool:
+    """Tell whether these numbers of cases hardly come of such chances; rare cases count as one."""
+    expected = np.array(chances) * among
+    rare = expected < 5
+    seen = np.array(found, float)
+    observed = np.append(seen[~rare], seen[rare].sum())
+    due = np.append(expected[~rare], expected[rare].sum())
+    kept = due > 0
+    assert observed[~kept].sum() == 0
+    return bool(chisquare(observed[kept], due[kept]).pvalue < 0.001)
+
+
+def test_racks_of_which_nothing_is_known_are_drawn_from_what_is_unseen() -> None:
+    racks, drawn, counts = deals(None)
+    total = int(counts.sum())
+    for tile in np.flatnonzero(counts >= 4).tolist():
+        held = np.bincount([rack.count(tile) for rack in racks], minlength=8)
+        chances = hypergeom(total, int(counts[tile]), 7).pmf(np.arange(8))
+        assert not unlikely(held.tolist(), DEALS, chances), tile
+    first = np.bincount(drawn, minlength=len(counts))
+    assert not unlikely(first.tolist(), DEALS, counts / total)
+
+
+def test_holdings_come_as_often_as_they_weigh() -> None:
+    holdings = [tiles(text) for text in ("AEINRST", "DEILORT", "AEGNORU", "EEIIOOU")]
+    racks, _, _ = deals(Belief(holdings, [3.0, 1.0, 0.5, 6.0]))
+    found = [racks.count(holding) for holding in holdings]
+    assert sum(found) == DEALS
+    assert not unlikely(found, DEALS, np.array([3.0, 1.0, 0.5, 6.0]) / 10.5)
+
+
+def test_what_a_holding_leaves_open_is_drawn_from_what_is_unseen_besides() -> None:
+    holding = tiles("EEQU")
+    racks, drawn, counts = deals(Belief([holding], [0.01]))
+    rest = counts.copy()
+    np.subtract.at(rest, list(holding), 1)
+    total = int(rest.sum())
+    for tile in np.flatnonzero(rest >= 3).tolist():
+        others = [rack.count(tile) - holding.count(tile) for rack in racks]
+        assert min(others) >= 0
+        chances = hypergeom(total, int(rest[tile]), 3).pmf(np.arange(4))
+        assert not unlikely(np.bincount(others, minlength=4).tolist(), DEALS, chances), tile
+    first = np.bincount(drawn, minlength=len(counts))
+    assert not unlikely(first.tolist(), DEALS, rest / total)

@@ -1,0 +1,216 @@
+"""The slow twin of a rollout: the same luck, played turn by turn with the rules of plain Python.
+
+It shares the choice of replies with the kernel (``Generator.best``, which has a twin of its own),
+and nothing else: the random numbers, deal, draws, scores, endings and sums are written out here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+import numpy as np
+
+from engine.generate import Generator, RankedMove
+from engine.moves import Exchange, Move, Place
+from engine.position import Position, Rack, unseen
+from engine.rollouts import Belief
+from engine.rules import check_move, rack_tiles
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+from lexicons.win_probability import WinProbabilities
+
+__all__ = ["SURE", "Luck", "Rollout", "SlowRollouts"]
+
+SURE = 100_000
+_BITS = (1 << 64) - 1
+
+
+class Luck:
+    """SplitMix64 (Steele, Lea and Flood 2014); each sample begins elsewhere."""
+
+    def __init__(self, seed: int, sample: int) -> None:
+        mixed = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+        self.state = (mixed + sample) * 0xD1342543DE82EF95 & _BITS
+
+    def below(self, count: int) -> int:
+        self.state = self.state + 0x9E3779B97F4A7C15 & _BITS
+        mixed = self.state
+        mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _BITS
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _BITS
+        return ((mixed ^ mixed >> 31) >> 32) * count >> 32
+
+
+@dataclass
+class Rollout:
+    """A rollout as it goes on, and what came of it."""
+
+    position: Position
+    """As the mover sees it, but for the opponent's rack; the mover's score is what he gained."""
+    bag: list[int]
+    """The mover draws from the front, the opponent from the back."""
+    dealt: Rack
+    """What the opponent was given."""
+    luck: Luck
+    kept: dict[int, int] = field(default_factory=dict)
+    """By seat, worth of what was left of the rack before the last draw, thousandths of a point."""
+    turns: list[tuple[Move, int, bool]] = field(default_factory=list)
+    """After the candidate: move, score, whether it was a bingo."""
+    ending: str = ""
+    gained: int = 0
+    """Thousandths of a point."""
+    win: int = 0
+    """In parts of ``SURE``."""
+
+
+@dataclass(frozen=True)
+class SlowRollouts:
+    """Rollouts of a position."""
+
+    generator: Generator
+    lexicon: Lexicon
+    position: Position
+    table: WinProbabilities | None
+    plies: int
+    seed: int = 0
+    belief: Belief | None = None
+
+    def of(self, candidate: RankedMove, sample: int) -> Rollout:
+        """Play one candidate out, and say what came of it."""
+        rollout = self.deal(sample)
+        mover = self.position.on_turn
+        tiles = self._tiles(rollout)
+        self._take_turn(rollout, candidate.move)
+        for _ in range(self.plies):
+            if rollout.ending:
+                break
+            reply = self.generator.best(rollout.position)[0]
+            score = self._take_turn(rollout, reply.move)
+            assert score == reply.score
+            bingo = isinstance(reply.move, Place) and len(reply.move.placed) == self.rack_size
+            rollout.turns.append((reply.move, score, bingo))
+            assert self._tiles(rollout) == tiles, "tiles were made or lost"
+        self._add_up(rollout, mover)
+        return rollout
+
+    def deal(self, sample: int) -> Rollout:
+        """Give the opponent a rack and put the rest into an order."""
+        position, luck = self.position, Luck(self.seed, sample)
+        mover = position.on_turn
+        counts = unseen(position, mover, self.generator.rules)
+        bag = [tile for tile, count in enumerate(counts) for _ in range(count)]
+        known = position.racks[1 - mover]
+        size = len(known) or min(self.rack_size, len(bag))
+        belief = Belief([known], [1.0]) if known else self.belief
+        rack: list[int] = []
+        if belief is not None:
+            rack += sorted(_drawn(belief, luck))
+            for tile in rack:  # the last tile of the bag comes where it was
+                at = bag.index(tile)
+                bag[at] = bag[-1]
+                del bag[-1]
+        for last in range(len(bag) - 1, 0, -1):
+            other = luck.below(last + 1)
+            bag[last], bag[other] = bag[other], bag[last]
+        while len(rack) < size:
+            rack.append(bag.pop())
+        dealt = tuple(sorted(rack))
+        racks = (position.racks[mover], dealt)
+        begun = replace(position, racks=racks if mover == 0 else racks[::-1], scores=(0, 0))
+        return Rollout(begun, bag, dealt, luck)
+
+    @property
+    def rack_size(self) -> int:
+        return self.generator.rules.rack_size
+
+    @property
+    def leaves(self) -> LeaveTable:
+        return self.generator.leaves
+
+    def _tiles(self, rollout: Rollout) -> Counter[int]:
+        position = rollout.position
+        on_board = rack_tiles(tile for tile in position.board.squares if tile)
+        return Counter([*on_board, *rollout.bag, *position.racks[0], *position.racks[1]])
+
+    def _take_turn(self, rollout: Rollout, move: Move) -> int:
+        """Make a legal move of the seat that is on turn, draw, and see whether it was the last."""
+        position, rules = rollout.position, self.generator.rules
+        seat = position.on_turn
+        play = check_move(position, move, rules, self.lexicon.graph.contains, len(rollout.bag))
+        score = play.score if play else 0
+        used: Sequence[int] = ()
+        if isinstance(move, Place):
+            used = rack_tiles(move.placed)
+        elif isinstance(move, Exchange):
+            used = move.tiles
+        left = list((Counter(position.racks[seat]) - Counter(used)).elements())
+        rollout.kept[seat] = self._worth(left)
+        mover = seat == self.position.on_turn
+        for _ in range(min(len(used), len(rollout.bag))):
+            left.append(rollout.bag.pop(0 if mover else -1))
+        if isinstance(move, Exchange):
+            for tile in used:
+                rollout.bag.insert(rollout.luck.below(len(rollout.bag) + 1), tile)
+        racks, scores = list(position.racks), list(position.scores)
+        racks[seat] = tuple(sorted(left))
+        scores[seat] += score
+        rollout.position = replace(
+            position,
+            board=position.board.with_move(move) if isinstance(move, Place) else position.board,
+            racks=(racks[0], racks[1]),
+            scores=(scores[0], scores[1]),
+            on_turn=1 - seat,
+            scoreless_turns=0 if play else position.scoreless_turns + 1,
+        )
+        self._settle(rollout, seat)
+        return score
+
+    def _worth(self, leave: Sequence[int]) -> int:
+        """A whole rack is no leave."""
+        if len(leave) >= self.leaves.rack_size:
+            return 0
+        return int(self.leaves.values[self.leaves.place(leave)])
+
+    def _settle(self, rollout: Rollout, seat: int) -> None:
+        position, rules = rollout.position, self.generator.rules
+        scores, value = list(position.scores), rules.distribution.value
+        if not position.racks[seat]:
+            rollout.ending = "out"
+            scores[seat] += 2 * value(position.racks[1 - seat])
+        elif position.scoreless_turns >= rules.scoreless_limit:
+            rollout.ending = "zeroes"
+            for one in range(2):
+                scores[one] -= value(position.racks[one])
+        rollout.position = replace(position, scores=(scores[0], scores[1]))
+
+    def _add_up(self, rollout: Rollout, mover: int) -> None:
+        scores = rollout.position.scores
+        gained = (scores[mover] - scores[1 - mover]) * 1_000
+        if not rollout.ending and rollout.bag:
+            gained += rollout.kept[mover] - rollout.kept.get(1 - mover, 0)
+        before = self.position.scores
+        ahead = gained + (before[mover] - before[1 - mover]) * 1_000
+        rollout.gained = gained
+        rollout.win = self._win(rollout, ahead, mover)
+
+    def _win(self, rollout: Rollout, ahead: int, mover: int) -> int:
+        if rollout.ending:
+            return SURE if ahead > 0 else SURE // 2 if ahead == 0 else 0
+        if self.table is None:
+            return SURE // 2
+        on_turn = rollout.position.on_turn
+        hidden = len(rollout.bag) + len(rollout.position.racks[1 - on_turn])
+        own = ahead if on_turn == mover else -ahead
+        win = round(self.table.at(math.floor(own / 1_000 + 0.5), hidden) * SURE)
+        return win if on_turn == mover else SURE - win
+
+
+def _drawn(belief: Belief, luck: Luck) -> Rack:
+    """Choose a holding by its weight."""
+    sums = list(accumulate(belief.weights))
+    wanted = luck.below(1 << 31) / (1 << 31) * sums[-1]
+    chosen = next((at for at, each in enumerate(sums) if each > wanted), len(sums) - 1)
+    return belief.holdings[chosen]
