@@ -59,7 +59,8 @@ _HOUSE: dict[str, _House] = {
     ),
     "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
     "sim": _House(
-        "bot.players.simulating:SimulatingPlayer", ("candidates", "plies", "iterations", "time")
+        "bot.players.simulating:SimulatingPlayer",
+        ("candidates", "plies", "iterations", "time", "bag"),
     ),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
     "vanilla": _House("bot.players.vanilla:VanillaPlayer"),

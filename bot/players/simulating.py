@@ -2,7 +2,9 @@
 
 Options: ``candidates``, ``plies``, ``time`` (a limit for each turn, as 300ms or 2s) or
 ``iterations`` (rollouts of each candidate, the same number for all, whatever the clock says as long
-as it runs). ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
+as it runs), and ``bag`` (as 0 or 1-7: with another number of tiles in the bag it plays as
+``static`` does, which shows what simulation is worth there).
+``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
 """
 
 from __future__ import annotations
@@ -32,7 +34,12 @@ class SimulatingPlayer(Player):
     """
 
     def __init__(
-        self, candidates: str = "15", plies: str = "", iterations: str = "", time: str = ""
+        self,
+        candidates: str = "15",
+        plies: str = "",
+        iterations: str = "",
+        time: str = "",
+        bag: str = "",
     ) -> None:
         self.settings = Settings(
             candidates=_count("candidates", candidates) or 15,
@@ -41,6 +48,7 @@ class SimulatingPlayer(Player):
             rule="equal" if iterations else Settings.rule,
         )
         self._time_ms = _milliseconds(time)
+        self._bags = _bags(bag)
         if iterations and time:
             raise ValueError("iterations or time ends a search, not both")
 
@@ -53,7 +61,7 @@ class SimulatingPlayer(Player):
         """Search until it is certain or time is over."""
         if self._time_ms is not None:
             budget.limit(self._time_ms)
-        if budget.remaining_ms() == 0:
+        if budget.remaining_ms() == 0 or view.bag not in self._bags:
             return static_choice(view)
         return self.search(view).run(budget)
 
@@ -83,3 +91,12 @@ def _milliseconds(text: str) -> int | None:
     if not found or not (ms := round(float(found[1]) * _UNITS_MS[found[2]])):
         raise ValueError(f"time is a duration such as 300ms or 2s, not {text!r}")
     return ms
+
+
+def _bags(text: str) -> range:
+    """Read how many tiles may be in the bag; any number if nothing is said."""
+    found = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text or "0-999")
+    bags = range(0) if not found else range(int(found[1]), int(found[2] or found[1]) + 1)
+    if not bags:
+        raise ValueError(f"bag is a number of tiles or a range such as 1-7, not {text!r}")
+    return bags

@@ -72,8 +72,10 @@ def test_options_say_how_it_is_searched() -> None:
         ("sim?time=-1s", "time is a duration such as 300ms or 2s, not '-1s'"),
         ("sim?time=1h", "time is a duration such as 300ms or 2s, not '1h'"),
         ("champion?time=soon", "time is a duration such as 300ms or 2s, not 'soon'"),
+        ("sim?bag=few", "bag is a number of tiles or a range such as 1-7, not 'few'"),
+        ("sim?bag=7-1", "bag is a number of tiles or a range such as 1-7, not '7-1'"),
         ("sim?iterations=5&time=1s", "iterations or time ends a search, not both"),
-        ("sim?rule=equal", "it takes: candidates, plies, iterations, time"),
+        ("sim?rule=equal", "it takes: candidates, plies, iterations, time, bag"),
         ("champion?candidates=5", "it takes: time"),
     ],
 )
@@ -138,6 +140,16 @@ def test_who_is_not_waited_for_any_more_answers_at_once() -> None:
     budget.cancel()
     for player in players():
         assert player.choose(view, budget) == static_choice(view)
+
+
+def test_with_another_bag_it_plays_as_static_does() -> None:
+    player = SimulatingPlayer(**QUICK, bag="1-7")
+    for bag, searched in ((9, False), (7, True), (1, True), (0, False)):
+        choice = player.choose(view_at(late_position(bag)), unlimited())
+        assert (samples_of(choice) > 0) is searched
+    assert samples_of(
+        SimulatingPlayer(**QUICK, bag="9").choose(view_at(late_position(9)), unlimited())
+    )
 
 
 def test_with_little_time_something_legal_is_given() -> None:
