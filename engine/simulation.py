@@ -356,14 +356,15 @@ class _Searcher:
 
 
 def _error_of_win(win: float, error: float, samples: int) -> float:
-    """Widen the standard error of a probability by half a sample more, won or lost.
+    """Widen the standard error of a probability by a quarter of a sample more, won or lost.
 
-    Where nearly all samples are won they say little of those that are lost.
+    Where nearly all samples are won they say little of those that are lost. How much is needed was
+    found by ``tilewire experiment coverage``.
     """
     if not 0 < error < math.inf and samples < 2:
         return error
     shrunk = (samples * min(max(win, 0.0), 1.0) + 0.5) / (samples + 1)
-    return math.sqrt(error**2 + shrunk * (1 - shrunk) / 2 / samples**2)
+    return math.sqrt(error**2 + shrunk * (1 - shrunk) / 4 / samples**2)
 
 
 @on_warm_up
