@@ -155,7 +155,7 @@ class SeatGame:
         """
         self._stop_pondering()
         self.watched.played(message)
-        self._lag.played(message)
+        self._lag.played(message, self.watched.view.time.increment_ms)
         own_news = message.seat == self.watched.seat and bool(self.watched.news)
         self._tell()
         if own_news and self._may_ponder:
@@ -166,7 +166,7 @@ class SeatGame:
         """The player is to move; the question came at ``at_ms``."""
         self._stop_pondering()
         self.watched.turn(message)
-        self._lag.asked(message.seq, at_ms)
+        self._lag.asked(message.seq, message.clocks[self.watched.seat], at_ms)
         self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
 
     def refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:

@@ -41,7 +41,8 @@ LATE_TURNS = 2
 """Turns to plan for when the bag is empty: nine players in ten have no more left."""
 
 RESERVE = 40
-"""A fortieth of the clock that the game begins with is kept for those."""
+"""A fortieth of the clock that the game begins with is kept for those, if that is not more than
+they would get if all turns were alike."""
 
 STRETCH = 2
 """How many shares a turn may take whose decision is close."""
@@ -72,7 +73,7 @@ def plan(
     asked = clock() if asked_ms is None else asked_ms
     margin = margin_ms(lag_ms)
     bank = max(0, _free_ms(view.clocks[view.seat], view.time) - margin)
-    spare = bank - (min(view.time.initial_ms // RESERVE, bank) if view.bag else 0)
+    spare = bank - _reserve_ms(view, bank)
     longest = deadline_ms - view.time.margin_ms  # the arbiter's patience is not for planning with
     last = max(0, min(bank, longest - min(margin, longest // 5)))
     half = min(spare // 2, last)
@@ -103,6 +104,14 @@ def turns_left(view: View) -> int:
     return -(-view.bag // TILES_A_ROUND) + 1 if view.bag else LATE_TURNS
 
 
+def _reserve_ms(view: View, bank: int) -> int:
+    """Say how much of the clock is kept for the turns after the bag is empty."""
+    if not view.bag:
+        return 0
+    alike = bank * LATE_TURNS // (turns_left(view) + LATE_TURNS)
+    return min(view.time.initial_ms // RESERVE, alike)
+
+
 def _free_ms(left_ms: int, time: TimeControl) -> int:
     """Say how long it is until time costs something: points, or the game."""
     if left_ms > 0:
@@ -115,12 +124,14 @@ class LagSeen:
     """How much longer the arbiter's clock says that turns took than they took here.
 
     The way of the messages is in it, and the time that either process waits for a core. The
-    longest of the last few turns counts.
+    longest of the last few turns counts. A turn that is asked again, after a lost connection or by
+    a seat that had to be restarted, counts from the last time it was asked.
     """
 
     def __init__(self) -> None:
         self._seq: int | None = None
         self._asked_ms = 0
+        self._clock_ms = 0
         self._took_ms: int | None = None
         self._recent: deque[int] = deque([0], maxlen=4)
 
@@ -129,19 +140,16 @@ class LagSeen:
         """The longest of late."""
         return max(self._recent)
 
-    def asked(self, seq: int, at_ms: int) -> None:
-        """The question arrived; one that comes twice was lost on the way and tells nothing."""
-        if seq != self._seq:
-            self._seq, self._asked_ms = seq, at_ms
-        else:
-            self._seq = None
-        self._took_ms = None
+    def asked(self, seq: int, clock_ms: int, at_ms: int) -> None:
+        """The question arrived; when it was sent there was so much on the own clock."""
+        self._seq, self._clock_ms, self._asked_ms, self._took_ms = seq, clock_ms, at_ms, None
 
     def answered(self, at_ms: int) -> None:
         """A move goes out."""
         self._took_ms = at_ms - self._asked_ms
 
-    def played(self, turn: Played) -> None:
-        """The arbiter says what a turn of ours cost."""
+    def played(self, turn: Played, increment_ms: int) -> None:
+        """The arbiter says what a turn of ours has left on the clock."""
         if turn.seq == self._seq and self._took_ms is not None:
-            self._recent.append(max(0, turn.think_ms + turn.lag_ms - self._took_ms))
+            charged = self._clock_ms + increment_ms - turn.clocks[turn.seat]
+            self._recent.append(max(0, charged + turn.lag_ms - self._took_ms))

@@ -61,6 +61,7 @@ class Watched:
         )
         self.opening: View | None = None
         """The game at its beginning, once it has begun; taken up midway, without the rack."""
+        self._deadline_ms = 0  # of the turn, as the arbiter last said
         self.news: list[tuple[View, Observed]] = []
         """Turns with the game after each; whoever tells the player of them empties it."""
 
@@ -155,13 +156,21 @@ class Watched:
         self.view = replace(
             view, position=read, bag=message.bag, clocks=message.clocks, refused=refused
         )
+        self._deadline_ms = message.deadline_ms
 
     def sent(self, seq: int, attempt: int, move: Move) -> None:
         """Note a move that goes out."""
         self._sent[seq, attempt] = move
 
     def refused(self, message: Refused) -> Move | None:
-        """Take in a refusal; give the move that it is about, if it is known."""
+        """Take in a refusal; give the move that it is about, if it is known.
+
+        What the try has cost is off the clock by now.
+        """
+        clocks = list(self.view.clocks)
+        clocks[self.seat] -= max(0, self._deadline_ms - message.deadline_ms)
+        self._deadline_ms = message.deadline_ms
+        self.view = replace(self.view, clocks=(clocks[0], clocks[1]))
         move = self._sent.get((message.seq, message.attempt))
         if move is not None:
             refusal = Refusal(move, message.code, message.message)

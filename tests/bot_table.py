@@ -163,7 +163,7 @@ class TestArbiter:
             attempt=attempt,
         )
 
-    def refusal(self, move: Move, code: str = "not_a_word") -> Refused:
+    def refusal(self, move: Move, code: str = "not_a_word", after_ms: int = 0) -> Refused:
         return Refused(
             game=self.name,
             seq=move.seq,
@@ -171,7 +171,7 @@ class TestArbiter:
             code=code,
             message="no",
             attempts_left=2,
-            deadline_ms=self.deadline_ms,
+            deadline_ms=self.deadline_ms - after_ms,
         )
 
     async def begin(self) -> Ready:

@@ -232,6 +232,23 @@ async def test_a_refused_player_of_the_house_plays_the_next_best(table: TestArbi
     assert len({move.move for move in tried}) == 3
 
 
+async def test_what_a_refused_try_has_cost_is_off_the_clock(table: TestArbiter) -> None:
+    clocks: list[int] = []
+
+    class Notes(GreedyPlayer):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            clocks.append(view.clocks[view.seat])
+            return super().choose(view, budget)
+
+    async with seated(BotRunner("b", Notes, built_in=True), table):
+        await table.begin()
+        move = await table.ask()
+        for spent_ms in (300, 700):
+            await table.say(table.refusal(move, after_ms=spent_ms))
+            move = await table.hear(MoveMessage)
+    assert clocks == [60_000, 59_700, 59_300]
+
+
 async def test_a_refused_guest_is_told_and_asked_again(table: TestArbiter) -> None:
     player = Passes()
     async with seated(BotRunner("b", lambda: player), table):

@@ -263,10 +263,18 @@ def test_the_opponents_time_is_there_to_ponder_until_he_has_lost() -> None:
     assert (budget.deadline_ms, budget.last_ms) == (65_010, 65_010)
 
 
+def test_a_minute_of_overtime_that_is_paid_for_is_shared_too() -> None:
+    time = TimeControl(initial_ms=3_600_000)
+    budget = planned(Clock(-1_000), time, bag=40)
+    assert turns_left(view_at(1, time, 40)) == 6
+    assert budget.last_ms == 59_000 - MARGIN_MS
+    assert budget.deadline_ms == (59_000 - MARGIN_MS) * 6 // 8 // 6
+
+
 # --- lag ------------------------------------------------------------------------------------------
 
 
-def turn(seq: int, think_ms: int, lag_ms: int = 0) -> Played:
+def turn(seq: int, left_ms: int, lag_ms: int = 0) -> Played:
     return Played(
         game="g",
         seq=seq,
@@ -275,8 +283,7 @@ def turn(seq: int, think_ms: int, lag_ms: int = 0) -> Played:
         score=0,
         scores=(0, 0),
         bag=1,
-        clocks=(1, 1),
-        think_ms=think_ms,
+        clocks=(left_ms, 1),
         lag_ms=lag_ms,
     )
 
@@ -284,26 +291,35 @@ def turn(seq: int, think_ms: int, lag_ms: int = 0) -> Played:
 def test_the_lag_seen_is_what_the_arbiter_charges_beyond_what_was_used() -> None:
     lag = LagSeen()
     for seq, charged in enumerate((104, 130, 100, 90)):
-        lag.asked(seq, 1_000)
+        lag.asked(seq, 5_000, 1_000)
         lag.answered(1_100)
-        lag.played(turn(seq, charged))
+        lag.played(turn(seq, 5_000 - charged), 0)
     assert lag.ms == 30
     for seq in range(4, 8):
-        lag.asked(seq, 0)
+        lag.asked(seq, 5_000, 0)
         lag.answered(100)
-        lag.played(turn(seq, 100, lag_ms=7))
+        lag.played(turn(seq, 4_900, lag_ms=7), 0)
     assert lag.ms == 7, "that of long ago does not count"
 
 
-def test_a_turn_that_was_asked_twice_tells_nothing_of_the_lag() -> None:
+def test_an_increment_is_no_lag() -> None:
     lag = LagSeen()
-    lag.asked(1, 0)
-    lag.asked(1, 5_000)
-    lag.answered(5_100)
-    lag.played(turn(1, 5_100))
-    lag.asked(2, 0)
-    lag.played(turn(3, 100))
-    assert lag.ms == 0
+    lag.asked(1, 5_000, 0)
+    lag.answered(100)
+    lag.played(turn(1, 5_890), 1_000)
+    assert lag.ms == 10
+
+
+def test_a_turn_that_was_asked_again_counts_from_then() -> None:
+    lag = LagSeen()
+    for at_ms in (0, 5_000, 10_000):
+        lag.asked(1, 20_000 - at_ms, at_ms)
+    lag.answered(11_000)
+    lag.played(turn(1, 8_995), 0)
+    assert lag.ms == 5, "the time that it was away is not the way of the messages"
+    lag.asked(2, 8_995, 0)
+    lag.played(turn(3, 100), 0)
+    assert lag.ms == 5
 
 
 # --- budgets --------------------------------------------------------------------------------------
