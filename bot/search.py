@@ -22,7 +22,7 @@ from lexicons.tables import win_probabilities_for
 from .player import Budget, Choice, Considered, View
 from .players.static import generator_for
 
-__all__ = ["Search", "Settings", "considered", "usual_plies"]
+__all__ = ["Search", "Settings", "considered", "usual_candidates", "usual_plies"]
 
 LATE_BAG = 7
 """With so few tiles in the bag rollouts go to the end of the game."""
@@ -30,7 +30,7 @@ LATE_BAG = 7
 SLICE_MS = 5.0
 FIRST_SLICE = 32  # rollouts
 FIRST_SAMPLES = 8  # of each candidate
-OFFER_MS = 100.0
+OFFER_EVERY = 20  # slices
 
 ENOUGH = 0.0002
 """Expected regret, in wins, that is not worth any more time."""
@@ -42,14 +42,22 @@ CLOSE = 0.002
 class Settings:
     """How a position is searched."""
 
-    candidates: int = 15
-    """How many moves are compared, the best by static equity."""
+    candidates: int | None = None
+    """How many moves are compared, the best by static equity; None: as many as are usual."""
     plies: int | None = None
     """Turns after a candidate; None: as many as are usual for the bag."""
     iterations: int | None = None
     """Rollouts of each candidate, two or more; None: as many as there is time for."""
     rule: str = "top-two"
     """How samples are shared out."""
+
+
+def usual_candidates(bag: int) -> int:
+    """Say how many moves are compared with so many tiles in the bag.
+
+    Once it is empty each takes one rollout, and the best may look bad by its static equity.
+    """
+    return 15 if bag else 300
 
 
 def usual_plies(bag: int) -> int:
@@ -63,7 +71,8 @@ class Search:
     def __init__(self, view: View, settings: Settings, seed: int = 0) -> None:
         generator = generator_for(view)
         refused = {refusal.move for refusal in view.refused}
-        candidates = best_candidates(generator, view.position, settings.candidates, refused)
+        count = settings.candidates or usual_candidates(view.bag)
+        candidates = best_candidates(generator, view.position, count, refused)
         others = [generator_for(view) for _ in range(view.threads - 1)]
         self.simulation = Simulation(
             [generator, *others],
@@ -78,17 +87,17 @@ class Search:
         )
         self._is_counted = settings.iterations is not None
         self._is_used_up = False
+        self._is_forced = len(candidates) == 1
         self._speed = 0.0
-        self._offered_ms = 0.0
+        self._steps = 0
 
     def run(self, budget: Budget) -> Choice:
         """Go on until the search is over, as described above; offer what is found on the way."""
         while not self._is_over(budget):
             leader = self.simulation.leader
             self.step(budget)
-            now = time.monotonic() * 1_000
-            if self.simulation.leader is not leader or now - self._offered_ms >= OFFER_MS:
-                self._offered_ms = now
+            self._steps += 1
+            if self.simulation.leader is not leader or self._steps % OFFER_EVERY == 1:
                 budget.offer(self.choice())
         return self.choice()
 
@@ -111,7 +120,7 @@ class Search:
 
     def _is_over(self, budget: Budget) -> bool:
         if self._is_counted:
-            return self._is_used_up or budget.remaining_ms() == 0
+            return self._is_used_up or self._is_forced or budget.remaining_ms() == 0
         is_close = self.simulation.regret >= CLOSE
         return self.is_settled or budget.remaining_ms(close=is_close) == 0
 

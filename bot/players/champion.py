@@ -5,7 +5,7 @@ the bag has             what is done
 ======================  ========================================================================
 more than seven tiles   simulation, two plies and win probabilities
 one to seven            simulation to the end of the game
-none                    each of 60 moves is played to the end against the rack that is left
+none                    each of up to 300 moves is played to the end against the rack left
 ======================  ========================================================================
 
 While the opponent thinks, if it may, it guesses his replies and begins to search the positions that
@@ -24,15 +24,14 @@ from engine.moves import Place
 from engine.position import Position
 from engine.replies import after, guess_replies
 
-from ..player import Budget, View
+from ..player import Budget, Choice, View
 from ..search import Search, Settings
 from .simulating import SimulatingPlayer, seed_of
 from .static import generator_for
 
 __all__ = ["ChampionPlayer"]
 
-WITH_BAG = Settings(candidates=20)
-WITHOUT_BAG = Settings(candidates=60)
+CANDIDATES = 20  # while there are tiles in the bag
 
 GUESSES = 200  # racks of the opponent
 LIKELY = 6  # replies whose positions are searched
@@ -53,13 +52,20 @@ class ChampionPlayer(SimulatingPlayer):
 
     def search(self, view: View) -> Search:
         """Go on with what was begun while the opponent thought, or begin."""
+        return self._take_up(view) or self._new_search(view)
+
+    def at_once(self, view: View) -> Choice:
+        """Choose by what was found while the opponent thought, if anything was."""
+        begun = self._take_up(view)
+        return begun.choice() if begun and begun.simulation.is_sampled else super().at_once(view)
+
+    def _take_up(self, view: View) -> Search | None:
         begun, self._begun = self._begun.get(_key(view)), {}
-        if begun is not None and not view.refused:
-            return begun
-        return self._new_search(view)
+        return None if view.refused else begun
 
     def _new_search(self, view: View) -> Search:
-        return Search(view, WITH_BAG if view.bag else WITHOUT_BAG, seed_of(view))
+        settings = Settings(candidates=CANDIDATES if view.bag else None)
+        return Search(view, settings, seed_of(view))
 
     def ponder(self, view: View, budget: Budget) -> None:
         """Search what the opponent's likely replies lead to, each in the measure of its odds."""

@@ -12,9 +12,8 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-from engine.evaluation import PASS_EQUITY, PLAIN, POINT
-from engine.generate import Generator, RankedMove
-from engine.moves import PASS
+from engine.evaluation import PLAIN, POINT
+from engine.generate import Generator
 from engine.rollouts import BY_POINTS
 from engine.rules import Rules
 from engine.simulation import Estimate, Simulation
@@ -23,7 +22,9 @@ from lexicons.rack_features import leave_table
 from lexicons.store import Lexicon
 
 from ..player import Budget, Choice, Considered, Player, View
+from .options import number
 from .rh import rack_weights
+from .static import not_refused
 
 __all__ = ["CS221", "MonteCarloPlayer", "RackMonteCarloPlayer", "Sampling", "sampled_choice"]
 
@@ -41,6 +42,7 @@ class Sampling(NamedTuple):
 CS221 = Sampling(candidates=3, samples=15, plies=2)
 _LEAST = Sampling(candidates=1, samples=2, plies=1)
 _MOST = Sampling(candidates=128, samples=1_000_000, plies=64)
+_SLICE = 64  # rollouts, after which the time is looked at
 
 
 class MonteCarloPlayer(Player):
@@ -52,7 +54,7 @@ class MonteCarloPlayer(Player):
 
     def __init__(self, candidates: str = "3", samples: str = "15", plies: str = "2") -> None:
         given = zip(Sampling._fields, (candidates, samples, plies), _LEAST, _MOST, strict=True)
-        self._sampling = Sampling(*(_number(*option) for option in given))
+        self._sampling = Sampling(*(number(*option) for option in given))
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Choose by samples; the first candidate is on offer meanwhile."""
@@ -95,14 +97,16 @@ def sampled_choice(
 
     Args:
         view: it is the player's turn; refused moves are left out.
-        budget: the first candidate is offered to it before anything is sampled.
+        budget: the first candidate is offered to it before anything is sampled, and chosen if time
+            is over before all have been.
         leaves: what leaves are worth to whoever moves; nothing, if there is no table.
         sampling: how much to look at.
     """
     generators = [
         Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))
     ]
-    candidates = _candidates(generators[0], view, sampling.candidates)
+    ranked = generators[0].best(view.position, sampling.candidates + len(view.refused))
+    candidates = not_refused(view, ranked)[: sampling.candidates]
     first = candidates[0]
     choice = Choice(first.move, score=first.score, equity=first.equity)
     if len(candidates) == 1:
@@ -120,23 +124,17 @@ def sampled_choice(
         utility=BY_POINTS,
         use_prior=False,  # what the samples say is all that counts here
     )
-    simulation.advance(len(candidates) * sampling.samples)
-    ranked = simulation.estimates()
-    best = ranked[0]
+    left = len(candidates) * sampling.samples
+    while not budget.expired and (done := simulation.advance(min(left, _SLICE))):
+        left -= done
+    estimates = simulation.estimates()
+    best = estimates[0]
     return Choice(
         best.move,
         score=best.score,
         equity=round(best.equity * POINT),
-        candidates=tuple(map(_considered, ranked)),
+        candidates=tuple(map(_considered, estimates)),
     )
-
-
-def _candidates(generator: Generator, view: View, count: int) -> list[RankedMove]:
-    """Give the best moves that were not refused; nobody can refuse a pass."""
-    refused = {refusal.move for refusal in view.refused}
-    ranked = generator.best(view.position, count + len(refused))
-    left = [one for one in ranked if one.move not in refused][:count]
-    return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]
 
 
 def _considered(one: Estimate) -> Considered:
@@ -145,9 +143,3 @@ def _considered(one: Estimate) -> Considered:
     return Considered(
         one.move, one.score, equity=one.equity, equity_error=error, samples=one.samples
     )
-
-
-def _number(name: str, text: str, least: int, most: int) -> int:
-    if text.isdecimal() and least <= int(text) <= most:
-        return int(text)
-    raise ValueError(f"{name} is a number from {least} to {most:,}, not {text!r}")

@@ -1,29 +1,25 @@
 """``sim``: rolls the likeliest moves out and plays the one that wins most often.
 
 Options: ``candidates``, ``plies``, ``time`` (a limit for each turn, as 300ms or 2s) or
-``iterations`` (rollouts of each candidate, the same number for all, whatever the clock says as long
-as it runs), and ``bag`` (as 0 or 1-7: with another number of tiles in the bag it plays as
+``iterations`` (rollouts of each candidate, as many for all, or fewer if the turn's share of the
+clock is over before), and ``bag`` (as 0 or 1-7: with another number of tiles in the bag it plays as
 ``static`` does, which shows what simulation is worth there).
 ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
+from engine.rollouts import TO_THE_END
 from engine.rules import Rules
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
 from ..player import Budget, Choice, Player, View
 from ..search import Search, Settings
+from .options import duration_ms, number, span
 from .static import static_choice
 
 __all__ = ["SimulatingPlayer", "seed_of"]
-
-_RANGES: Final = {"candidates": (1, 100), "plies": (1, 64), "iterations": (2, 1_000_000)}
-_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 
 class SimulatingPlayer(Player):
@@ -35,22 +31,22 @@ class SimulatingPlayer(Player):
 
     def __init__(
         self,
-        candidates: str = "15",
+        candidates: str = "",
         plies: str = "",
         iterations: str = "",
         time: str = "",
         bag: str = "",
     ) -> None:
-        self.settings = Settings(
-            candidates=_count("candidates", candidates) or 15,
-            plies=_count("plies", plies),
-            iterations=_count("iterations", iterations),
-            rule="equal" if iterations else Settings.rule,
-        )
-        self._time_ms = _milliseconds(time)
-        self._bags = _bags(bag)
         if iterations and time:
             raise ValueError("iterations or time ends a search, not both")
+        self.settings = Settings(
+            candidates=number("candidates", candidates, 1, 100) if candidates else None,
+            plies=number("plies", plies, 1, TO_THE_END) if plies else None,
+            iterations=number("iterations", iterations, 2, 1_000_000) if iterations else None,
+            rule="equal" if iterations else Settings.rule,
+        )
+        self._time_ms = duration_ms("time", time) if time else None
+        self._bags = span("bag", bag) if bag else None
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
         """Load the tables; the kernels are warmed up with all others."""
@@ -61,9 +57,15 @@ class SimulatingPlayer(Player):
         """Search until it is certain or time is over."""
         if self._time_ms is not None:
             budget.limit(self._time_ms)
-        if budget.remaining_ms() == 0 or view.bag not in self._bags:
+        if self._bags is not None and view.bag not in self._bags:
             return static_choice(view)
+        if budget.remaining_ms() == 0:
+            return self.at_once(view)
         return self.search(view).run(budget)
+
+    def at_once(self, view: View) -> Choice:
+        """Choose without any time."""
+        return static_choice(view)
 
     def search(self, view: View) -> Search:
         """Begin a search."""
@@ -73,30 +75,3 @@ class SimulatingPlayer(Player):
 def seed_of(view: View) -> int:
     """Give the seed of a turn: a turn that is asked again gets the same answer."""
     return view.seed * 1_000 + len(view.history) * 10 + len(view.refused)
-
-
-def _count(name: str, text: str) -> int | None:
-    if not text:
-        return None
-    fewest, most = _RANGES[name]
-    if not text.isascii() or not text.isdigit() or not fewest <= int(text) <= most:
-        raise ValueError(f"{name} is a number from {fewest} to {most:,}, not {text!r}")
-    return int(text)
-
-
-def _milliseconds(text: str) -> int | None:
-    if not text:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m)", text)
-    if not found or not (ms := round(float(found[1]) * _UNITS_MS[found[2]])):
-        raise ValueError(f"time is a duration such as 300ms or 2s, not {text!r}")
-    return ms
-
-
-def _bags(text: str) -> range:
-    """Read how many tiles may be in the bag; any number if nothing is said."""
-    found = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text or "0-999")
-    bags = range(0) if not found else range(int(found[1]), int(found[2] or found[1]) + 1)
-    if not bags:
-        raise ValueError(f"bag is a number of tiles or a range such as 1-7, not {text!r}")
-    return bags

@@ -16,7 +16,7 @@ from lexicons.tables import leaves_for
 
 from ..player import Budget, Choice, Player, View
 
-__all__ = ["StaticPlayer", "best_choice", "generator_for", "static_choice"]
+__all__ = ["StaticPlayer", "best_choice", "generator_for", "not_refused", "static_choice"]
 
 
 class StaticPlayer(Player):
@@ -38,7 +38,7 @@ class StaticPlayer(Player):
         """Choose by equity."""
         if not self._temperature:
             return static_choice(view)
-        ranked = _not_refused(view, generator_for(view).everything(view.position))
+        ranked = not_refused(view, generator_for(view).everything(view.position))
         scale = self._temperature * POINT
         weights = [math.exp((one.equity - ranked[0].equity) / scale) for one in ranked]
         # A turn that is asked again, after a crash for instance, gets the same answer.
@@ -54,7 +54,7 @@ def static_choice(view: View) -> Choice:
 def best_choice(generator: Generator, view: View) -> Choice:
     """Give the move that a generator ranks highest of those that were not refused."""
     ranked = generator.best(view.position, len(view.refused) + 1)
-    return _choice(_not_refused(view, ranked)[0])
+    return _choice(not_refused(view, ranked)[0])
 
 
 def generator_for(view: View) -> Generator:
@@ -66,7 +66,7 @@ def generator_for(view: View) -> Generator:
     return Generator(view.lexicon, view.rules, leaves)
 
 
-def _not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
+def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
     """Leave out what was refused; a pass, which nobody can refuse, is always left."""
     refused = {refusal.move for refusal in view.refused}
     left = [one for one in ranked if one.move not in refused]

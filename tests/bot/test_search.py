@@ -12,7 +12,16 @@ from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Refusal
 from bot.players.static import generator_for, static_choice
-from bot.search import CLOSE, ENOUGH, FIRST_SAMPLES, Search, Settings, considered, usual_plies
+from bot.search import (
+    CLOSE,
+    ENOUGH,
+    FIRST_SAMPLES,
+    Search,
+    Settings,
+    considered,
+    usual_candidates,
+    usual_plies,
+)
 from engine.candidates import best_candidates
 from engine.moves import Direction, Place
 from engine.rollouts import TO_THE_END
@@ -26,6 +35,12 @@ def test_late_rollouts_go_to_the_end_of_the_game() -> None:
     assert Search(view_at(late_position(7)), Settings()).simulation.plies == TO_THE_END
     assert Search(view_at(late_position(8)), Settings()).simulation.plies == 2
     assert Search(view_at(late_position(7)), Settings(plies=3)).simulation.plies == 3
+
+
+def test_by_an_empty_bag_nearly_all_moves_are_compared() -> None:
+    assert [usual_candidates(bag) for bag in (0, 1, 86)] == [300, 15, 15]
+    assert len(Search(view_at(late_position(7)), Settings()).simulation.candidates) == 15
+    assert len(Search(view_at(late_position(7)), Settings(4)).simulation.candidates) == 4
 
 
 # --- so many rollouts -----------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def samples_of(choice: Choice) -> int:
 
 def test_options_say_how_it_is_searched() -> None:
     usual = SimulatingPlayer().settings
-    assert (usual.candidates, usual.plies, usual.iterations) == (15, None, None)
+    assert (usual.candidates, usual.plies, usual.iterations) == (None, None, None)
     assert usual.rule == "top-two"
     quackle = create_player(parse_seat("sim?candidates=23&iterations=300&plies=2"))
     assert isinstance(quackle, SimulatingPlayer)
@@ -72,8 +72,8 @@ def test_options_say_how_it_is_searched() -> None:
         ("sim?time=-1s", "time is a duration such as 300ms or 2s, not '-1s'"),
         ("sim?time=1h", "time is a duration such as 300ms or 2s, not '1h'"),
         ("champion?time=soon", "time is a duration such as 300ms or 2s, not 'soon'"),
-        ("sim?bag=few", "bag is a number of tiles or a range such as 1-7, not 'few'"),
-        ("sim?bag=7-1", "bag is a number of tiles or a range such as 1-7, not '7-1'"),
+        ("sim?bag=few", "bag is a number or a range such as 1-7, not 'few'"),
+        ("sim?bag=7-1", "bag is a number or a range such as 1-7, not '7-1'"),
         ("sim?iterations=5&time=1s", "iterations or time ends a search, not both"),
         ("sim?rule=equal", "it takes: candidates, plies, iterations, time, bag"),
         ("champion?candidates=5", "it takes: time"),
@@ -187,11 +187,12 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
             assert {one.samples for one in choice.candidates} <= {0, 1}
 
 
-def test_by_an_empty_bag_the_champion_looks_at_many_moves() -> None:
+@pytest.mark.parametrize("player", [SimulatingPlayer(), ChampionPlayer()])
+def test_by_an_empty_bag_all_moves_are_looked_at(player: Player) -> None:
     view = view_at(late_position(0, held=7))
-    choice = ChampionPlayer().choose(view, unlimited())
+    choice = player.choose(view, unlimited())
     possible = len(generator_for(view).everything(view.position)) - 1
-    assert len(choice.candidates) == min(60, possible)
+    assert len(choice.candidates) == min(300, possible)
     assert [one.samples for one in choice.candidates] == [1] * len(choice.candidates)
     wins = [one.win for one in choice.candidates]
     assert wins == sorted(wins, key=lambda win: -(win or 0.0))

@@ -1,0 +1,33 @@
+"""Options of players as they stand in the text of a seat; what makes no sense is a ValueError."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["duration_ms", "number", "span"]
+
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
+
+
+def number(name: str, text: str, least: int, most: int) -> int:
+    """Read a whole number within bounds."""
+    if text.isascii() and text.isdecimal() and least <= int(text[:20]) <= most:
+        return int(text)
+    raise ValueError(f"{name} is a number from {least} to {most:,}, not {text!r}")
+
+
+def duration_ms(name: str, text: str) -> int:
+    """Read a duration of a millisecond or more."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)", text, re.ASCII)
+    if found and (ms := round(float(found[1]) * _UNITS_MS[found[2]])):
+        return ms
+    raise ValueError(f"{name} is a duration such as 300ms or 2s, not {text!r}")
+
+
+def span(name: str, text: str) -> range:
+    """Read a number, or a range with both its ends."""
+    found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)
+    if found and (numbers := range(int(found[1]), int(found[2] or found[1]) + 1)):
+        return numbers
+    raise ValueError(f"{name} is a number or a range such as 1-7, not {text!r}")
