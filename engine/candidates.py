@@ -10,7 +10,7 @@ from engine.moves import PASS, Direction, Move, Place
 from engine.position import Position
 from lexicons.layout import BoardLayout
 
-__all__ = ["best_candidates"]
+__all__ = ["best_candidates", "is_symmetric"]
 
 
 def best_candidates(
@@ -24,8 +24,8 @@ def best_candidates(
     Raises:
         ValueError: as ``Generator.best``.
     """
-    mirrored = position.board.is_empty and _is_symmetric(position.board.layout)
-    wanted = (2 if mirrored else 1) * count + len(without)
+    mirrored = position.board.is_empty and is_symmetric(position.board.layout)
+    wanted = (2 if mirrored else 1) * (count + len(without))
     found = [
         one
         for one in generator.best(position, wanted)
@@ -39,7 +39,7 @@ def _runs_down(move: Move) -> bool:
     return isinstance(move, Place) and move.direction is Direction.DOWN
 
 
-def _is_symmetric(layout: BoardLayout) -> bool:
+def is_symmetric(layout: BoardLayout) -> bool:
     """Tell whether rows and columns of a board can be swapped."""
     if layout.rows != layout.columns or layout.start[0] != layout.start[1]:
         return False

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.generate import RankedMove
+from engine.generate import RankedMove, check_rack
 from engine.kernels.game import MOST_TILES
 from engine.kernels.rollouts import CERTAIN, Candidates, Chances, Holdings, Scene
 from engine.kernels.worths import POINT
-from engine.moves import Move, Place
+from engine.moves import PASS, Move, Place
 from engine.packing import pack
 from engine.position import Position, Rack, unseen
 from engine.rules import Rules
@@ -40,7 +40,8 @@ far more than that and most by less."""
 _STEP = 20  # points over which a table of win probabilities is taken to be straight
 
 TO_THE_END = 64
-"""More plies than any game has left, for rollouts that begin late."""
+"""The most plies of a rollout, more than any game has that begins late; hardly one has so many from
+its beginning."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,11 @@ def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
     """Lay out what every rollout begins with.
 
     Raises:
-        ValueError: more of a tile is in sight than there are, or more are unseen than kernels take.
+        ValueError: a rack that generators refuse, more of a tile in sight than there are, or more
+            unseen than kernels take.
     """
     seat = position.on_turn
+    check_rack(position.racks[seat], len(rules.distribution.counts))
     hidden = np.repeat(
         np.arange(len(rules.distribution.counts), dtype=np.uint8), unseen(position, seat, rules)
     )
@@ -154,16 +157,22 @@ def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> C
 def prior(
     candidates: Sequence[RankedMove], scene: Scene, table: WinProbabilities | None, utility: Utility
 ) -> Prior:
-    """Say what is thought of candidates before any is rolled out: what their equity makes of it."""
+    """Say what is thought of candidates before any is rolled out: what their equity makes of it.
+
+    The equity of a pass only puts it behind all else; it is thought to be as bad as the worst.
+    """
     spreads = [scene.spread + one.equity / POINT for one in candidates]
     bag = len(scene.hidden) - scene.opponent_tiles
     left = [bag + len(scene.rack) - _placed(one.move) for one in candidates]
     wins, slope = np.zeros(len(candidates)), 0.0
     if table is not None:
         wins = np.array([1 - table.at(-round(s), n) for s, n in zip(spreads, left, strict=True)])
-        ahead, behind = (round(max(spreads)) + step for step in (_STEP, -_STEP))
-        slope = (table.at(-behind, left[0]) - table.at(-ahead, left[0])) / (2 * _STEP)
+        best = int(np.argmax(spreads))
+        ahead, behind = (round(spreads[best]) + step for step in (_STEP, -_STEP))
+        slope = (table.at(-behind, left[best]) - table.at(-ahead, left[best])) / (2 * _STEP)
     means = utility.win * wins + utility.point * np.array(spreads)
+    if len(passes := [one.move == PASS for one in candidates]) > sum(passes):
+        means[passes] = means[np.invert(passes)].min()
     return Prior(means, _DEVIATION * (utility.win * slope + utility.point))
 
 

@@ -19,7 +19,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -101,7 +101,8 @@ class Simulation:
         utility: what is wanted; by default wins, and a little for points.
         use_prior: whether candidates are thought to be worth their static equity before they are
             sampled; it keeps short simulations from choosing what was merely lucky.
-        limit: how many rollouts there will be, those of all candidates together.
+        limit: how many rollouts there will be, those of all candidates together; the first samples
+            are made in any case.
 
     Raises:
         ValueError: no candidate, generator or ply, an unknown rule, a belief that the unseen tiles
@@ -135,16 +136,16 @@ class Simulation:
             raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
         self.position = position
         self.candidates = tuple(candidates)
-        self.plies = plies
         self._first = first
         self._rule = RULES[rule]
         self._limit = limit
         utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
         self._utility = utility
         rules = generators[0].rules
+        self._scene = scene(position, rules, plies, seed)
         for one in candidates:
             check_move(position, one.move, rules, None, bag_count(position, rules))
-        self._scene = scene(position, rules, plies, seed)
+        self.plies = self._scene.plies
         self._holdings = holdings(position, self._scene, belief, rules)
         self._chances = chances(win_probabilities)
         self._prior = None
@@ -155,7 +156,7 @@ class Simulation:
         self._planned = np.zeros(len(candidates), np.int64)
         self._tasks: deque[tuple[int, int, int]] = deque()
         self._standing: Standing | None = None
-        self._pool = ThreadPoolExecutor(max(1, len(generators) - 1))
+        self._pool = ThreadPoolExecutor(len(generators) - 1) if len(generators) > 1 else None
         self.exact = len(self._scene.hidden) == self._scene.opponent_tiles
         """Whether nothing is left to chance, since the bag is empty: one sample says it all."""
         self._outcomes = Outcomes(len(candidates), len(generators), self._scene.plies, self.exact)
@@ -213,7 +214,7 @@ class Simulation:
                     return
                 self._search(thread, tasks)
 
-        others = [self._pool.submit(work, thread) for thread in range(1, threads)]
+        others = [self._pool.submit(work, thread) for thread in range(1, threads) if self._pool]
         work(0)
         for other in others:
             other.result()
@@ -270,7 +271,8 @@ class Simulation:
             raise ValueError("candidates don't have the samples yet by which they are compared")
         if self._standing is None:
             adjusted = self._outcomes.adjusted(self._utility.win, self._utility.point)
-            self._standing = stand(adjusted, self._outcomes.samples, self._prior)
+            found = stand(adjusted, self._outcomes.samples, self._prior)
+            self._standing = replace(found, equal=self._outcomes.equal_to(found.leader))
         return self._standing
 
     @property
@@ -304,7 +306,7 @@ class Simulation:
                 self.candidates[one].equity,
                 int(samples[one]),
                 min(max(float(wins[0][one]), 0.0), 1.0) if samples[one] else 0.5,
-                _error_of_win(float(wins[0][one]), float(wins[1][one]), int(samples[one])),
+                float(wins[1][one]),
                 float(gains[0][one]) if samples[one] else self.candidates[one].equity / POINT,
                 float(gains[1][one]),
             )
@@ -334,11 +336,15 @@ class Simulation:
         raise ValueError(f"{move} is none of the {len(self.candidates)} candidates")
 
     def _order(self) -> list[int]:
-        """Order the candidates, the best first; before all are sampled as they were given."""
-        if not self.is_sampled:
+        """Order the candidates, the best first.
+
+        Before all are sampled they stay as they were given, but where one sample says it all.
+        """
+        if not self.exact and not self.is_sampled:
             return list(range(len(self.candidates)))
         if self.exact:
             means = self._outcomes.means(self._utility.win, self._utility.point)[0]
+            means = np.where(self._outcomes.samples, means, -math.inf)
         else:
             means = self.standing.means
         order: list[int] = np.argsort(-means, kind="stable").tolist()
@@ -353,18 +359,6 @@ class _Searcher:
         self.game = new_game(generator.rules, mirrored=True)
         set_up(generator.desk["board"], position.board)
         lay_out(generator.desk, generator.words.words)
-
-
-def _error_of_win(win: float, error: float, samples: int) -> float:
-    """Widen the standard error of a probability by a quarter of a sample more, won or lost.
-
-    Where nearly all samples are won they say little of those that are lost. How much is needed was
-    found by ``tilewire experiment coverage``.
-    """
-    if not 0 < error < math.inf and samples < 2:
-        return error
-    shrunk = (samples * min(max(win, 0.0), 1.0) + 0.5) / (samples + 1)
-    return math.sqrt(error**2 + shrunk * (1 - shrunk) / 4 / samples**2)
 
 
 @on_warm_up

@@ -12,6 +12,7 @@ What remains is the *residual* variance. The difference of two candidates then h
     r/n + r'/n' + (β − β')² σ²/N
 
 with residual variances ``r`` and ``r'``, and N samples of the reference, whose own residual is 0.
+Residuals of different candidates are taken to be independent, which makes it rather too large.
 (Law and Kelton, *Simulation Modeling and Analysis*, on control variates.)
 
 With few samples luck decides who looks best. So means are drawn towards a *prior*, what is thought
@@ -29,7 +30,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Adjusted", "Prior", "Standing", "adjust", "stand"]
+__all__ = ["Adjusted", "Prior", "Standing", "adjust", "stand", "widening"]
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -37,7 +38,10 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 _NOTHING: Final = 1e-9
 """What rounding may leave of a difference that is none, in wins or as a part of a variance."""
 _RISK: Final = 0.01
-"""How often an elimination or the end of a search may be wrong."""
+"""About how often an elimination or the end of a search may be wrong; with fewer than eight
+samples of each it is more."""
+_FITTED: Final = 5
+"""Samples from which on a slope is fitted; through two of them a line always fits."""
 
 
 class Prior(NamedTuple):
@@ -66,10 +70,19 @@ class Adjusted(NamedTuple):
         With few samples it is larger than the root of the variance, as Student's t says.
         """
         squared = self.residuals / samples + self.slopes**2 * self.reference_variance
-        freedom = np.maximum(samples - 2, 1)
-        # The quantile of t over that of the normal (Fisher and Cornish 1960), for 97.5 %.
-        errors: Reals = np.sqrt(squared) * (1 + 1.21 / freedom + 1.44 / freedom**2)
+        errors: Reals = np.sqrt(squared) * widening(samples)
         return errors
+
+
+def widening(samples: Counts) -> Reals:
+    """Say by what the errors of so few samples are multiplied, since they are estimated themselves.
+
+    It is the quantile of Student's t over that of the normal for 97.5 % (Fisher and Cornish 1960),
+    where a mean and a slope take a degree of freedom each.
+    """
+    freedom = np.maximum(samples - 2, 1)
+    factors: Reals = 1 + 1.21 / freedom + 1.44 / freedom**2
+    return factors
 
 
 def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, reference: int) -> Adjusted:
@@ -89,8 +102,8 @@ def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, referenc
     for one, n in enumerate(np.minimum(samples, len(luck)).tolist()):
         common = luck[:n] - (before := luck[:n].mean())
         spread = float(common @ common)
-        if one == reference or spread == 0 or n < samples[one]:
-            continue
+        if one == reference or spread == 0 or n < max(samples[one], _FITTED):
+            continue  # or what is remembered is not all that there is
         slope = float(common @ values[one, :n]) / spread
         means[one] += slope * (means[reference] - before)
         total = variances[one] * (n - 1)
@@ -120,6 +133,8 @@ class Standing:
     """Of the mean of that luck."""
     prior_variance: float = math.inf
     """Of a candidate about what was thought of it before."""
+    equal: npt.NDArray[np.bool_] | None = None
+    """Who had the same as the leader in every sample, as far as is known."""
 
     @property
     def leader(self) -> int:
@@ -149,7 +164,8 @@ class Standing:
         luck = luck * self.samples.max() / samples.max()
         squared = own + own[leader] + luck
         squared[leader] = 0
-        errors: Reals = np.sqrt(squared)
+        # Who has fewer samples decides how well the variance is known.
+        errors: Reals = np.sqrt(squared) * widening(np.minimum(samples, samples[leader]))
         return errors
 
     def scores(self, samples: Counts | None = None) -> Reals:
@@ -161,10 +177,12 @@ class Standing:
 
     @property
     def twins(self) -> npt.NDArray[np.bool_]:
-        """Who is the leader's equal in every sample, so that nothing can part them."""
-        equal: npt.NDArray[np.bool_] = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
-        equal[self.leader] = False
-        return equal
+        """Who is the leader's equal, so that nothing can part them."""
+        twins: npt.NDArray[np.bool_] = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
+        if self.equal is not None:
+            twins |= self.equal
+        twins[self.leader] = False
+        return twins
 
     @property
     def boundary(self) -> float:

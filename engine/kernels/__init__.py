@@ -14,9 +14,9 @@ One file, one idea, each over the ones before it:
 ``found``       the best moves so far
 ``placing``     one part of the rack in one slot
 ``best``        the best placements only: shadow bounds, and a heap
-``desk``        all of these records in one; the turn of a static player
+``desk``        all of these records in one
 ``entries``     the ways in for one position
-``game``        bag, racks and scores
+``game``        bag, racks and scores; the turn of a static player
 ``selfplay``    whole games
 ``rollouts``    some turns, many times over
 

@@ -188,8 +188,13 @@ def new_board(rules: Rules) -> npt.NDArray[Any]:
     It is as ``clear_board`` leaves it, once that was called.
 
     Raises:
-        ValueError: premium squares multiply tiles so often that scores may not fit their integers.
+        ValueError: racks of more tiles than kernels have room for, or premium squares that multiply
+            tiles so often that scores may not fit their integers.
     """
+    if rules.rack_size > MAX_PLACED:
+        raise ValueError(
+            f"racks of {rules.rack_size} tiles; moves can be searched for with {MAX_PLACED} at most"
+        )
     _check_multipliers(rules)
     boards = np.zeros(1, BOARD)
     layout, distribution = rules.layout, rules.distribution

@@ -1,4 +1,4 @@
-"""A desk: all that one thread needs to search, in one record; and the turn of a static player."""
+"""A desk: all that one thread needs to search, in one record."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def carry_out(game: Any, seat: Any, move: Any, score: Any) -> Any:
     game.scores[seat] += score
     placed = tile_count(move)
     _take_off(game, seat, move)
-    draw_tiles(game, seat, placed)
+    draw_tiles(game, seat, game.rack_size - game.held[seat])
     return placed
 
 

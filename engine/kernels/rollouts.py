@@ -43,7 +43,7 @@ _STREAM = np.uint64(0xD1342543DE82EF95)
 class Holdings(NamedTuple):
     """What the opponent may hold, as far as it is not random; none: his whole rack is."""
 
-    tiles: U8  # [holdings, 7] the first ``sizes`` of each, sorted
+    tiles: U8  # [holdings, rack size] the first ``sizes`` of each, sorted
     sizes: U8  # [holdings]
     sums: npt.NDArray[np.float64]  # [holdings] of the weights up to and with each
 

@@ -40,7 +40,7 @@ class Deals(NamedTuple):
     orders: U8  # [games, tiles] of the bag; the first is drawn first
     seeds: npt.NDArray[np.uint64]  # [games] for the places of tiles that go back
     begins: U8  # [games] which player, 0 or 1, sits in seat 0 and begins
-    forced: U8  # [games, first turns, 6] the leave that the mover is given; may be of no turns
+    forced: U8  # [games, first turns, 7] the leave that the mover is given; may be of no turns
     forced_sizes: U8  # [games, first turns] tiles of it; 0 where none is forced
 
 
@@ -125,7 +125,8 @@ def list_in_games(
 ) -> tuple[int, int]:
     """Go through recorded games and list all placements in the positions with so many blanks.
 
-    Where they are listed is overwritten each time. Gives the number of positions and of placements.
+    Where they are listed is overwritten each time; ``listing.list_into`` comes first, and its
+    arrays still have to be there. Gives the number of positions and of placements.
     """
     desk, words = desk_array[0], words_array[0]
     positions, listed = 0, 0

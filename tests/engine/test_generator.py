@@ -352,3 +352,8 @@ def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
             replace(RULES, distribution=large),
             LeaveTable.zero(large, 2),
         )
+
+
+def test_larger_racks_than_kernels_have_room_for_are_refused() -> None:
+    with pytest.raises(ValueError, match="racks of 8 tiles; moves can be searched for with 7"):
+        Generator(load_lexicon(), replace(standard_rules(), rack_size=8))

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from rollout_positions import RULES, generator, late_position, position_of
 
-from engine.moves import Exchange
+from engine.evaluation import PASS_EQUITY
+from engine.generate import RankedMove
+from engine.moves import PASS, Exchange
 from engine.position import unseen
 from engine.rollouts import BY_POINTS, TO_THE_END, Belief, Utility, holdings, prior, scene
 from lexicons.tables import win_probabilities_for
@@ -134,3 +136,14 @@ def test_after_an_exchange_as_many_tiles_are_unseen_as_before() -> None:
     assert thought.means[0] == pytest.approx(
         1 - win_probabilities().at(-spread, len(begins.hidden))
     )
+
+
+def test_a_pass_is_thought_to_be_as_bad_as_the_worst() -> None:
+    position = position_of(5, 9)
+    begins = scene(position, RULES, 2, 0)
+    compared = generator().best(position, 5)
+    passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
+    thought = prior([*compared, passed], begins, win_probabilities(), Utility())
+    assert thought.means[5] == thought.means[:5].min()
+    alone = prior([passed], begins, win_probabilities(), Utility())
+    assert len(alone.means) == 1

@@ -23,7 +23,7 @@ from engine.allocation import RULES as SHARING
 from engine.candidates import best_candidates
 from engine.generate import RankedMove
 from engine.kernels.rollouts import Tally
-from engine.moves import Direction, Exchange, Move, Place
+from engine.moves import PASS, Direction, Exchange, Move, Place
 from engine.position import Position
 from engine.rollouts import BY_POINTS, TO_THE_END, Utility
 from engine.rules import IllegalMove
@@ -227,8 +227,9 @@ def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
     utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000
     same = standing_from(utilities, samples)
     assert standing.means == pytest.approx(same.means)
-    assert standing.errors() == pytest.approx(same.errors())
-    assert standing.regret == pytest.approx(same.regret)
+    assert (standing.errors() >= same.errors()).all(), "wins are doubted a little more"
+    assert standing.errors() == pytest.approx(same.errors(), rel=0.02)
+    assert standing.regret == pytest.approx(same.regret, rel=0.02)
     assert rolled.regret == standing.regret
 
 
@@ -378,3 +379,22 @@ def test_every_candidate_is_checked() -> None:
 
 def with_move(ranked: RankedMove, move: Move) -> RankedMove:
     return RankedMove(move, ranked.score, ranked.equity, ranked.leave)
+
+
+def test_a_rack_that_kernels_have_no_room_for_is_refused() -> None:
+    position = position_of(5, 9)
+    for rack, says in ((tuple(range(9)), "a rack of 9 tiles"), ((40,), "beyond the 27")):
+        racks = (rack, ()) if position.on_turn == 0 else ((), rack)
+        passed = RankedMove(PASS, 0, 0, rack)
+        with pytest.raises(ValueError, match=says):
+            Simulation([generator()], replace(position, racks=racks), [passed], None)
+
+
+def test_what_is_known_of_an_endgame_counts_at_once() -> None:
+    rolled = simulation(late_position(0, held=4))
+    rolled.advance(3)
+    first, *_, last = rolled.estimates()
+    assert not rolled.is_sampled
+    assert (first.samples, last.samples) == (1, 0)
+    assert first.equity_error == 0
+    assert last.equity_error == math.inf

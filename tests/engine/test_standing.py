@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings import Reals, adjusted_of, luck, standing_from, standing_of, standings
 
-from engine.standing import Prior, Standing, stand
+from engine.standing import Prior, Standing, stand, widening
 
 CORRELATED = [[1.0, 0.8, 0.5], [0.8, 1.0, 0.4], [0.5, 0.4, 1.5]]
 MEANS = np.array([0.3, 0.0, -0.2])
@@ -26,7 +26,8 @@ def error_between(values: Reals, samples: list[int]) -> float:
         counts, leading, adjusted.residuals, adjusted.slopes, adjusted.reference_variance
     )
     assert standing.leader == 0
-    return float(standing.errors()[1])
+    wider = widening(np.array([min(samples[:2])]))[0]  # as the leader and the other decide
+    return float(1 / wider * standing.errors()[1])
 
 
 # --- what common luck is good for -----------------------------------------------------------------
@@ -293,9 +294,10 @@ def test_the_error_of_a_difference_is_that_of_many_tries(samples: list[int]) -> 
         for slope, each in zip((1.0, 0.4), own, strict=True)
     )
     standing = standing_of(samples, [0.3, 0.0], [0.25, 1.0], [1.0, 0.4], 1.5**2)
-    assert standing.errors()[1] == pytest.approx((one - other).std(), rel=0.03)
+    wider = widening(np.array([min(samples)]))[0]
+    assert standing.errors()[1] == pytest.approx(wider * (one - other).std(), rel=0.03)
     more = standing.errors(np.array([1_000_000, 1_000_000]))[1]
-    assert more == pytest.approx(math.sqrt((1.25 + 0.36 * 1.5**2) / 1e6))
+    assert more == pytest.approx(math.sqrt((1.25 + 0.36 * 1.5**2) / 1e6), rel=1e-5)
     assert standing.variances == pytest.approx([0.25 + 1.5**2, 1.0 + 0.16 * 1.5**2])
 
 
@@ -346,3 +348,26 @@ def test_the_leader_is_the_first_of_equals() -> None:
     assert standing.leader == 1
     assert standing.behind == pytest.approx([0.2, 0.0, 0.0, 0.6])
     assert standing.scores()[2] == 0.0
+
+
+# --- few samples ----------------------------------------------------------------------------------
+
+
+def test_no_line_is_fitted_through_so_few_samples_that_it_always_fits() -> None:
+    values = luck(np.random.default_rng(8), np.eye(5), 60)
+    for n in (2, 3, 4):
+        few = adjusted_of(values, [n] * 5)
+        own = np.delete(few.residuals, np.argmax(few.slopes))
+        assert own == pytest.approx(values[1:, :n].var(axis=1, ddof=1))
+        prior = Prior(np.arange(5.0), 0.01)
+        drawn = standing_from(values, [n] * 5, prior)
+        assert drawn.means - drawn.means.mean() == pytest.approx(prior.means - 2.0, abs=0.05)
+
+
+def test_level_candidates_are_seldom_clearly_behind_from_eight_samples_on() -> None:
+    chance = np.random.default_rng(9)
+    wrong = 0
+    for _ in range(1_000):
+        standing = standing_from(luck(chance, np.eye(8), 8), [8] * 8)
+        wrong += bool((standing.scores() > standing.boundary).any())
+    assert wrong <= 20
