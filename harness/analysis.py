@@ -3,6 +3,10 @@
 ``analyse`` rolls the candidates of a question out, in slices sized by the speed of the last, until
 time is over or more of it would change nothing, and gives *findings*. Nothing is printed here;
 ``harness.verdict`` puts findings into words.
+
+Where a move was played and is not the best, a fifth of the time compares these two once more, alone
+and with other luck. The search looks away from what is clearly worse, and its samples have chosen
+the best, which are likely to be kind to it; samples of the second comparison have chosen nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +14,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from statistics import NormalDist
 
 from bot.search import usual_plies
 from engine.generate import Generator
@@ -37,6 +43,11 @@ INTERVAL = 1.96
 SLICE_S = 0.1
 FIRST_SLICE = 64  # rollouts
 
+_RISK = 0.025  # of a difference that is more than chance, on either side
+_KEPT = 0.2  # of the limit, for the best and the move that was played alone
+_FEWEST_KEPT = 32  # rollouts
+_OTHER_LUCK = 1 << 63  # tells the seed of the second comparison from those that people choose
+
 
 # --- findings -------------------------------------------------------------------------------------
 
@@ -49,13 +60,17 @@ class Findings:
     estimates: tuple[Estimate, ...]
     """Of all candidates, the best first; before there are samples by static equity."""
     behind: tuple[Difference, ...]
-    """How far the best is ahead of each; empty while the search goes on."""
+    """How far the best is ahead of each; empty while the search goes on. Of the move that was
+    played it is what the samples of both alone say, if there are ``compared``."""
     after: tuple[Ply, ...]
     """The turns after the best."""
     plies: int
     """How many turns were taken after a candidate at most."""
     seed: int
     rollouts: int
+    """All of them."""
+    compared: int
+    """Those of them that compared the best and the move that was played, alone; 0 if none did."""
     seconds: float
     exact: bool
     """Whether the bag is empty and the opponent's rack known by that: one sample says it all."""
@@ -98,17 +113,29 @@ class Findings:
         return bool(self.question.phony) and move == self.question.played
 
     def ahead_of(self, move: Move) -> Difference:
-        """Say how far the best is ahead of a candidate; below 0 for a phony that is worth more."""
+        """Say how far the best is ahead of a candidate.
+
+        It may be below 0: for a phony that is worth more, and by chance. For the best is chosen by
+        means drawn towards what was thought of the candidates before, and these are plain ones.
+        """
         at = next(at for at, one in enumerate(self.estimates) if one.move == move)
         return self.behind[at]
 
     def is_clear(self, move: Move) -> bool:
-        """Tell whether the best is ahead of a candidate by more than chance, with 95 %."""
+        """Tell whether the best is ahead of a candidate by more than chance, with 95 %.
+
+        The samples that compare the best have also chosen it, so that all others share the risk of
+        an error (Bonferroni): none of those from which it is told apart is better, with 95 %. The
+        move that was played is one comparison, fixed before its samples, if there are ``compared``.
+        """
+        alone = self.compared and move == self.question.played
+        others = 1 if alone else max(len(self.estimates) - 1, 1)
+        errors = NormalDist().inv_cdf(1 - _RISK / others)
         ahead, wanted = self.ahead_of(move), BY_POINTS if self.by_points else Utility()
         value = wanted.win * ahead.win + wanted.point * ahead.equity
         # Wins and points go together, so that their errors add up.
         error = wanted.win * ahead.win_error + wanted.point * ahead.equity_error
-        return value > INTERVAL * error
+        return value > errors * error
 
 
 # --- the work -------------------------------------------------------------------------------------
@@ -123,6 +150,11 @@ class Limit:
     rollouts: int | None = None
     """Of all candidates together; then time and certainty don't count, so that the findings are
     the same on every machine."""
+
+    def part(self, share: float) -> Limit:
+        """Give a share of it."""
+        rollouts = None if self.rollouts is None else round(share * self.rollouts)
+        return Limit(share * self.seconds, rollouts)
 
 
 @dataclass(frozen=True)
@@ -164,28 +196,17 @@ def analyse(
         ValueError: no plies or candidates, or a position that generators or rollouts refuse.
     """
     generator = settings.generators[0]
-    question = ask(generator, settings.lexicon, position, settings.candidates, played, taken_back)
     at, belief = _believed(position, generator.rules)
-    plies = settings.plies or usual_plies(bag_count(at, generator.rules))
-    simulation = Simulation(
-        settings.generators,
-        at,
-        question.candidates,
-        settings.win_probabilities,
-        plies=plies,
-        seed=settings.seed,
-        belief=belief,
-    )
-
-    seconds = 0.0
-    if not question.is_forced:
-        for seconds in _passing(simulation, settings.limit):
+    asked = ask(generator, settings.lexicon, at, settings.candidates, played, taken_back)
+    work = _Work(settings, replace(asked, position=position), at, belief)
+    if not asked.is_forced:
+        for _ in work.slices():
             if told is not None:
-                told(_findings(question, simulation, settings, seconds))
+                told(work.findings())
             if stopped():
                 break
-    found = _findings(question, simulation, settings, seconds)
-    behind = (simulation.difference(found.best.move, one.move) for one in found.estimates)
+    found = work.findings()
+    behind = (work.difference(found.best.move, one.move) for one in found.estimates)
     return replace(found, behind=tuple(behind))
 
 
@@ -198,54 +219,127 @@ def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None
     return position, None
 
 
-def _passing(simulation: Simulation, limit: Limit) -> Iterator[float]:
-    """Roll out slice by slice; give the seconds after each.
+class _Work:
+    """The rollouts of a question: of all candidates, then of the best and the move played alone.
 
-    The first rollout is not timed: it may have to wait for a compiler.
+    Args:
+        settings: what is made use of.
+        question: what is to be found out.
+        at: its position, without a rack of which a part alone is known.
+        belief: that part.
     """
-    simulation.advance(1)
-    began, speed = time.monotonic(), 0.0
-    yield 0.0
-    while True:
-        before = time.monotonic()
-        size = _slice(simulation, limit, before - began, speed)
-        done = simulation.advance(size) if size > 0 else 0
-        if not done:
-            return
-        now = time.monotonic()
-        speed = done / max(now - before, 1e-6)
-        yield now - began
 
+    def __init__(
+        self, settings: Settings, question: Question, at: Position, belief: Belief | None
+    ) -> None:
+        self._settings, self._question = settings, question
+        self._simulation = partial(
+            Simulation,
+            settings.generators,
+            at,
+            win_probabilities=settings.win_probabilities,
+            plies=settings.plies or usual_plies(bag_count(at, settings.generators[0].rules)),
+            belief=belief,
+        )
+        self._search = self._simulation(question.candidates, seed=settings.seed)
+        self._pair: Simulation | None = None
+        self._began = self._seconds = 0.0
 
-def _slice(simulation: Simulation, limit: Limit, seconds: float, speed: float) -> int:
-    """Say how many rollouts come next, at so many a second; none if it is enough."""
-    size = max(FIRST_SLICE, int(speed * SLICE_S))
-    if limit.rollouts is not None:
-        return min(size, limit.rollouts - simulation.rollouts)
-    sure = simulation.is_certain and (simulation.exact or len(simulation.candidates) > 1)
-    left_s = limit.seconds - seconds
-    if sure or left_s <= 0:
-        return 0
-    return min(size, max(1, int(speed * left_s))) if speed else size
+    # --- rolling out ------------------------------------------------------------------------------
 
+    def slices(self) -> Iterator[None]:
+        """Roll out slice by slice, until it is enough.
 
-def _findings(
-    question: Question, simulation: Simulation, settings: Settings, seconds: float
-) -> Findings:
-    estimates = tuple(simulation.estimates())
-    phony = question.played if question.phony else None
-    best = next(one for one in estimates if one.move != phony)
-    return Findings(
-        question=question,
-        estimates=estimates,
-        behind=(),
-        after=tuple(simulation.plies_of(best.move)),
-        plies=simulation.plies,
-        seed=settings.seed,
-        rollouts=simulation.rollouts,
-        seconds=seconds,
-        exact=simulation.exact,
-        is_known=simulation.is_sampled,
-        is_certain=simulation.is_sampled and simulation.is_certain,
-        by_points=settings.win_probabilities is None,
-    )
+        The first rollout is not timed: it may have to wait for a compiler.
+        """
+        self._search.advance(1)
+        self._began = time.monotonic()
+        yield
+        limit, kept = self._settings.limit, self._kept
+        yield from self._until(limit.part(1 - kept), self._search)
+        if kept and self._search.is_sampled:
+            self._compare()
+        end_s = min(limit.seconds, self._seconds + kept * limit.seconds)
+        yield from self._until(replace(limit, seconds=end_s), self._pair or self._search)
+
+    @property
+    def _kept(self) -> float:
+        """What part of the limit is for the best and the move that was played."""
+        rollouts = self._settings.limit.rollouts
+        if self._question.played is None or self._search.exact:
+            return 0.0
+        return _KEPT if rollouts is None or _KEPT * rollouts >= _FEWEST_KEPT else 0.0
+
+    def _compare(self) -> None:
+        """Put the best and the move that was played beside each other, if they are two."""
+        both = {self.findings().best.move, self._question.played}
+        if len(both) > 1:
+            candidates = [one for one in self._question.candidates if one.move in both]
+            seed = self._settings.seed ^ _OTHER_LUCK
+            self._pair = self._simulation(candidates, seed=seed, rule="equal")
+
+    def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
+        speed = 0.0
+        while True:
+            before = time.monotonic()
+            size = self._slice(limit, simulation, before - self._began, speed)
+            done = simulation.advance(size) if size > 0 else 0
+            if not done:
+                return
+            now = time.monotonic()
+            speed = done / max(now - before, 1e-6)
+            self._seconds = now - self._began
+            yield
+
+    def _slice(self, limit: Limit, simulation: Simulation, seconds: float, speed: float) -> int:
+        """Say how many rollouts come next, at so many a second; none if it is enough."""
+        size = max(FIRST_SLICE, int(speed * SLICE_S))
+        if limit.rollouts is not None:
+            return min(size, limit.rollouts - self._rollouts)
+        left_s = limit.seconds - seconds
+        if left_s <= 0 or (simulation is self._search and self._is_sure):
+            return 0
+        return min(size, max(1, int(speed * left_s))) if speed else size
+
+    @property
+    def _is_sure(self) -> bool:
+        search = self._search
+        return search.is_certain and (search.exact or len(search.candidates) > 1)
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def _rollouts(self) -> int:
+        return self._search.rollouts + (self._pair.rollouts if self._pair else 0)
+
+    @property
+    def _compared(self) -> Simulation | None:
+        """The second comparison, if it has come far enough to say anything."""
+        return self._pair if self._pair and self._pair.is_sampled else None
+
+    def difference(self, best: Move, move: Move) -> Difference:
+        """Say how far the best is ahead of a candidate."""
+        compared = self._compared if move == self._question.played else None
+        return (compared or self._search).difference(best, move)
+
+    def findings(self) -> Findings:
+        """Say what is known by now, but for the differences."""
+        search, question = self._search, self._question
+        estimates = tuple(search.estimates())
+        phony = question.played if question.phony else None
+        best = next(one for one in estimates if one.move != phony)
+        return Findings(
+            question=question,
+            estimates=estimates,
+            behind=(),
+            after=tuple(search.plies_of(best.move)),
+            plies=search.plies,
+            seed=self._settings.seed,
+            rollouts=self._rollouts,
+            compared=self._compared.rollouts if self._compared else 0,
+            seconds=self._seconds,
+            exact=search.exact,
+            is_known=search.is_sampled,
+            is_certain=search.is_sampled and search.is_certain,
+            by_points=self._settings.win_probabilities is None,
+        )

@@ -28,7 +28,7 @@ _TURN = "{:>4} {:<9.9} {:<16} {:<16} {:>6} {:>5} {:>5} {:>5} {:>6}"
 TURN_HEAD = _TURN.format(
     "line", "player", "played", "best", "before", "after", "cost", "±", "points"
 )
-"""Stands above ``turn_row``; win % before the move and after it, and what it cost of them."""
+"""Stands above ``turn_row``; win % of the best move, those that are left, and what that cost."""
 
 
 # --- for people ---------------------------------------------------------------------------------
@@ -113,6 +113,8 @@ def _effort(findings: Findings) -> str:
     done = f"{findings.rollouts:,} rollout{'s' * (findings.rollouts != 1)}"
     rate = f"{findings.rollouts / findings.seconds:,.0f} a second, " if findings.seconds else ""
     said = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
+    if findings.compared:
+        said += f"\n{findings.compared:,} of them compare the best and what was played alone"
     if findings.question.phony:
         said += f"\n* {findings.question.phony}; reckoned as if it stood"
     return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
@@ -130,7 +132,8 @@ def turn_row(line: int, nick: str, played: str, findings: Findings, rules: Rules
         loss = findings.ahead_of(findings.played.move)
         points = number(loss.equity)
         if told:
-            after, cost = number(100 * findings.played.win), number(100 * loss.win)
+            left = min(max(findings.best.win - loss.win, 0.0), 1.0)
+            after, cost = number(100 * left), number(100 * loss.win)
             error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
     mark = "*" if findings.question.phony else ""
     return _TURN.format(
@@ -142,13 +145,13 @@ def turn_row(line: int, nick: str, played: str, findings: Findings, rules: Rules
 
 
 def findings_json(findings: Findings, rules: Rules) -> dict[str, Any]:
-    """Give all that is known as an object; errors are standard errors, what isn't known is null."""
-    alphabet, question = rules.distribution.alphabet, findings.question
-    others = findings.legal[1:] if findings.is_known else []
-    played = findings.played if findings.is_known else None
-    best = findings.best.move
+    """Give all that is known as an object; errors are standard errors, what isn't known is null.
+
+    Of the rollouts so many have *compared* the best with the move that was played, alone: what
+    ``ahead_of_played`` says is drawn from these, and the figures of the candidates from the others.
+    """
     return {
-        "cgp": write_cgp(question.position, rules),
+        "cgp": write_cgp(findings.question.position, rules),
         "candidates": [
             {"rank": rank, **_candidate(one, findings, rules)}
             for rank, one in enumerate(findings.estimates, start=1)
@@ -162,21 +165,29 @@ def findings_json(findings: Findings, rules: Rules) -> dict[str, Any]:
             }
             for ply in findings.after
         ],
-        "verdict": {
-            "text": verdict_text(findings, rules),
-            "best": format_move(best, alphabet),
-            "rivals": [format_move(one.move, alphabet) for one in findings.rivals],
-            "certain": findings.is_certain,
-            "ahead_of_next": _behind(findings, others[0].move, rules) if others else None,
-            "ahead_of_played": _behind(findings, played.move, rules) if played else None,
-            "phony": question.phony or None,
-            "not_compared": question.obstacle or None,
-        },
+        "verdict": _verdict(findings, rules),
         "plies": None if findings.to_the_end else findings.plies,
         "exact": findings.exact,
         "seed": findings.seed,
         "rollouts": findings.rollouts,
+        "compared": findings.compared,
         "seconds": round(findings.seconds, 3),
+    }
+
+
+def _verdict(findings: Findings, rules: Rules) -> dict[str, Any]:
+    alphabet, question = rules.distribution.alphabet, findings.question
+    others = findings.legal[1:] if findings.is_known else []
+    played = findings.played if findings.is_known else None
+    return {
+        "text": verdict_text(findings, rules),
+        "best": format_move(findings.best.move, alphabet),
+        "rivals": [format_move(one.move, alphabet) for one in findings.rivals],
+        "certain": findings.is_certain,
+        "ahead_of_next": _behind(findings, others[0].move, rules) if others else None,
+        "ahead_of_played": _behind(findings, played.move, rules) if played else None,
+        "phony": question.phony or None,
+        "not_compared": question.obstacle or None,
     }
 
 

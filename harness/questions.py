@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.candidates import best_candidates
+from engine.candidates import best_candidates, is_symmetric
 from engine.generate import Generator, RankedMove
 from engine.kernels.worths import POINT
 from engine.moves import PASS, Direction, Move, Place
@@ -97,35 +97,41 @@ def ask(
     twin = _mirror_image(position, played)
     without = [one for one in (played, twin) if one is not None] if taken_back else []
     best = best_candidates(generator, position, count, without)
-    if played is not None and not any(map(_runs_down, best)):  # the same word may have been played
+    if played is not None:
         best = [one._replace(move=played) if one.move == twin else one for one in best]
     if played is None or any(one.move == played for one in best):
         return Question(position, tuple(best), played)
-    rules, phony = generator.rules, "it was taken back" if taken_back else ""
+    alone = Question(position, tuple(best))
+    return _beside(generator, lexicon, alone, played, "it was taken back" if taken_back else "")
+
+
+def _beside(
+    generator: Generator, lexicon: Lexicon, question: Question, played: Move, phony: str
+) -> Question:
+    """Add a move that is none of the best, if it can be compared; say what makes it a phony."""
+    position, rules = question.position, generator.rules
     bag = bag_count(position, rules)
     try:
         check_move(position, played, rules, None, bag)
         check_move(position, played, rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
         if error.code != "not_a_word":
-            return Question(position, tuple(best), obstacle=str(error))
+            return replace(question, obstacle=str(error))
         phony = f"{error} of {lexicon.name}"
     if phony and isinstance(played, Place):
         ranked = _phony(generator, position, played)
     else:
         ranked = _ranked(generator, position, played)
-    return Question(position, (*best, ranked), played, phony)
+    return Question(position, (*question.candidates, ranked), played, phony)
 
 
 def _mirror_image(position: Position, played: Move | None) -> Place | None:
-    """Give the first word of a game as it would lie the other way; nothing for other moves."""
+    """Give the first word of a game as it would lie the other way, if that comes to the same."""
     if not isinstance(played, Place) or not position.board.is_empty:
         return None
+    if not is_symmetric(position.board.layout):
+        return None
     return Place(played.column, played.row, Direction(1 - played.direction), played.tiles)
-
-
-def _runs_down(one: RankedMove) -> bool:
-    return isinstance(one.move, Place) and one.move.direction is Direction.DOWN
 
 
 def _ranked(generator: Generator, position: Position, move: Move) -> RankedMove:

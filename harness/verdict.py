@@ -1,6 +1,7 @@
 """What was found out about a position or a game, in plain sentences.
 
-Every ± is 95 %, and so are the intervals.
+Every ± is 95 %, and so are the intervals, each for itself; which moves are told apart, and named
+alone by that, is said with 95 % of all together (``Findings.is_clear``).
 """
 
 from __future__ import annotations
@@ -46,26 +47,30 @@ def is_found(findings: Findings) -> bool:
 
 
 def summary(nick: str, turns: Sequence[Findings]) -> str:
-    """Say how a player did in some turns of a game; phonies don't count."""
+    """Say how a player did in some turns of a game; phonies and forced turns don't count.
+
+    A loss is one against the best move that was found. Where the same samples have found that move
+    and say what it is worth, it is rather too large, which *at most* stands for.
+    """
     known = [
         (one, played.move)
         for one in turns
-        if (played := one.played) and not one.question.phony
-        if one.is_known or one.question.is_forced
+        if (played := one.played) and one.is_known
+        if not (one.question.phony or one.question.is_forced)
     ]
     phonies = sum(bool(one.question.phony) for one in turns)
     besides = f"; {_count(phonies, 'phony', 'phonies')} not counted" if phonies else ""
     if not known:
         return f"{nick}: no turn to go by{besides}."
     losses = [one.ahead_of(played) for one, played in known]
-    win = "" if turns[0].by_points else f"{share(fmean(one.win for one in losses))} and "
-    points = number(fmean(one.equity for one in losses))
+    flattered = any(not (one.exact or one.compared or is_found(one)) for one, _ in known)
+    mean = _loss(losses, turns[0].by_points)
     found = sum(is_found(one) for one, _ in known)
     level = sum(not is_found(one) and not one.is_clear(played) for one, played in known)
     near = f"; {level} more can't be told from it" if level else ""
     return (
-        f"{nick}: mean loss {win}{points} points over {_count(len(known), 'turn', 'turns')}; "
-        f"the best was played in {found}{near}{besides}."
+        f"{nick}: mean loss {'at most ' * flattered}{mean} over "
+        f"{_count(len(known), 'turn', 'turns')}; the best was played in {found}{near}{besides}."
     )
 
 
@@ -77,6 +82,15 @@ def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
 
 
 # --- parts of sentences ---------------------------------------------------------------------------
+
+
+def _loss(losses: Sequence[Difference], by_points: bool) -> str:
+    """Write a loss, the mean of independent ones."""
+    win, points = fmean(one.win for one in losses), fmean(one.equity for one in losses)
+    win_error = math.hypot(*(one.win_error for one in losses)) / len(losses)
+    error = math.hypot(*(one.equity_error for one in losses)) / len(losses)
+    in_points = plus_minus(number(points, unit=" points"), error)
+    return in_points if by_points else f"{plus_minus(share(win), win_error, 100)} and {in_points}"
 
 
 def _advice(findings: Findings, write: Writer) -> str:
@@ -147,14 +161,14 @@ def _about_played(findings: Findings, write: Writer) -> str:
         value = ahead.equity if _points_say_it(findings, ahead) else ahead.win
         stood = f"{_apart(findings, ahead)} {'less' if value > 0 else 'more'}"
         return f"{name} was played: {question.phony}; had it stood, it would be worth {stood}."
-    cost = plus_minus(number(ahead.equity, unit=" points"), ahead.equity_error)
-    if not findings.by_points:
-        cost = f"{plus_minus(share(ahead.win), ahead.win_error, 100)} and {cost}"
+    cost = _loss([ahead], findings.by_points)
     if findings.is_clear(played.move):
         return f"{name} was played: it cost {cost}."
     if findings.exact:
         return f"{name} was played, which comes to the same."
-    return f"{name} was played, {cost} behind, which tells nothing."
+    # Chance may have put it ahead: the sign stays, so that the interval is the true one.
+    less = "gain" if findings.by_points else "win"
+    return f"{name} was played, and nothing shows it to {less} less: it cost {cost}."
 
 
 def _count(count: int, one: str, more: str) -> str:

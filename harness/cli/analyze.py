@@ -53,7 +53,7 @@ def analyze(
     /,
     *,
     time: Duration | None = None,
-    iterations: int | None = None,
+    rollouts: int | None = None,
     plies: int | None = None,
     candidates: int = 15,
     lexicon: LexiconOption = "scowl",
@@ -68,15 +68,16 @@ def analyze(
     """Find the best move of a position by simulation, or review a game.
 
     Moves are played and followed by turns of static players, again and again, with other tiles
-    each time. Ctrl-C ends it with what is known by then.
+    each time. The last fifth compares the move that was played, if it isn't the best, with the
+    best alone. Ctrl-C ends it with what is known by then.
 
     Args:
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them; GAME.gcg, every turn.
         time: At most so long; it ends before if it is certain. [default: 10s; 1s for each turn of
             a game]
-        iterations: So many rollouts of all candidates together, instead of a time; what comes of
-            it is then the same everywhere.
+        rollouts: So many of all candidates together, instead of a time, for each turn of a game;
+            what comes of it is then the same everywhere.
         plies: Turns after a candidate. [default: 2; to the end of the game when the bag is low]
         candidates: So many moves, the best by static equity.
         lexicon: An embedded lexicon, or a word list or KWG file.
@@ -88,14 +89,14 @@ def analyze(
         layout: The board: an embedded layout or a text file.
         json_: Print one JSON object, or one for each turn of a game.
     """
-    _check(time, iterations, plies, candidates)
+    _check(time, rollouts, plies, candidates)
     rules = load_rules(distribution, layout)
     cases, line = _cases(what, rules)
     review = line is None
     usual = USUAL_MS_A_TURN if review else USUAL_MS
     seconds = (usual if time is None else time) / 1_000
     settings = _settings(
-        rules, (lexicon, leaves, winprob, threads), candidates, plies, seed, (seconds, iterations)
+        rules, (lexicon, leaves, winprob, threads), candidates, plies, seed, (seconds, rollouts)
     )
     try:
         with _Interrupt() as interrupt:
@@ -122,10 +123,10 @@ class _Case(NamedTuple):
         return self.step.move if self.step else None
 
 
-def _check(time: int | None, iterations: int | None, plies: int | None, candidates: int) -> None:
-    if time is not None and iterations is not None:
-        raise CommandFailed("--time and --iterations together: one of them ends it")
-    numbers = {"time": time, "iterations": iterations, "plies": plies, "candidates": candidates}
+def _check(time: int | None, rollouts: int | None, plies: int | None, candidates: int) -> None:
+    if time is not None and rollouts is not None:
+        raise CommandFailed("--time and --rollouts together: one of them ends it")
+    numbers = {"time": time, "rollouts": rollouts, "plies": plies, "candidates": candidates}
     for name, number in numbers.items():
         if number is not None and number < 1:
             raise CommandFailed(f"--{name} {number}: it is more than 0")
@@ -290,7 +291,9 @@ def _review(
     if not as_json:
         print(TURN_HEAD)
     turns: dict[str, list[Findings]] = {}
+    done = 0
     for case, findings in _analysed(cases, settings, interrupt):
+        done += 1
         if as_json:
             known = findings_json(findings, rules) if findings else {"left_out": case.why_not}
             print(json.dumps(_object(case, known), ensure_ascii=False), flush=True)
@@ -300,7 +303,7 @@ def _review(
         if findings:
             turns.setdefault(case.nick, []).append(findings)
     if not as_json:
-        print_view(Group("", *map(Text, _closing(cases, turns))))
+        print_view(Group("", *map(Text, _closing(cases, done, turns))))
 
 
 def _analysed(
@@ -322,10 +325,12 @@ def _played(case: _Case, rules: Rules) -> str:
     return move_text(case.played, case.position.board, rules.distribution.alphabet)
 
 
-def _closing(cases: list[_Case], turns: dict[str, list[Findings]]) -> Iterator[str]:
-    """Sum up for each player, and name what was left out."""
+def _closing(cases: list[_Case], done: int, turns: dict[str, list[Findings]]) -> Iterator[str]:
+    """Sum up for each player, and name what was left out; so many cases were looked at."""
     from ..verdict import CAVEAT, summary
 
+    if done < len(cases):
+        yield f"stopped before line {cases[done].line}"
     for nick, findings in turns.items():
         yield plain(summary(nick, findings))
     every = [one for some in turns.values() for one in some]
@@ -334,7 +339,7 @@ def _closing(cases: list[_Case], turns: dict[str, list[Findings]]) -> Iterator[s
     if any(one.exact for one in every):
         yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
     left_out: dict[str, list[str]] = {}
-    for case in cases:
+    for case in cases[:done]:
         if case.why_not:
             left_out.setdefault(case.why_not, []).append(str(case.line))
     for reason, lines in left_out.items():

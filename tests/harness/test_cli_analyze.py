@@ -27,7 +27,7 @@ SHORT_GAME = FIXTURES / "gcg" / "complete.gcg"
 POSITION = (FIXTURES / "cgp" / "midgame.cgp").read_text()
 EMPTY = "/".join(["15"] * 15)
 RULES = standard_rules()
-FEW = ("--iterations", 96, "--candidates", 3)
+FEW = ("--rollouts", 96, "--candidates", 3)
 
 
 kept_words = cache(load_words)
@@ -61,7 +61,7 @@ def flat(text: str) -> str:
 
 
 def test_the_same_seed_gives_the_same_for_any_number_of_threads(tilewire: CommandLine) -> None:
-    options = (POSITION, "--iterations", 500, "--candidates", 5, "--seed", 7)
+    options = (POSITION, "--rollouts", 500, "--candidates", 5, "--seed", 7)
     one, two = (as_json(tilewire, *options, "--threads", threads) for threads in (1, 2))
     assert {**one, "seconds": 0} == {**two, "seconds": 0}
     assert one["rollouts"] == sum(each["samples"] for each in one["candidates"]) == 500
@@ -99,7 +99,7 @@ def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine
 
 def test_a_table_and_a_verdict_for_people(tilewire: CommandLine) -> None:
     cgp = POSITION.replace("AEGILNV/EIMNTTX", "AEGILNV/")
-    assert tilewire("analyze", cgp, "--iterations", 400) == 0
+    assert tilewire("analyze", cgp, "--rollouts", 400) == 0
     lines = tilewire.out.splitlines()
     assert lines[0] == "AEGILNV, 28 : −7, 78 in the bag"
     assert flat(lines[1]) == "move score leave static win % equity samples"
@@ -117,7 +117,7 @@ def test_time_ends_it(tilewire: CommandLine) -> None:
 
 
 def test_candidates_that_are_level_are_all_named(tilewire: CommandLine) -> None:
-    options = (f"{SHORT_GAME}@2", "--iterations", 280)
+    options = (f"{SHORT_GAME}@2", "--rollouts", 280)
     verdict = as_json(tilewire, *options)["verdict"]
     assert len(verdict["rivals"]) > 3
     assert not verdict["certain"]
@@ -127,7 +127,7 @@ def test_candidates_that_are_level_are_all_named(tilewire: CommandLine) -> None:
 
 
 def test_too_little_to_say_anything(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, POSITION, "--iterations", 1)
+    found = as_json(tilewire, POSITION, "--rollouts", 1)
     assert found["candidates"][1]["win"] is None
     assert found["verdict"]["ahead_of_next"] is None
     assert "Nothing can be told from 1 rollout; by static" in found["verdict"]["text"]
@@ -221,8 +221,8 @@ def test_what_cannot_be_analysed_is_said_in_a_sentence(
 @pytest.mark.parametrize(
     "options",
     [
-        ("--time", "1s", "--iterations", 5),
-        ("--iterations", 0),
+        ("--time", "1s", "--rollouts", 5),
+        ("--rollouts", 0),
         ("--plies", 0),
         ("--candidates", 0),
         ("--threads", 0),
@@ -239,7 +239,7 @@ def test_options_that_make_no_sense(tilewire: CommandLine, options: tuple[object
 
 
 def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{GAME}@10", "--iterations", 200, "--candidates", 3)
+    found = as_json(tilewire, f"{GAME}@10", "--rollouts", 200, "--candidates", 3)
     assert (found["line"], found["player"]) == (10, "greedy")
     assert found["cgp"].split()[1] == "?AAFIPU/"  # what the opponent holds is not looked at
     assert len(found["candidates"]) == 4
@@ -247,18 +247,18 @@ def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
     assert played["move"] == "L1 PIlAF"
     assert played["win"] > 0
     assert played["win_error"] > 0
-    assert tilewire("analyze", f"{GAME}@10", "--iterations", 200, "--candidates", 3) == 0
+    assert tilewire("analyze", f"{GAME}@10", "--rollouts", 200, "--candidates", 3) == 0
     assert "before line 10: greedy, ?AAFIPU, 172 : 210, 35 in the bag" in tilewire.out
     assert "L1 PIlAF was played: it cost " in flat(tilewire.out)
 
 
 def test_the_best_move_was_played(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", f"{GAME}@6", "--iterations", 64, "--candidates", 1) == 0
+    assert tilewire("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1) == 0
     assert flat(tilewire.out).endswith("It was played.")
 
 
 def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
-    options = (f"{SHORT_GAME}@2", "--lexicon", words, "--iterations", 300)
+    options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
     found = as_json(tilewire, *options)
     verdict = found["verdict"]
     assert verdict["phony"] == "SeA is not a word of few"
@@ -374,3 +374,19 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65_536)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_a_review_that_is_stopped_says_where() -> None:
+    code = "from harness.cli import main; main()"
+    command = [sys.executable, "-u", "-c", code, "analyze", str(GAME), "--time", "10m"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        head = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert process.returncode == 0
+    assert head.startswith("line")
+    done = sum(row[:4].strip().isdecimal() for row in rest.splitlines())
+    assert done <= 1
+    assert f"stopped before line {done + 1}" in rest
+    assert "left out" not in rest
