@@ -7,7 +7,8 @@ then has a *budget*: from the sending of ``your_turn`` to the arrival of ``move`
 
 Budgets are drawn so that each order of magnitude is as likely. In three of four games the budget is
 the longest that a turn may take, with a long time on the clock; in the fourth it is all that is
-left on the clock, of which a seat that has more turns to come spends only a part.
+left on the clock, and as much as the game began with, so that a seat that has more turns to come
+spends only a part.
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ class _Arbiter:
             you=seat,
             lexicon=field.lexicon.name,
             lexicon_checksum=field.lexicon.checksum,
-            time=TimeControl(initial_ms=LONG_MS, move_cap_ms=cap_ms, max_overtime_ms=0),
+            time=TimeControl(initial_ms=clocks[seat], move_cap_ms=cap_ms, max_overtime_ms=0),
             clocks=clocks,
             rack=self._alphabet.text(position.racks[seat]),
             history=self._history(game, situation, clocks),

@@ -4,6 +4,8 @@ A simulation is made of them: an *iteration* is one rollout of one candidate. Ca
 samples, so that all of them count alike. The usual position is before the eleventh turn of a game
 between static players; of those of the first eight games of seed 0 that last long enough it is the
 one of median speed. Stages of the game are measured in eight positions each.
+
+All positions have tiles in the bag: with none a rollout has no luck, and each candidate gets one.
 """
 
 from __future__ import annotations
@@ -15,9 +17,12 @@ from itertools import cycle, islice
 from statistics import median
 from typing import Final
 
+import numpy as np
+
+from engine.candidates import best_candidates
 from engine.generate import Generator, RankedMove
 from engine.notation.cgp import read_cgp
-from engine.position import Position
+from engine.position import Position, bag_count
 from engine.selfplay import play_static_games
 from engine.simulation import Simulation
 from lexicons.win_probability import WinProbabilities
@@ -25,7 +30,15 @@ from lexicons.win_probability import WinProbabilities
 from ..experiments.positions import situation
 from .selfplay import Bench, Field, about, timed
 
-__all__ = ["MID_GAME", "SimBench", "Simulating", "StagesBench", "measure_sim", "measure_stages"]
+__all__ = [
+    "MID_GAME",
+    "SimBench",
+    "Simulating",
+    "StagesBench",
+    "measure_sim",
+    "measure_stages",
+    "stage_positions",
+]
 
 MID_GAME: Final = (
     "15/5Q9/2V1AI9/2EMU3B6/2GIT3L6/3LOP2O6/3T1A2C6/3ZINCOS6/5D9/4KY9/3TE10/3WE10/3IF10/3N11/PREY11"
@@ -36,6 +49,7 @@ MID_GAME: Final = (
 _RUNS = 5
 _TURNS: Final = {"opening": 0, "mid_game": 10, "late": 18}
 _POSITIONS = 8  # of each stage, one of a game
+_GAMES = 16 * _POSITIONS  # to choose from
 
 
 @dataclass(frozen=True)
@@ -96,17 +110,23 @@ class StagesBench(Bench):
     mid_game: dict[str, float]
     """Before the eleventh turn."""
     late: dict[str, float]
-    """Before the nineteenth."""
+    """Before the nineteenth, with tiles in the bag."""
 
 
 def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: int) -> SimBench:
     """Simulate one position.
 
     Raises:
-        ValueError: it can't be read, a number is below 1, or tiles don't fit each other.
+        ValueError: it can't be read or has an empty bag, a number is below 1, or tiles don't fit
+            each other.
     """
     what.check(threads)
     position = read_cgp(cgp, field.rules).position
+    if not bag_count(position, field.rules):
+        raise ValueError(
+            "the bag is empty in this position, so that one rollout of a candidate says it all; "
+            "name one with tiles in the bag"
+        )
     compile_seconds, bench = timed(lambda: _Bench(field, what, [position], threads, seed))
     began = time.perf_counter()
     found = {plies: bench.rates(plies) for plies in what.plies}
@@ -133,7 +153,7 @@ def measure_stages(field: Field, what: Simulating, threads: int, seed: int) -> S
         ValueError: a number below 1, or tiles that don't fit each other.
     """
     what.check(threads)
-    stages = _stages(field, seed)
+    stages = stage_positions(field, seed)
     compile_seconds, benches = timed(
         lambda: {name: _Bench(field, what, some, threads, seed) for name, some in stages.items()}
     )
@@ -169,9 +189,9 @@ class _Bench:
         self._generators = [
             Generator(field.lexicon, field.rules, field.leaves) for _ in range(threads)
         ]
-        best = self._generators[0].best
         self.candidates: list[list[RankedMove]] = [
-            best(position, what.candidates) for position in positions
+            best_candidates(self._generators[0], position, what.candidates)
+            for position in positions
         ]
         self._run(self._generators, 1, 2 * threads)
 
@@ -210,14 +230,22 @@ class _Bench:
         return made / seconds
 
 
-def _stages(field: Field, seed: int) -> dict[str, list[Position]]:
+def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
+    """Give positions of each stage, from games that have tiles in the bag at the latest.
+
+    Raises:
+        ValueError: no game has; or tiles don't fit each other.
+    """
     games = play_static_games(
-        field.lexicon, field.rules, field.leaves, 4 * _POSITIONS, seed=seed, record=True
+        field.lexicon, field.rules, field.leaves, _GAMES, seed=seed, record=True
     )
-    long_enough = [game for game, turns in enumerate(games.turns) if turns > max(_TURNS.values())]
-    chosen = list(islice(cycle(long_enough), _POSITIONS))
+    last = max(_TURNS.values())
+    long_enough = (games.turns > last) & (games.results.bags[:, last] > 0)
+    chosen = list(islice(cycle(np.flatnonzero(long_enough).tolist()), _POSITIONS))
     if not chosen:
-        raise ValueError(f"no game of {field.lexicon.name} was long enough for a late position")
+        raise ValueError(
+            f"no game of {field.lexicon.name} had tiles in the bag before turn {last + 1}"
+        )
     return {
         stage: [situation(games, game, turn, field.rules).position for game in chosen]
         for stage, turn in _TURNS.items()

@@ -13,6 +13,7 @@ from cyclopts import App, Parameter
 
 from ..figures import number, share, table
 from .failing import CommandFailed
+from .field import load_chances, load_field
 from .options import (
     Duration,
     JsonOption,
@@ -21,15 +22,12 @@ from .options import (
     ThreadsOption,
     WinprobOption,
     equip,
-    load_given,
     load_words,
     log_to_stderr,
     say,
 )
 
 if TYPE_CHECKING:
-    from lexicons.win_probability import WinProbabilities
-
     from ..bench.deadlines import DeadlineBench
     from ..bench.selfplay import Bench, Field
 
@@ -120,38 +118,23 @@ class _Playing:
     def field(self) -> Field:
         """Load it, or fail with a sentence."""
         lexicon = load_words(self.lexicon)
-        from bot.equipment import Equipment
-        from engine.rules import standard_rules
-        from lexicons.jit import tell_of_compiling
-        from lexicons.tables import FORMULA, leaves_name
+        from lexicons.tables import FORMULA
 
-        from ..bench.selfplay import Field, sample_words
+        from ..bench.selfplay import sample_words
 
-        tell_of_compiling(say)
         if self.words is not None:
             try:
                 lexicon = sample_words(lexicon, self.words, self.seed)
             except ValueError as error:
                 raise CommandFailed(f"--words: {error}") from None
-        rules = standard_rules()
-        made_up = self.leaves == _SYNTHETIC  # for no words, like the formula
-        named = FORMULA if made_up else self.leaves
-        given = load_given(Equipment(leaves=named, win_probabilities=self.winprob), lexicon)
-        if made_up:
-            from lexicons.leaves import synthetic_leaves
+        if self.leaves != _SYNTHETIC:
+            return load_field(lexicon, self.leaves, self.winprob)
+        from lexicons.leaves import synthetic_leaves
 
-            table = synthetic_leaves(rules.distribution, _SYNTHETIC_SEED)
-            return Field(lexicon, rules, table, f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}")
-        name = leaves_name(named, rules.distribution)
-        return Field.of(lexicon, rules, given.leaves, name)
-
-    def chances(self, field: Field) -> WinProbabilities | None:
-        """Give the win probabilities to simulate with, the players' own if none are named."""
-        from lexicons.tables import load_win_probabilities, win_probabilities_for
-
-        if self.winprob is None:
-            return win_probabilities_for(field.rules.distribution)
-        return load_win_probabilities(self.winprob, field.rules.distribution)
+        field = load_field(lexicon, FORMULA, self.winprob)  # made up for no words, like that one
+        table = synthetic_leaves(field.rules.distribution, _SYNTHETIC_SEED)
+        name = f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}"
+        return dataclasses.replace(field, leaves=table, leaves_name=name)
 
     def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
         """Measure so many of something, or fail with a sentence."""
@@ -217,7 +200,7 @@ def sim(
 
     def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
         depths = (2, 4) if plies is None else (plies,)
-        what = Simulating(playing.chances(field), candidates, depths, rollouts)
+        what = Simulating(load_chances(field, playing.winprob), candidates, depths, rollouts)
         if stages:
             return measure_stages(field, what, threads, seed)
         return measure_sim(field, what, position or MID_GAME, threads, seed)
@@ -243,9 +226,13 @@ def deadlines(
         load: Processes that keep cores busy, as nice as that of the seat.
         from_: The shortest time for a move.
         to: The longest; each order of magnitude between them is as likely.
-        playing: With what; threads are those of the seat.
+        playing: With what, whole words and no table that is made up; threads are the seat's.
     """
     playing = playing or _Playing()
+    if playing.words is not None or playing.leaves == _SYNTHETIC:
+        raise CommandFailed(
+            "a seat loads its words and tables by name; leave --words and --leaves synthetic out"
+        )
     from bot.registry import SeatError
     from protocol.channel import ChannelClosed
 

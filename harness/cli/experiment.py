@@ -14,13 +14,12 @@ from cyclopts import App, Parameter
 
 from .. import figures
 from .failing import CommandFailed
+from .field import load_field
 from .options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
     ThreadsOption,
-    equip,
-    load_given,
     load_words,
     say,
 )
@@ -40,7 +39,6 @@ _MEASURES = {
 for _name, _help in _MEASURES.items():
     app.command(f"harness.cli.measure:{_name}", name=_name, help=_help)
 
-_INTERVAL = 1.96  # standard errors either way: 95 %
 _TELL_EVERY_S = 20
 
 
@@ -60,16 +58,7 @@ class _Playing:
 
     def field(self, leaves: str | None) -> Field:
         """Load words, rules and a leave table, or fail with a sentence."""
-        from engine.rules import standard_rules
-        from lexicons.jit import tell_of_compiling
-        from lexicons.tables import leaves_name
-
-        from ..bench.selfplay import Field
-
-        tell_of_compiling(say)
-        lexicon, rules = load_words(self.lexicon), standard_rules()
-        given = load_given(equip(self.lexicon, leaves), lexicon).leaves
-        return Field.of(lexicon, rules, given, leaves_name(leaves, rules.distribution))
+        return load_field(load_words(self.lexicon), leaves)
 
     def show(self, *tables: Sequence[Duel]) -> None:
         """Print what came of it."""
@@ -97,7 +86,7 @@ def duel(
     from ..experiments.duel import play_duel
 
     field = playing.field(None)
-    judges = _judge(player, field, playing), _judge(opponent, field, playing)
+    judges = _judge(player, field), _judge(opponent, field)
     try:
         found = play_duel(
             (player, opponent),
@@ -163,7 +152,7 @@ def _tell(games: int) -> Callable[[str, int], None]:
     return tell
 
 
-def _judge(name: str, field: Field, playing: _Playing) -> Judge:
+def _judge(name: str, field: Field) -> Judge:
     """Say what a player judges by."""
     from engine.evaluation import PLAIN
     from lexicons.rack_features import leave_table, shipped_rack_weights
@@ -176,7 +165,7 @@ def _judge(name: str, field: Field, playing: _Playing) -> Judge:
         return vanilla(field.leaves)
     if name == "rh":
         return Judge(leave_table(shipped_rack_weights(), field.rules.distribution), PLAIN)
-    return static(playing.field(name).leaves)
+    return static(load_field(field.lexicon, name).leaves)
 
 
 _HEADINGS = (
@@ -198,7 +187,7 @@ def _row(one: Duel) -> tuple[str, ...]:
         figures.share(one.wins),
         figures.number(one.mean),
         figures.number(one.opponent_mean),
-        f"{figures.number(one.difference, 2, sign=True)} ± {_INTERVAL * one.error:.2f}",
+        f"{figures.number(one.difference, 2, sign=True)} ± {one.error:.2f}",
         f"{one.lost_twice:.2%}",
         f"{one.largest_ratio:.2f}",
     )

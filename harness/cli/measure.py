@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,14 +17,13 @@ from cyclopts import Parameter
 
 from .. import figures
 from .failing import CommandFailed
+from .field import load_chances, load_field
 from .options import (
     Duration,
     JsonOption,
     LeavesOption,
     LexiconOption,
     WinprobOption,
-    equip,
-    load_given,
     load_words,
     parse_duration,
     say,
@@ -55,7 +56,7 @@ class _Searching:
     plies: int = 2
     """Turns after a candidate."""
     workers: int = 1
-    """How many positions at once, each in a process of its own."""
+    """How many positions at once, each in a process and, for regret, on a core of its own."""
     seed: int = 0
     """For the positions and all else that chance does."""
     json_: JsonOption = False
@@ -65,39 +66,21 @@ class _Searching:
         """Load what is searched with, or fail with a sentence."""
         if min(self.candidates, self.plies, self.workers) < 1:
             raise CommandFailed("--candidates, --plies and --workers are 1 or more")
-        from engine.rules import standard_rules
-        from lexicons.jit import tell_of_compiling
-        from lexicons.tables import leaves_for, win_probabilities_for
-
         from ..experiments.searches import Ground
 
-        tell_of_compiling(say)
-        lexicon, rules = load_words(self.lexicon), standard_rules()
-        given = load_given(equip(self.lexicon, self.leaves, self.winprob), lexicon)
-        chances = given.win_probabilities or win_probabilities_for(rules.distribution)
+        field = load_field(load_words(self.lexicon), self.leaves, self.winprob)
+        chances = load_chances(field, self.winprob)
         if chances is None:
-            raise CommandFailed(f"{rules.distribution.name} tiles need --winprob")
+            raise CommandFailed(f"{field.rules.distribution.name} tiles need --winprob")
         return Ground(
-            lexicon=lexicon,
-            rules=rules,
-            leaves=given.leaves or leaves_for(rules.distribution),
+            lexicon=field.lexicon,
+            rules=field.rules,
+            leaves=field.leaves,
             win_probabilities=chances,
             candidates=self.candidates,
             plies=self.plies,
             seed=self.seed,
         )
-
-    def settings(self, ground: Ground, **more: object) -> dict[str, object]:
-        """Say what decides the results."""
-        return {
-            **more,
-            "lexicon": ground.lexicon.checksum,
-            "leaves": self.leaves,
-            "winprob": self.winprob,
-            "candidates": self.candidates,
-            "plies": self.plies,
-            "seed": self.seed,
-        }
 
     def work_through(
         self,
@@ -138,21 +121,27 @@ def regret(
     Args:
         out: Where results are kept, a line of JSON a position; the same command goes on with it.
         positions: How many, each of a game between static players, with tiles in the bag.
-        times: How long the short ones take.
+        times: How long the short ones take: durations, with commas between.
         reference: How long the long one takes, in two halves.
-        rules: How samples are shared out.
+        rules: How samples are shared out: names of rules, with commas between.
         searching: With what.
     """
     searching = searching or _Searching()
+    _check_counts(positions=positions)
+    _check_cores(searching.workers)
     named, times_ms = _rules(rules), tuple(map(_milliseconds, times.split(",")))
     if reference < 1:
         raise CommandFailed("--reference is a millisecond or more")
     from ..experiments.regret import Question, regret_rows, regrets_in
 
     ground = searching.ground()
-    settings = searching.settings(
-        ground, experiment="regret", rules=named, times_ms=times_ms, reference_ms=reference
-    )
+    settings = {
+        "experiment": "regret",
+        "rules": named,
+        "times_ms": times_ms,
+        "reference_ms": reference,
+        **ground.about(),
+    }
 
     def show(records: Sequence[dict[str, Any]]) -> None:
         _show(regret_rows(records, named, times_ms), _REGRET, _regret_row, searching.json_)
@@ -177,17 +166,22 @@ def coverage(
         positions: How many, each of a game between static players, with tiles in the bag.
         rollouts: Of a short simulation, all candidates together.
         times: A long one has so many times as many.
-        rules: How samples of the short ones are shared out.
+        rules: How samples of the short ones are shared out: names of rules, with commas between.
         searching: With what.
     """
     searching = searching or _Searching()
+    _check_counts(positions=positions, rollouts=rollouts, times=times)
     named = _rules(rules)
     from ..experiments.coverage import Comparison, coverage_rows, covered_in
 
     ground = searching.ground()
-    settings = searching.settings(
-        ground, experiment="coverage", rules=named, rollouts=rollouts, times=times
-    )
+    settings = {
+        "experiment": "coverage",
+        "rules": named,
+        "rollouts": rollouts,
+        "times": times,
+        **ground.about(),
+    }
 
     def show(records: Sequence[dict[str, Any]]) -> None:
         _show(coverage_rows(records, named), _COVERAGE, _coverage_row, searching.json_)
@@ -197,6 +191,22 @@ def coverage(
 
 
 # --- what is given --------------------------------------------------------------------------------
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise CommandFailed(f"--{name} {count}: there is at least one")
+
+
+def _check_cores(workers: int) -> None:
+    """See that searches against the clock don't wait for each other."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if workers > cores:
+        raise CommandFailed(
+            f"--workers {workers}: searches against the clock need a core each, and there are "
+            f"{cores} here"
+        )
 
 
 def _rules(text: str) -> tuple[str, ...]:
@@ -211,9 +221,12 @@ def _rules(text: str) -> tuple[str, ...]:
 
 def _milliseconds(text: str) -> int:
     try:
-        return parse_duration(text)
+        time_ms = parse_duration(text)
     except ValueError as error:
         raise CommandFailed(f"--times: {error}") from None
+    if time_ms < 1:
+        raise CommandFailed(f"--times: {text} is no time to search in; a millisecond is the least")
+    return time_ms
 
 
 @contextmanager
@@ -282,7 +295,6 @@ _COVERAGE = (
     "cases",
     "in the interval (95 %)",
     "expected",
-    "with Student's t",
     "short less long, errors",
 )
 
@@ -310,7 +322,6 @@ def _coverage_row(row: CoverageRow) -> tuple[str, ...]:
         f"{row.cases:,}",
         _with_error(covered, error, 1),
         figures.share(row.expected),
-        figures.share(row.with_t),
         _with_error(row.bias, row.bias_error, 2),
     )
 

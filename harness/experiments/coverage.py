@@ -3,7 +3,7 @@
 In each position a short simulation is made by each rule, and a long one with equal samples and
 chance of its own. A short one's interval of 95 %, 1.96 standard errors either way, should hold the
 long one's mean in 95 of 100 cases, less a little since the long one errs too: ``expected`` is what
-normal errors of both give.
+normal errors of both give. For Student's t the errors are widened already (``engine.standing``).
 
 Two things may spoil it. Samples are given to candidates by what the first ones said, so that who
 was unlucky is given up and stays too low; and the *chosen* candidate is the one with the best luck.
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..significance import mean_and_error, student_t_quantile
+from ..significance import mean_and_error
 from .searches import Floats, Ground, Searches, Values
 
 __all__ = ["Comparison", "CoverageRow", "coverage_rows", "covered_in"]
@@ -52,8 +52,6 @@ class CoverageRow:
     error: float | None
     """Half the width of its 95 % interval, over positions."""
     expected: float | None
-    with_t: float | None
-    """Covered if Student's t is used for 1.96."""
     bias: float | None
     """Mean of short less long, in standard errors of this difference."""
     bias_error: float | None
@@ -141,7 +139,6 @@ def _row(rule: str, measure: str, which: str, pairs: Sequence[_Pair]) -> Coverag
     off, error = np.abs(cases.off), cases.error
     shares = cases.samples / cases.long_samples  # as the squares of both true errors are
     expected = [math.erf(_WITHIN / math.sqrt(2 * (1 + share))) for share in shares.tolist()]
-    quantiles = np.array([student_t_quantile(0.975, n - 1) for n in cases.samples.tolist()])
     both = np.hypot(error, cases.long_error)
     bias = np.divide(cases.off, both, out=np.zeros_like(both), where=both > 0)
     return CoverageRow(
@@ -151,7 +148,6 @@ def _row(rule: str, measure: str, which: str, pairs: Sequence[_Pair]) -> Coverag
         len(off),
         *_mean(off <= _WITHIN * error, cases),
         _mean(np.array(expected), cases)[0],
-        _mean(off <= quantiles * error, cases)[0],
         *_mean(bias, cases),
     )
 

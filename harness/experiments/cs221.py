@@ -19,9 +19,8 @@ from ..bench.selfplay import Field
 from .duel import Duel, Judge, play_duel, static, vanilla
 from .games import play_seats
 
-__all__ = ["PLAYERS", "USUAL_GAMES", "measure_cs221", "measure_sampling"]
+__all__ = ["PLAYERS", "measure_cs221", "measure_sampling"]
 
-USUAL_GAMES = 300
 PLAYERS = ("vanilla", "rh", "mc", "mc+rh")
 
 

@@ -18,6 +18,8 @@ from engine.selfplay import StaticGames, play_static_games
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
+from ..significance import mean_and_error
+
 __all__ = ["Duel", "Judge", "add_up", "duel_of", "greedy", "play_duel", "static", "vanilla"]
 
 Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -63,7 +65,7 @@ class Duel:
     difference: float
     """Points a game that the player is ahead."""
     error: float
-    """The standard error of that, over pairs."""
+    """Half the width of its 95 % interval, over pairs."""
     lost_twice: float
     """The share of games that he loses to twice his points or more."""
     largest_ratio: float
@@ -114,8 +116,11 @@ def duel_of(player: str, opponent: str, played: StaticGames) -> Duel:
 
 
 def add_up(player: str, opponent: str, own: Points, other: Points) -> Duel:
-    """Add games up by the points of each, [games], where two in a row are a pair."""
-    pairs = (own - other).reshape(-1, 2).mean(axis=1)
+    """Add games up by the points of each, [games], four or more; two in a row are a pair."""
+    pairs = np.arange(len(own)) // 2
+    difference, error = mean_and_error((own - other).astype(np.float64), pairs, len(own) // 2)
+    assert difference is not None
+    assert error is not None  # since there are two pairs or more
     ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
     return Duel(
         player=player,
@@ -124,8 +129,8 @@ def add_up(player: str, opponent: str, own: Points, other: Points) -> Duel:
         wins=round(float(np.sign(own - other).mean() + 1) / 2, 4),
         mean=round(float(own.mean()), 2),
         opponent_mean=round(float(other.mean()), 2),
-        difference=round(float(pairs.mean()), 2),
-        error=round(float(pairs.std(ddof=1) / np.sqrt(len(pairs))), 2),
+        difference=round(difference, 2),
+        error=round(error, 2),
         lost_twice=round(float(np.mean((own < other) & (2 * own <= other))), 4),
         largest_ratio=round(float(ratios.max()), 2),
     )

@@ -3,21 +3,22 @@
 The games are those of a match without clocks and processes. They come in pairs with the same draws,
 the seats swapped, and the bags are those of ``tilewire match`` with the same seed.
 
-What came of them may be kept in a file, a line of JSON for each game, and games that are there
-already are not played again; so one file has many duels, and a duel that was stopped goes on. The
-file knows a player by the text of its seat: one that plays differently now needs another file.
+What came of them may be kept in a file (``lines``), and games that are there already are not played
+again; so one file has many duels, and a duel that was stopped goes on. A game's record has the
+``players``, its ``number``, the ``scores`` of the player and the opponent, and the ``turns`` that
+both took. The file knows a player by the text of its seat: one that plays differently now needs
+another file.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,22 +34,14 @@ from protocol.messages import TimeControl
 
 from ..setup import Draws
 from .duel import Duel, add_up
+from .lines import open_lines
 
-__all__ = ["Played", "play_game", "play_seats"]
+__all__ = ["play_game", "play_seats"]
+
+_Maker: TypeAlias = Callable[[], Player]
 
 _NEVER_MS = 1 << 60
 _CLOCK_MS = 3_600_000  # what players are told that they have left
-
-
-class Played(NamedTuple):
-    """What came of a game."""
-
-    game: int
-    """Its number; games 0 and 1, 2 and 3 … share their draws. Who plays begins the even ones."""
-    scores: tuple[int, int]
-    """The player's, the opponent's."""
-    turns: int
-    """That both took."""
 
 
 def play_seats(
@@ -76,7 +69,7 @@ def play_seats(
 
     Raises:
         ValueError: fewer than four games, an odd number of them, no thread, a seat that is none,
-            or a file that holds something else.
+            a file that holds something else, or one that another process is at.
         OSError: the file can't be read or written.
         IllegalMove: a player's move is against the rules.
     """
@@ -84,30 +77,35 @@ def play_seats(
         raise ValueError(f"{games} games; they come in pairs, two pairs or more")
     if threads < 1:
         raise ValueError(f"{threads} threads; one is the least")
-    makers = _maker(seats[0]), _maker(seats[1])
-    record = _Record(out, {"players": list(seats), "lexicon": lexicon.checksum, "seed": seed})
-    found = {one.game: one for one in record.read() if one.game < games}
-
-    def play(number: int) -> Played:
-        begins = number % 2
-        players = makers[begins](), makers[1 - begins]()
-        secret = Draws.seeded(seed, number // 2).secret
-        game = play_game(players, lexicon, rules, secret)
-        scores = game.position.scores
-        return Played(number, (scores[begins], scores[1 - begins]), len(game.turns))
-
-    missing = [number for number in range(games) if number not in found]
-    with ThreadPoolExecutor(threads) as pool:
-        for one in pool.map(play, missing):
-            found[one.game] = one
-            record.write(one)
+    play = partial(_play, (_maker(seats[0]), _maker(seats[1])), lexicon, rules, seed)
+    settings = {"experiment": "games", "lexicon": lexicon.checksum, "seed": seed}
+    with open_lines(out, settings) as every, ThreadPoolExecutor(threads) as pool:
+        lines = every.of(players=list(seats))
+        missing = lines.missing(games)
+        for there, record in enumerate(pool.map(play, missing), games - len(missing) + 1):
+            lines.add(record)
             if progress is not None:
-                progress(len(found))
-    scores = np.array([found[number].scores for number in range(games)])
+                progress(there)
+        scores = np.array([one["scores"] for one in lines.records[:games]])
     return add_up(*seats, scores[:, 0], scores[:, 1])
 
 
-def _maker(seat: str) -> Callable[[], Player]:
+def _play(
+    makers: tuple[_Maker, _Maker], lexicon: Lexicon, rules: Rules, seed: int, number: int
+) -> dict[str, Any]:
+    """Play one game; 0 and 1, 2 and 3 … share their draws, and the player begins the even ones."""
+    begins = number % 2
+    players = makers[begins](), makers[1 - begins]()
+    game = play_game(players, lexicon, rules, Draws.seeded(seed, number // 2).secret)
+    scores = game.position.scores
+    return {
+        "number": number,
+        "scores": [scores[begins], scores[1 - begins]],
+        "turns": len(game.turns),
+    }
+
+
+def _maker(seat: str) -> _Maker:
     spec = parse_seat(seat)
     factory = load_factory(spec)
     create_player(spec, factory)  # what is wrong with its options is said before any game
@@ -204,54 +202,3 @@ def _result(game: Game) -> Result:
     first, second = game.position.scores
     winner = None if first == second else int(second > first)
     return Result(game.over.reason, winner, (first, second), game.over.racks, "")
-
-
-# --- a file -------------------------------------------------------------------------------------
-
-_BEGINNING = b'{"players": '
-"""Of every line."""
-
-
-@dataclass(frozen=True)
-class _Record:
-    """The games in a file, a line each; those of one duel carry the same ``key``."""
-
-    path: Path | None
-    key: dict[str, Any]
-
-    def read(self) -> list[Played]:
-        """Give the games of this duel, and take a last line away that was cut short.
-
-        Raises:
-            ValueError: the file holds something else.
-            OSError: it can't be read or written.
-        """
-        if self.path is None:
-            return []
-        self.path.touch()  # if it can't be written, that is said before any game
-        *lines, rest = self.path.read_bytes().split(b"\n")
-        found = [self._game(line, number) for number, line in enumerate(lines, start=1)]
-        if not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
-            raise self._no_game(len(lines) + 1)
-        if rest:
-            os.truncate(self.path, sum(len(line) + 1 for line in lines))
-        return [one for one in found if one is not None]
-
-    def _game(self, line: bytes, number: int) -> Played | None:
-        """Read a line; a game of another duel is none."""
-        try:
-            found = json.loads(line)
-            game, (own, other), turns = found["game"], found["scores"], found["turns"]
-        except (ValueError, KeyError, TypeError):
-            raise self._no_game(number) from None
-        same = all(found.get(name) == value for name, value in self.key.items())
-        return Played(game, (own, other), turns) if same else None
-
-    def _no_game(self, line: int) -> ValueError:
-        return ValueError(f"{self.path} line {line} is no game of an experiment; name another file")
-
-    def write(self, one: Played) -> None:
-        """Add a game."""
-        if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(self.key | one._asdict(), ensure_ascii=False) + "\n")

@@ -65,17 +65,16 @@ class RegretRow:
 
 
 def regrets_in(question: Question, number: int) -> dict[str, Any]:
-    """Search one position by all rules and times; give what came of it as JSON can say it."""
+    """Search one position by all rules and times; give what came of it as JSON can say it.
+
+    Raises:
+        ValueError: the reference is too short to sample every candidate.
+    """
     searches = Searches(question.ground, number)
     record = searches.about()
     if len(searches.candidates) == 1:
         return {**record, "reference": None, "choices": []}
-    half = question.reference_ms / 2_000
-    halves = [
-        Values.of(search_for(partial(searches.begin, _EQUAL, chance), half, until_certain=False))
-        for chance in (0, 1)
-    ]
-    record["reference"] = [vars(one) for one in halves]
+    record["reference"] = [vars(_half(searches, question, chance)) for chance in (0, 1)]
     choices = []
     chance = 2
     for time_ms in question.times_ms:
@@ -92,6 +91,18 @@ def regrets_in(question: Question, number: int) -> dict[str, Any]:
             )
             chance += 1
     return {**record, "choices": choices}
+
+
+def _half(searches: Searches, question: Question, chance: int) -> Values:
+    """Make a half of the reference."""
+    seconds = question.reference_ms / 2_000
+    simulation = search_for(partial(searches.begin, _EQUAL, chance), seconds, until_certain=False)
+    if not simulation.is_sampled:
+        raise ValueError(
+            f"a reference of {question.reference_ms} ms is too short here to sample each of "
+            f"{len(searches.candidates)} candidates in both halves; make it longer"
+        )
+    return Values.of(simulation)
 
 
 def regret_rows(

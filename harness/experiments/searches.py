@@ -5,20 +5,24 @@ Each is made in one thread, with the same candidates and chance of its own.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.candidates import best_candidates
 from engine.generate import Generator, RankedMove
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rollouts import Utility
 from engine.rules import Rules
 from engine.simulation import Simulation
+from lexicons.jit import warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
@@ -44,6 +48,18 @@ class Ground(NamedTuple):
     """So many of the highest static equity, as far as there are as many."""
     plies: int
     seed: int
+
+    def about(self) -> dict[str, object]:
+        """Say what decides the results, in what JSON can say; words and tables by checksums."""
+        chances = self.win_probabilities
+        return {
+            "lexicon": self.lexicon.checksum,
+            "leaves": _checksum(self.leaves.values),
+            "winprob": _checksum(chances.spreads, chances.unseen, chances.values),
+            "candidates": self.candidates,
+            "plies": self.plies,
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True)
@@ -80,16 +96,20 @@ def utilities(win: list[float], equity: list[float]) -> Floats:
 
 
 class Searches:
-    """The simulations of one position: that of seed and number (``situation_in_play``)."""
+    """The simulations of one position: that of seed and number (``situation_in_play``).
+
+    All that is compiled or loaded once a process is there when they begin, so they can be timed.
+    """
 
     def __init__(self, ground: Ground, number: int) -> None:
+        _warm_up()
         self._ground, self._number = ground, number
         self.situation: Situation = situation_in_play(
             ground.lexicon, ground.rules, ground.leaves, ground.seed, number
         )
         self._generator = Generator(ground.lexicon, ground.rules, ground.leaves)
-        self.candidates: list[RankedMove] = self._generator.best(
-            self.situation.position, ground.candidates
+        self.candidates: list[RankedMove] = best_candidates(
+            self._generator, self.situation.position, ground.candidates
         )
 
     def begin(self, rule: str, chance: int) -> Simulation:
@@ -144,3 +164,14 @@ def search_for(
         rate = made / max(now - began, 1e-6)
         size = max(1, int(rate * min(_SLICE_S, end - now)))
     return simulation
+
+
+@cache
+def _warm_up() -> None:
+    """Load all kernels, once a process."""
+    warm_up()
+
+
+def _checksum(*arrays: npt.NDArray[Any]) -> str:
+    """Give the SHA-256 of what a table holds, whatever file it came from."""
+    return hashlib.sha256(b"".join(one.tobytes() for one in arrays)).hexdigest()

@@ -10,16 +10,33 @@ import pytest
 from command_line import CommandLine
 
 from engine.notation.cgp import write_cgp
+from engine.position import bag_count
 from engine.rules import standard_rules
 from engine.selfplay import play_static_games
 from harness.bench.selfplay import Field, sample_words
-from harness.bench.sim import MID_GAME
+from harness.bench.sim import MID_GAME, stage_positions
 from harness.experiments.positions import situation
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
 
 EMPTY = "/".join(["15"] * 15) + " ACEINST/ 0/0 0"
+LAST = (
+    "4Q2B6s/3GIT1ASPERATE/3O1A1R2FIX1N/3D1I1A6S/3E1L1T1BUCKRA/3T1YEH6T/O2I1EYE2L3E/L1DA3ADVEW2D/"
+    "I1O7U4/OJO5FICTIVE/1OR7H4/2I3AZ7/2N3PO7/fUGLEMEN7/7A7 EGIMNNR/ 465/472 0"
+)
+NOTES = """
+from pathlib import Path
+from bot.players.static import StaticPlayer
+
+class Notes(StaticPlayer):
+    \"\"\"Writes down what it is told of the time.\"\"\"
+
+    def choose(self, view, budget):
+        with Path(__file__).with_suffix(".txt").open("a") as file:
+            print(view.time.initial_ms, view.clocks[view.seat], view.time.move_cap_ms, file=file)
+        return super().choose(view, budget)
+"""
 
 
 @pytest.fixture
@@ -114,12 +131,21 @@ def test_rollouts_by_stage(tilewire: CommandLine) -> None:
     assert (found["rollouts"], found["candidates"]) == (16, 15)
 
 
+def test_positions_of_each_stage_have_tiles_in_the_bag() -> None:
+    field = Field.of(load_lexicon(), standard_rules(), None, "")
+    stages = stage_positions(field, 0)
+    assert [len(some) for some in stages.values()] == [8, 8, 8]
+    assert len(set(stages["late"])) == 8
+    assert min(bag_count(one, field.rules) for one in stages["late"]) > 0
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (("--rollouts", "0"), "0 rollouts of 15 candidates for 2, 4 plies in 1 threads"),
         (("--plies", "0"), "for 0 plies"),
         (("--position", "15/15 AB/ 0/0 0"), "2 rows"),
+        (("--position", LAST), "the bag is empty in this position"),
         (("--stages", "--position", "x"), "--stages has positions of its own"),
         (("--winprob", "none.csv"), "there is no table of win probabilities none.csv"),
     ],
@@ -132,8 +158,10 @@ def test_what_can_not_be_simulated(
     assert tilewire.out == ""
 
 
-def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path) -> None:
-    given = ("--bot", "static", "--lexicon", words, "--from", "20ms", "--to", "60ms")
+def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
+    bot = tmp_path / "notes.py"
+    bot.write_text(NOTES)
+    given = ("--bot", f"{bot}:Notes", "--lexicon", words, "--from", "20ms", "--to", "60ms")
     found = measured(tilewire, "deadlines", *given, "--moves", 8, "--load", 1, "--seed", 3)
     assert (found["moves"], found["illegal"], found["illegal_moves"]) == (8, 0, [])
     assert (found["from_ms"], found["to_ms"], found["load"]) == (20, 60, 1)
@@ -145,6 +173,12 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path) -> None:
         over, unused = one["overshoot_ms"], one["unused_ms"]
         assert over["p50"] <= over["p90"] <= over["p99"] <= over["max"] < 120_000
         assert 0 <= unused["p50"] <= unused["max"] <= 60
+    told = [line.split() for line in bot.with_suffix(".txt").read_text().splitlines()]
+    for number, (initial_ms, clock_ms, cap_ms) in enumerate(told):
+        assert initial_ms == clock_ms
+        budget_ms = clock_ms if number % 4 == 3 else cap_ms
+        assert 20 <= int(budget_ms) <= 60
+        assert (cap_ms == "None") == (number % 4 == 3)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +187,8 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path) -> None:
         (("--moves", "0"), 2, "0 moves with 2 busy processes"),
         (("--from", "2s", "--to", "1s"), 2, "2000 to 1000 ms each"),
         (("--bot", "nobody"), 2, "no bot is called 'nobody'"),
+        (("--words", "5"), 2, "leave --words and --leaves synthetic out"),
+        (("--leaves", "synthetic"), 2, "leave --words and --leaves synthetic out"),
         (("--bot", "harness.bench.bots:Dies?stamp=/dev/null"), 1, "the pipe is closed"),
     ],
 )

@@ -32,6 +32,10 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
         )
     assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4) == 0
     assert "trained – greedy" in tilewire.out
+    printed = tilewire.out
+    assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4, "--json") == 0
+    (found,) = json.loads(tilewire.out)
+    assert f" ± {found['error']:.2f} " in printed, "both are half the width of the interval"
 
 
 def test_a_player_that_is_none(tilewire: CommandLine) -> None:
@@ -50,12 +54,12 @@ def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
     rows = [" ".join(line.split()[:3]) for line in second.splitlines()[2:]]
     assert rows == [f"{player} – vanilla" for player in ("vanilla", "rh", "mc", "mc+rh")]
     assert "tilewire: mc+rh: 4 of 4 games" in tilewire.err
-    assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 16
+    assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
     assert tilewire(*command, "--json") == 0
     found = json.loads(tilewire.out)
     assert len(found) == 3 + 4
     assert found[3]["difference"] == 0
-    assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 16
+    assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
 
 
 def test_games_that_can_not_be_kept(tilewire: CommandLine, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_what_a_row_adds_up(field: Field) -> None:
         mean=round(1901 / 6, 2),
         opponent_mean=round(2000 / 6, 2),
         difference=-16.5,
-        error=round(float(np.std([0, -100, 50.5], ddof=1) / 3**0.5), 2),
+        error=round(4.302653 * float(np.std([0, -100, 50.5], ddof=1) / 3**0.5), 2),
         lost_twice=round(1 / 6, 4),
         largest_ratio=3.0,
     )
@@ -139,25 +140,36 @@ def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> N
     found = play(whole)
     assert found == play(None, threads=2)
     lines = whole.read_bytes().splitlines(keepends=True)
-    assert [json.loads(line)["game"] for line in lines] == list(range(6))
-    changed = lines[0].replace(b'"scores": [', b'"scores": [1')
-    part.write_bytes(changed + lines[1] + lines[2][:40])
+    assert [json.loads(line)["number"] for line in lines[1:]] == list(range(6))
+    changed = lines[1].replace(b'"scores": [', b'"scores": [1')
+    part.write_bytes(lines[0] + changed + lines[2] + lines[3][:40])
     again = play(part)
-    assert part.read_bytes().splitlines(keepends=True) == [changed, *lines[1:]]
+    assert part.read_bytes().splitlines(keepends=True) == [lines[0], changed, *lines[2:]]
     assert again.mean > found.mean + 100, "a game that is there counts as it is"
-    other = play(part, games=4, seed=2)
-    assert other != play(whole, games=4)
-    assert len(part.read_bytes().splitlines()) == 6 + 4
-    assert len(whole.read_bytes().splitlines()) == 6
+    with pytest.raises(ValueError, match="with seed 1, not 2; go on with the same"):
+        play(part, seed=2)
+    assert play(whole, games=4).games == 4
+    with whole.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(ValueError, match="another experiment writes"):
+            play(whole)
+    assert whole.read_bytes().splitlines(keepends=True) == lines
 
 
-@pytest.mark.parametrize("content", ["notes", '{"players": 5}\n', "[]\n", '{"game": 1, "scores"'])
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("notes", "holds no results of this experiment"),
+        ("[]\n", "line 1 is no result of an experiment"),
+        ('{"experiment": "regret"}\n', "experiment regret, not games"),
+    ],
+)
 def test_a_file_of_something_else_stays_as_it_is(
-    field: Field, tmp_path: Path, content: str
+    field: Field, tmp_path: Path, content: str, says: str
 ) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(content)
-    with pytest.raises(ValueError, match=r"notes\.txt line 1 is no game of an experiment"):
+    with pytest.raises(ValueError, match=rf"notes\.txt.* {says}"):
         play_seats(("rh", "vanilla"), field.lexicon, field.rules, 4, out=path)
     assert path.read_text() == content
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ import pytest
 from command_line import CommandLine
 
 from engine.generate import Generator
-from engine.moves import PASS, Exchange, Place
+from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import bag_count
 from engine.rules import check_move, standard_rules
 from engine.selfplay import play_static_games
@@ -26,8 +29,10 @@ from harness.experiments.lines import open_lines
 from harness.experiments.positions import situation, situation_in_play, varied_situations
 from harness.experiments.regret import regret_rows
 from harness.experiments.searches import Ground, Searches, Values, search_for
+from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 from lexicons.tables import win_probabilities_for
+from lexicons.win_probability import write_win_probabilities
 
 
 @pytest.fixture
@@ -132,6 +137,29 @@ def test_what_a_simulation_says_is_by_candidate(ground: Ground) -> None:
     assert Values.of(other) != values
 
 
+def test_what_is_the_same_by_symmetry_is_searched_once(ground: Ground) -> None:
+    opening = next(
+        number
+        for number in count()
+        if situation_in_play(
+            ground.lexicon, ground.rules, ground.leaves, ground.seed, number
+        ).position.board.is_empty
+    )
+    moves = [one.move for one in Searches(ground, opening).candidates]
+    assert len(moves) == ground.candidates
+    assert all(one.direction is Direction.ACROSS for one in moves if isinstance(one, Place))
+
+
+def test_tables_are_told_apart_by_what_they_hold(ground: Ground) -> None:
+    same = LeaveTable(ground.leaves.distribution, ground.leaves.values.copy())
+    assert ground._replace(leaves=same).about() == ground.about()
+    other = ground._replace(leaves=LeaveTable.zero(ground.leaves.distribution))
+    assert other.about()["leaves"] != ground.about()["leaves"]
+    table = ground.win_probabilities
+    moved = ground._replace(win_probabilities=replace(table, spreads=table.spreads + 1))
+    assert moved.about()["winprob"] != ground.about()["winprob"]
+
+
 # --- sums -----------------------------------------------------------------------------------------
 
 
@@ -212,10 +240,11 @@ def test_a_file_is_gone_on_with(tmp_path: Path) -> None:
     [
         ('{"seed": 2}\n', r"with seed 2, not 1; go on with the same"),
         ('{"seed": 1, "more": 0}\n', r"with more 0, not None"),
-        ("no JSON\n", r"line 1 is no result"),
+        ("no JSON\n", r"line 1 is no result of an experiment; name another file"),
+        ('{"seed": 1}\n{"number": null}\n', r"line 2 is no result"),
         ('{"seed": 1}\n[]\n', r"line 2 is no result"),
         ('{"seed": 1}\n{}\n', r"line 2 is no result"),
-        ("something", r"holds no results"),
+        ("something", r"holds no results of this experiment; remove it, or name another file"),
     ],
 )
 def test_other_files_are_left_alone(tmp_path: Path, content: str, says: str) -> None:
@@ -226,13 +255,40 @@ def test_other_files_are_left_alone(tmp_path: Path, content: str, says: str) -> 
     assert path.read_text() == content
 
 
+@pytest.mark.parametrize("content", ["", "{", '{"seed": 1}'])
+def test_a_file_is_begun_again_if_its_first_line_was_cut_short(
+    tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text(content)
+    with open_lines(path, {"seed": 1}) as lines:
+        assert lines.missing(2) == [0, 1]
+        lines.add({"number": 1})
+    assert path.read_text() == '{"seed": 1}\n{"number": 1}\n'
+
+
+def test_parts_of_an_experiment_have_numbers_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    for at in (path, None):
+        with open_lines(at, {"seed": 1}) as lines:
+            one, other = lines.of(who=["a", "b"]), lines.of(who=["a"])
+            one.add({"number": 1})
+            other.add({"number": 0})
+            assert (one.missing(2), other.missing(2)) == ([0], [1])
+    with open_lines(path, {"seed": 1}) as lines:
+        assert lines.of(who=["a", "b"]).records == [{"who": ["a", "b"], "number": 1}]
+        assert len(lines.records) == 2
+
+
 # --- the commands ---------------------------------------------------------------------------------
 
 
-def test_regret_is_measured_and_gone_on_with(tilewire: CommandLine, tmp_path: Path) -> None:
+def test_regret_is_measured_and_gone_on_with(
+    tilewire: CommandLine, tmp_path: Path, ground: Ground
+) -> None:
     out = tmp_path / "regret.jsonl"
     given = (
-        *("--times", "5ms,10ms", "--reference", "40ms", "--rules", "top-two,equal"),
+        *("--times", "5ms,10ms", "--reference", "400ms", "--rules", "top-two,equal"),
         *("--candidates", 3, "--plies", 1, "--seed", 2, "--out", out),
     )
     assert tilewire("experiment", "regret", *given, "--positions", 1) == 0, tilewire.err
@@ -248,8 +304,12 @@ def test_regret_is_measured_and_gone_on_with(tilewire: CommandLine, tmp_path: Pa
     assert head["experiment"] == "regret"
     assert sorted(one["number"] for one in records) == [0, 1, 2]
     assert len(records[0]["choices"]) == 4
-    assert tilewire("experiment", "regret", *given, "--winprob", "trained") == 2
-    assert "with winprob None, not trained" in tilewire.err
+    again = ("experiment", "regret", *given, "--positions", 3, "--winprob")
+    assert tilewire(*again, "trained") == 0, "it is the players' own"
+    table = ground.win_probabilities
+    write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
+    assert tilewire(*again, tmp_path / "new.csv") == 2
+    assert f"with winprob {ground.about()['winprob']}, not" in tilewire.err
 
 
 def test_coverage_is_measured_alike_by_any_number_of_workers(
@@ -272,7 +332,13 @@ def test_coverage_is_measured_alike_by_any_number_of_workers(
     [
         ("regret", ("--rules", "best"), "no rule is called 'best'"),
         ("regret", ("--times", "5"), "--times: '5' is no duration"),
+        ("regret", ("--times", "0ms"), "--times: 0ms is no time to search in"),
         ("regret", ("--candidates", "0"), "--candidates, --plies and --workers are 1 or more"),
+        ("regret", ("--positions", "-1"), "--positions -1: there is at least one"),
+        ("regret", ("--workers", f"{4 * (os.cpu_count() or 1)}"), "need a core each"),
+        ("regret", ("--reference", "1ms"), "1 ms is too short here to sample each of 15"),
+        ("coverage", ("--positions", "0"), "--positions 0: there is at least one"),
+        ("coverage", ("--times", "0"), "--times 0: there is at least one"),
         ("coverage", ("--rollouts", "100"), "100 rollouts for 15 candidates"),
         ("coverage", ("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
     ],
@@ -288,7 +354,7 @@ def test_what_can_not_be_measured(
 @pytest.fixture
 def regret_process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     out = tmp_path / "regret.jsonl"
-    given = ("--times", "5ms", "--reference", "50ms", "--candidates", "3", "--positions", "100000")
+    given = ("--times", "5ms", "--reference", "200ms", "--candidates", "3", "--positions", "100000")
     process = subprocess.Popen(
         (
             *(sys.executable, "-c", "from harness.cli import main; main()", "experiment", "regret"),

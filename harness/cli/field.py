@@ -1,0 +1,56 @@
+"""What experiments and measurements in this process are played with: words, rules, tables."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from .options import load_given, say
+
+if TYPE_CHECKING:
+    from lexicons.store import Lexicon
+    from lexicons.win_probability import WinProbabilities
+
+    from ..bench.selfplay import Field
+
+__all__ = ["load_chances", "load_field"]
+
+
+def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
+    """Put words, the usual rules and a leave table together, or fail with a sentence.
+
+    Args:
+        lexicon: the words.
+        leaves: a name or path; None: the players' own.
+        winprob: a name or path, which is looked at; ``load_chances`` gives the table.
+    """
+    from bot.equipment import Equipment
+    from engine.rules import standard_rules
+    from lexicons.tables import leaves_name
+
+    from ..bench.selfplay import Field
+
+    _tell_of_compiling()
+    rules = standard_rules()
+    given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
+    return Field.of(lexicon, rules, given.leaves, leaves_name(leaves, rules.distribution))
+
+
+def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
+    """Give the win probabilities to simulate with, the players' own if none are named.
+
+    Those that ``load_field`` was told of are not read again.
+    """
+    from lexicons.tables import load_win_probabilities, win_probabilities_for
+
+    if winprob is None:
+        return win_probabilities_for(field.rules.distribution)
+    return load_win_probabilities(winprob, field.rules.distribution)
+
+
+@cache
+def _tell_of_compiling() -> None:
+    """Have the user told, once, however many fields there are."""
+    from lexicons.jit import tell_of_compiling
+
+    tell_of_compiling(say)
