@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from search_views import view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.mc import CS221, MonteCarloPlayer, RackMonteCarloPlayer
@@ -14,7 +15,6 @@ from bot.registry import SeatError, create_player, known_bots, parse_seat
 from engine.evaluation import PLAIN
 from engine.generate import Generator, legal_moves
 from engine.moves import PASS, Exchange, Place
-from engine.position import Board, Position
 from engine.rules import Rules
 from engine.selfplay import play_static_games
 from lexicons.kwg import WordGraph
@@ -25,23 +25,6 @@ from lexicons.rack_features import (
     write_rack_weights,
 )
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
-
-
-def view_of(lexicon: Lexicon, rules: Rules, rack: str) -> View:
-    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
-    return View(
-        game="g",
-        seat=0,
-        players=("me", "you"),
-        position=Position(Board.empty(rules.layout), (tiles, ()), (0, 0)),
-        bag=86,
-        clocks=(900_000, 900_000),
-        time=TimeControl(),
-        rules=rules,
-        lexicon=lexicon,
-        seed=1,
-    )
 
 
 def late_view(lexicon: Lexicon, rules: Rules) -> View:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from search_views import view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.greedy import GreedyPlayer
@@ -19,7 +20,6 @@ from engine.evaluation import PLAIN
 from engine.generate import Generator, legal_moves
 from engine.moves import Exchange, Place
 from engine.packing import unpack
-from engine.position import Board, Position
 from engine.rules import Rules
 from engine.selfplay import play_static_games
 from lexicons.alphabet import Alphabet
@@ -31,23 +31,6 @@ from lexicons.rack_features import (
     write_rack_weights,
 )
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
-
-
-def view_of(lexicon: Lexicon, rules: Rules, rack: str) -> View:
-    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
-    return View(
-        game="g",
-        seat=0,
-        players=("me", "you"),
-        position=Position(Board.empty(rules.layout), (tiles, ()), (0, 0)),
-        bag=86,
-        clocks=(900_000, 900_000),
-        time=TimeControl(),
-        rules=rules,
-        lexicon=lexicon,
-        seed=1,
-    )
 
 
 def choice_of(player: Player, view: View) -> Choice:
