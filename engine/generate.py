@@ -114,9 +114,7 @@ class Generator:
         Raises:
             ValueError: as ``legal_moves``.
         """
-        found = self.arrays(position)
-        order = np.lexsort((found.packed, -found.equities))
-        return _ranked(_picked(found, order), position)
+        return self._head(position, None)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
         """Give the head of ``everything``: so many moves, or all there are but the pass.
@@ -132,7 +130,7 @@ class Generator:
         if count <= MAX_KEPT:
             found = self._search(position, count, NEVER, MAX_KEPT + 1)
         else:
-            found = [one for one in self.everything(position) if one.move != PASS][:count]
+            found = [one for one in self._head(position, count + 1) if one.move != PASS][:count]
         return found or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
 
     def better_than(self, position: Position, equity: int) -> RankedMove | None:
@@ -166,6 +164,12 @@ class Generator:
             if count <= capacity:
                 return _picked(found, slice(count))
             capacity = count
+
+    def _head(self, position: Position, count: int | None) -> list[RankedMove]:
+        """Rank all moves; make objects of so many, which takes most of the time."""
+        found = self.arrays(position)
+        order = np.lexsort((found.packed, -found.equities))[:count]
+        return _ranked(_picked(found, order), position)
 
     def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
         turn = self._turn(position)
