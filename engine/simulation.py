@@ -15,10 +15,7 @@ decides where every candidate wins, or none.
 from __future__ import annotations
 
 import math
-import threading
-from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -27,13 +24,11 @@ import numpy.typing as npt
 
 from engine.allocation import RULES
 from engine.generate import Generator, RankedMove
-from engine.kernels.board import set_up
-from engine.kernels.game import new_game
-from engine.kernels.rollouts import lay_out, roll_out
 from engine.kernels.worths import POINT
 from engine.moves import Move
 from engine.outcomes import Difference, Outcomes, Ply
 from engine.position import Board, Position, Rack, bag_count
+from engine.rolling import Roller
 from engine.rollouts import (
     BY_POINTS,
     Belief,
@@ -45,7 +40,7 @@ from engine.rollouts import (
     scene,
 )
 from engine.rules import check_move, standard_rules
-from engine.standing import Standing, stand
+from engine.standing import Prior, Standing, stand
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
@@ -56,7 +51,6 @@ __all__ = ["Difference", "Estimate", "Ply", "Simulation"]
 _FEWEST = 192  # samples of a round
 _MOST = 4_096
 _GROWTH = 8  # a round is this part of all samples so far
-_CALL = (4, 32)  # samples of one kernel call, where several threads share a round
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
@@ -125,41 +119,33 @@ class Simulation:
         use_prior: bool = True,
         limit: int | None = None,
     ) -> None:
-        if not candidates or not generators or plies < 1:
-            raise ValueError(
-                f"{len(candidates)} candidates, {len(generators)} generators, {plies} plies; a "
-                "simulation takes one or more of each"
-            )
-        if first < 2:
-            raise ValueError(f"{first} first samples; nothing is known of less than 2")
-        if rule not in RULES:
-            raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
+        _check(candidates, generators, plies, first, rule)
         self.position = position
         self.candidates = tuple(candidates)
         self._first = first
         self._rule = RULES[rule]
         self._limit = limit
-        utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
-        self._utility = utility
+        self._utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
         rules = generators[0].rules
-        self._scene = scene(position, rules, plies, seed)
+        begins = scene(position, rules, plies, seed)
         for one in candidates:
             check_move(position, one.move, rules, None, bag_count(position, rules))
-        self.plies = self._scene.plies
-        self._holdings = holdings(position, self._scene, belief, rules)
-        self._chances = chances(win_probabilities)
-        self._prior = None
-        if use_prior:
-            self._prior = prior(candidates, self._scene, win_probabilities, utility)
-        self._moves = packed_candidates(candidates, generators[0].leaves)
-        self._searchers = [_Searcher(one, position) for one in generators]
-        self._planned = np.zeros(len(candidates), np.int64)
-        self._tasks: deque[tuple[int, int, int]] = deque()
-        self._standing: Standing | None = None
-        self._pool = ThreadPoolExecutor(len(generators) - 1) if len(generators) > 1 else None
-        self.exact = len(self._scene.hidden) == self._scene.opponent_tiles
+        self.plies = begins.plies
+        self.exact = len(begins.hidden) == begins.opponent_tiles
         """Whether nothing is left to chance, since the bag is empty: one sample says it all."""
-        self._outcomes = Outcomes(len(candidates), len(generators), self._scene.plies, self.exact)
+        self._outcomes = Outcomes(len(candidates), len(generators), begins.plies, self.exact)
+        given = (
+            begins,
+            holdings(position, begins, belief, rules),
+            chances(win_probabilities),
+            packed_candidates(candidates, generators[0].leaves),
+        )
+        self._roller = Roller(generators, position, given, self._outcomes)
+        self._planned = np.zeros(len(candidates), np.int64)
+        self._standing: Standing | None = None
+        self._prior: Prior | None = None
+        if use_prior:
+            self._prior = prior(candidates, begins, win_probabilities, self._utility)
 
     # --- work -----------------------------------------------------------------------------------
 
@@ -167,9 +153,9 @@ class Simulation:
         """Make so many more rollouts, or those that are left to make; give their number."""
         done = 0
         while done < rollouts:
-            if not self._tasks and not self._plan():
+            if self._roller.is_idle and not self._plan():
                 break
-            done += self._work_out(rollouts - done)
+            done += self._roller.work(rollouts - done)
             self._standing = None
         return done
 
@@ -191,62 +177,9 @@ class Simulation:
         self._outcomes.make_room(int((self._planned + wanted).max()))
         for one in np.flatnonzero(wanted).tolist():
             first, end = int(self._planned[one]), int(self._planned[one] + wanted[one])
-            self._tasks.append((one, first, end - first))
+            self._roller.plan(one, first, end - first)
         self._planned += wanted
         return True
-
-    def _work_out(self, rollouts: int) -> int:
-        """Work so many rollouts of the plan out, or all of it; give their number."""
-        left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
-        threads = len(self._searchers)
-        fewest, most = (wanted, wanted) if threads == 1 else _CALL
-        lock = threading.Lock()
-
-        def work(thread: int) -> None:
-            nonlocal left
-            while True:
-                with lock:
-                    # Less and less at a time, so that all threads end at about the same time.
-                    share = min(left, max(fewest, min(most, left // (2 * threads))))
-                    left -= share
-                    tasks = self._take(share)
-                if not share:
-                    return
-                self._search(thread, tasks)
-
-        others = [self._pool.submit(work, thread) for thread in range(1, threads) if self._pool]
-        work(0)
-        for other in others:
-            other.result()
-        return wanted
-
-    def _take(self, rollouts: int) -> Counts:
-        """Take tasks of so many samples in all off the plan, the last one perhaps in part."""
-        taken: list[tuple[int, int, int]] = []
-        while rollouts:
-            one, first, count = self._tasks.popleft()
-            if count > rollouts:
-                self._tasks.appendleft((one, first + rollouts, count - rollouts))
-                count = rollouts
-            taken.append((one, first, count))
-            rollouts -= count
-        return np.array(taken, np.int64)
-
-    def _search(self, thread: int, tasks: Counts) -> None:
-        searcher = self._searchers[thread]
-        roll_out(
-            searcher.generator.desk,
-            searcher.game,
-            searcher.generator.words.words,
-            searcher.generator.leaves.arrays,
-            self._scene,
-            self._holdings,
-            self._chances,
-            self._moves,
-            tasks,
-            self._outcomes.values,
-            self._outcomes.tallies[thread],
-        )
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -351,14 +284,22 @@ class Simulation:
         return order
 
 
-class _Searcher:
-    """What one thread has to itself."""
-
-    def __init__(self, generator: Generator, position: Position) -> None:
-        self.generator = generator
-        self.game = new_game(generator.rules, mirrored=True)
-        set_up(generator.desk["board"], position.board)
-        lay_out(generator.desk, generator.words.words)
+def _check(
+    candidates: Sequence[RankedMove],
+    generators: Sequence[Generator],
+    plies: int,
+    first: int,
+    rule: str,
+) -> None:
+    if not candidates or not generators or plies < 1:
+        raise ValueError(
+            f"{len(candidates)} candidates, {len(generators)} generators, {plies} plies; a "
+            "simulation takes one or more of each"
+        )
+    if first < 2:
+        raise ValueError(f"{first} first samples; nothing is known of less than 2")
+    if rule not in RULES:
+        raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
 
 
 @on_warm_up

@@ -24,7 +24,7 @@ from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.generate import ScoredMove, legal_moves
 from engine.moves import PASS, Exchange
-from engine.position import Position
+from engine.position import Position, unseen
 from engine.replies import after, guess_replies
 from engine.rollouts import TO_THE_END
 from lexicons.kwg import WordGraph
@@ -344,7 +344,8 @@ def test_pondering_has_nothing_against_any_phase(position: Position) -> None:
     champion.ponder(view, pondering(GUESSES + 30))
     for (then, bag), search in champion._begun.items():
         assert then.on_turn == view.seat
-        assert bag == max(search.simulation._scene.hidden.size - 7, 0)
+        at = search.simulation.position
+        assert bag == max(sum(unseen(at, at.on_turn, RULES)) - 7, 0)
 
 
 def test_sim_does_not_ponder() -> None:
