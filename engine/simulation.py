@@ -28,7 +28,7 @@ from engine.kernels.worths import POINT
 from engine.moves import Move
 from engine.outcomes import Difference, Outcomes, Ply
 from engine.position import Board, Position, Rack, bag_count
-from engine.rolling import Roller
+from engine.roller import Roller
 from engine.rollouts import (
     BY_POINTS,
     Belief,

@@ -37,7 +37,7 @@ from .options import (
 from .positions import game_and_line, load_rules, position_after, read_position, replay_file
 
 if TYPE_CHECKING:
-    from ..analysis import Findings, Settings
+    from ..analysis.findings import Findings, Settings
 
 __all__ = ["analyze"]
 
@@ -145,7 +145,7 @@ def _settings(
     from lexicons.jit import tell_of_compiling
     from lexicons.tables import leaves_for, win_probabilities_for
 
-    from ..analysis import Limit, Settings
+    from ..analysis.findings import Limit, Settings
 
     words = load_words(named[0], rules.distribution)
     tell_of_compiling(say)
@@ -172,7 +172,7 @@ def _settings(
 
 def _cases(what: str, rules: Rules) -> tuple[list[_Case], int | None]:
     """Read what was named: one position, or all turns of a game, which has no line then."""
-    from ..questions import why_not
+    from ..analysis.questions import why_not
 
     named = game_and_line(what)
     if named is None:
@@ -200,7 +200,7 @@ def _cases(what: str, rules: Rules) -> tuple[list[_Case], int | None]:
 
 
 def _case(gcg: GcgGame, played: Replay, line: int, rules: Rules) -> _Case:
-    from ..questions import as_seen, why_not
+    from ..analysis.questions import as_seen, why_not
 
     position = as_seen(position_after(played, line - 1))
     step = played.steps[line - 1] if line <= len(played.steps) else None
@@ -230,7 +230,7 @@ def _show(
     case: _Case, settings: Settings, rules: Rules, as_json: bool, interrupt: _Interrupt
 ) -> None:
     """Analyse a position: drawn as it goes on a terminal, elsewhere at its end."""
-    from ..analysis_view import findings_json, findings_view, heading, verdict_text
+    from ..analysis.view import findings_json, findings_view, heading, verdict_text
 
     above = heading(case.position, rules)
     if case.nick:
@@ -258,7 +258,7 @@ def _analysis(
     interrupt: _Interrupt,
     told: Callable[[Findings], None] | None = None,
 ) -> Findings:
-    from ..analysis import analyse
+    from ..analysis.findings import analyse
 
     findings = analyse(
         settings,
@@ -286,7 +286,7 @@ def _review(
     cases: list[_Case], settings: Settings, rules: Rules, as_json: bool, interrupt: _Interrupt
 ) -> None:
     """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
-    from ..analysis_view import TURN_HEAD, findings_json, turn_row
+    from ..analysis.view import TURN_HEAD, findings_json, turn_row
 
     if not as_json:
         print(TURN_HEAD)
@@ -327,7 +327,7 @@ def _played(case: _Case, rules: Rules) -> str:
 
 def _closing(cases: list[_Case], done: int, turns: dict[str, list[Findings]]) -> Iterator[str]:
     """Sum up for each player, and name what was left out; so many cases were looked at."""
-    from ..verdict import CAVEAT, summary
+    from ..analysis.verdict import CAVEAT, summary
 
     if done < len(cases):
         yield f"stopped before line {cases[done].line}"

@@ -15,9 +15,9 @@ from engine.notation import read_cgp
 from engine.position import Position
 from engine.rules import standard_rules
 from engine.simulation import Difference
-from harness.analysis import Findings, Limit, Settings, analyse
-from harness.questions import Question, ask, why_not
-from harness.verdict import summary, verdict
+from harness.analysis.findings import Findings, Limit, Settings, analyse
+from harness.analysis.questions import Question, ask, why_not
+from harness.analysis.verdict import summary, verdict
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import win_probabilities_for
 

@@ -14,8 +14,8 @@ from typing import TypeAlias
 from engine.moves import Move
 from engine.simulation import Difference, Estimate
 
-from .analysis import INTERVAL, Findings
-from .figures import number, share
+from ..figures import number, share
+from .findings import INTERVAL, Findings
 
 __all__ = ["CAVEAT", "is_found", "plus_minus", "summary", "verdict"]
 

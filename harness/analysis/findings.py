@@ -2,7 +2,7 @@
 
 ``analyse`` rolls the candidates of a question out, in slices sized by the speed of the last, until
 time is over or more of it would change nothing, and gives *findings*. Nothing is printed here;
-``harness.verdict`` puts findings into words.
+``verdict`` puts findings into words.
 
 Where a move was played and is not the best, a fifth of the time compares these two once more, alone
 and with other luck. The search looks away from what is clearly worse, and its samples have chosen

@@ -16,9 +16,9 @@ from engine.position import Position, unseen
 from engine.rules import Rules
 from engine.simulation import Estimate
 
-from .analysis import Findings
-from .board_view import move_text
-from .figures import DASH, number, plain, share
+from ..board_view import move_text
+from ..figures import DASH, number, plain, share
+from .findings import Findings
 from .verdict import CAVEAT, is_found, plus_minus, verdict
 
 __all__ = ["TURN_HEAD", "findings_json", "findings_view", "heading", "turn_row", "verdict_text"]
