@@ -28,6 +28,7 @@ LATE_BAG = 7
 """With so few tiles in the bag rollouts go to the end of the game."""
 
 SLICE_MS = 5.0
+LONGEST_SLICE_MS = 20.0  # where there is time for many
 FIRST_SLICE = 32  # rollouts
 FIRST_SAMPLES = 8  # of each candidate
 OFFER_EVERY = 20  # slices
@@ -105,7 +106,8 @@ class Search:
         """Make as many rollouts as fit into a few milliseconds, or into what is left."""
         rollouts = FIRST_SLICE
         if self._speed:
-            slice_ms = min(SLICE_MS, max(budget.remaining_ms(close=True) / 2, 1.0))
+            left_ms = budget.remaining_ms(close=True)
+            slice_ms = min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0))
             rollouts = max(1, int(slice_ms * self._speed))
         began = time.perf_counter()
         done = self.simulation.advance(rollouts)

@@ -23,6 +23,11 @@ _REMEMBERED = 1 << 16
 common with the others; by then errors are a thousandth of a win."""
 
 
+_TELLING = 64  # equal samples that make two candidates equals
+
+_Measure: TypeAlias = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Ply:
     """What one turn after a candidate looks like."""
@@ -67,6 +72,7 @@ class Outcomes:
         self.tallies = [_empty(candidates, plies) for _ in range(threads)]
         self.values = np.zeros((2, candidates, 0), np.int32)
         self.exact = exact
+        self._adjusted: dict[_Measure, tuple[int, Adjusted]] = {}
 
     def make_room(self, samples: int) -> None:
         """Remember so many samples of each candidate, within bounds."""
@@ -94,12 +100,20 @@ class Outcomes:
     def adjusted(self, win: float, point: float) -> Adjusted:
         """Estimate means of so much a win, so much a point; all have two samples or more."""
         samples = self.samples
+        total, known = self._adjusted.get((win, point), (0, None))
+        if known is None or total != samples.sum():
+            known = self._adjust(samples, win, point)
+            self._adjusted[win, point] = int(samples.sum()), known
+        return known
+
+    def _adjust(self, samples: Counts, win: float, point: float) -> Adjusted:
         sums = _weighted(self._sum("sums").T, win, point)
         squares = _weighted(self._sum("squares").T, win**2, point**2, 2)
         squares += 2 * win * point * self._sum("products") / (CERTAIN * POINT)
         # Of those with the most samples the best: ties are the rule while all have the same.
         reference = int(np.lexsort((-sums / samples, -samples))[0])
-        adjusted = adjust(samples, sums, squares, _weighted(self.values, win, point), reference)
+        values = _weighted(self.values[:, :, : samples.max()], win, point)
+        adjusted = adjust(samples, sums, squares, values, reference)
         return self._doubted(adjusted, win, reference)
 
     def _doubted(self, adjusted: Adjusted, win: float, reference: int) -> Adjusted:
@@ -117,11 +131,14 @@ class Outcomes:
         return adjusted._replace(residuals=residuals, reference_variance=variance)
 
     def equal_to(self, one: int) -> npt.NDArray[np.bool_]:
-        """Say which candidates had the same win and equity as one in every sample remembered."""
+        """Say which candidates had the same win and equity as one in every sample remembered.
+
+        With few samples in common nobody is: two words in different corners may seem to be.
+        """
         most = np.minimum(np.minimum(self.samples, self.samples[one]), self.values.shape[2])
         equal = np.zeros(len(most), np.bool_)
         for other, n in enumerate(most.tolist()):
-            equal[other] = n > 0 and bool(
+            equal[other] = n >= _TELLING and bool(
                 (self.values[:, other, :n] == self.values[:, one, :n]).all()
             )
         return equal

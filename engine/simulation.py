@@ -17,10 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.allocation import RULES
 from engine.generate import Generator, RankedMove
@@ -51,9 +49,6 @@ __all__ = ["Difference", "Estimate", "Ply", "Simulation"]
 _FEWEST = 192  # samples of a round
 _MOST = 4_096
 _GROWTH = 8  # a round is this part of all samples so far
-
-Counts: TypeAlias = npt.NDArray[np.int64]
-Reals: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,9 @@ class Adjusted(NamedTuple):
 def widening(samples: Counts) -> Reals:
     """Say by what the errors of so few samples are multiplied, since they are estimated themselves.
 
-    It is the quantile of Student's t over that of the normal for 97.5 % (Fisher and Cornish 1960),
-    where a mean and a slope take a degree of freedom each.
+    It is the quantile of Student's t over that of the normal for 97.5 % by two terms of its series
+    (Fisher and Cornish 1960), good from about six samples on; a mean and a slope take a degree of
+    freedom each.
     """
     freedom = np.maximum(samples - 2, 1)
     factors: Reals = 1 + 1.21 / freedom + 1.44 / freedom**2
@@ -177,7 +178,7 @@ class Standing:
 
     @property
     def twins(self) -> npt.NDArray[np.bool_]:
-        """Who is the leader's equal, so that nothing can part them."""
+        """Who is the leader's equal, as far as can be told."""
         twins: npt.NDArray[np.bool_] = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
         if self.equal is not None:
             twins |= self.equal
@@ -210,7 +211,7 @@ class Standing:
         whom it is the greatest (Chick and Inoue 2001). All challengers together may cost more.
         """
         errors, scores = self.errors(), self.scores()
-        unsure = errors > _NOTHING
+        unsure = (errors > _NOTHING) & ~self.twins
         z = scores[unsure]
         density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
         beyond = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z])
@@ -222,7 +223,7 @@ def stand(adjusted: Adjusted, samples: Counts, prior: Prior | None) -> Standing:
     means, variance = adjusted.means, math.inf
     if prior is not None and prior.deviation > 0:
         variance = prior.deviation**2
-        others = np.delete(adjusted.residuals, int(np.argmax(samples)))
+        others = adjusted.residuals[adjusted.residuals > 0]
         typical = float(others.mean()) if len(others) else 0.0
         # The reference has no residual, but as much luck of its own as anybody.
         own = np.where(adjusted.residuals > 0, adjusted.residuals, typical) / samples

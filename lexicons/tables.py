@@ -127,7 +127,8 @@ def doubts_about_leaves(named: str | None, lexicon: Lexicon) -> list[str]:
 def doubts_about_win_probabilities(named: str | None, lexicon: Lexicon) -> list[str]:
     """Say in a sentence if win probabilities were learned from games with other words.
 
-    The players' own are not spoken of, since no player of the house looks at them yet.
+    The players' own are not spoken of: how often a lead wins depends on the words far less than
+    what leaves are worth, and of those they are told.
 
     Raises:
         ValueError: a manifest that is no manifest; names the file.

@@ -9,6 +9,7 @@ points; they know nothing of winning. A turn that is asked again gets the same a
 
 from __future__ import annotations
 
+import math
 import random
 from typing import NamedTuple
 
@@ -138,8 +139,9 @@ def sampled_choice(
 
 
 def _considered(one: Estimate) -> Considered:
-    # Of a position without luck there is one sample, and no error.
-    error = one.equity_error if one.samples > 1 else None
+    # Of a position without luck there is one sample, and no error; nor is there, before all
+    # candidates are sampled.
+    error = one.equity_error if one.samples > 1 and math.isfinite(one.equity_error) else None
     return Considered(
         one.move, one.score, equity=one.equity, equity_error=error, samples=one.samples
     )

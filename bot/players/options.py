@@ -12,7 +12,7 @@ _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 def number(name: str, text: str, least: int, most: int) -> int:
     """Read a whole number within bounds."""
-    if text.isascii() and text.isdecimal() and least <= int(text[:20]) <= most:
+    if re.fullmatch(r"\d{1,9}", text, re.ASCII) and least <= int(text) <= most:
         return int(text)
     raise ValueError(f"{name} is a number from {least} to {most:,}, not {text!r}")
 

@@ -271,12 +271,17 @@ class _Work:
         return _KEPT if rollouts is None or _KEPT * rollouts >= _FEWEST_KEPT else 0.0
 
     def _compare(self) -> None:
-        """Put the best and the move that was played beside each other, if they are two."""
+        """Put the best and the move that was played beside each other, if they are two.
+
+        They get the generators of the search, which goes on no more.
+        """
         both = {self.findings().best.move, self._question.played}
         if len(both) > 1:
             candidates = [one for one in self._question.candidates if one.move in both]
             seed = self._settings.seed ^ _OTHER_LUCK
-            self._pair = self._simulation(candidates, seed=seed, rule="equal")
+            wanted = self._settings.limit.rollouts
+            left = None if wanted is None else wanted - self._search.rollouts
+            self._pair = self._simulation(candidates, seed=seed, rule="equal", limit=left)
 
     def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
         speed = 0.0

@@ -125,6 +125,8 @@ def turn_row(line: int, nick: str, played: str, findings: Findings, rules: Rules
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
     best = "✓" if is_found(findings) else move_text(findings.best.move, board, alphabet)
     before = after = cost = error = points = DASH
+    # What is left after the played move is the best's less what it cost, which may have been found
+    # by samples of its own: then it is not what JSON says of that candidate.
     told = findings.is_known and not findings.by_points
     if told:
         before = number(100 * findings.best.win)

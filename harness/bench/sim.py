@@ -223,6 +223,7 @@ class _Bench:
                 plies=plies,
                 seed=self._seed,
                 rule="equal",
+                limit=rollouts,
             )
             began = time.perf_counter()
             made += simulation.advance(rollouts)

@@ -74,11 +74,11 @@ def covered_in(comparison: Comparison, number: int) -> dict[str, Any]:
         return {**record, "long": None, "short": {}}
     short = {}
     for chance, rule in enumerate(comparison.rules):
-        simulation = searches.begin(rule, chance)
+        simulation = searches.begin(rule, chance, comparison.rollouts)
         simulation.advance(comparison.rollouts)
         chosen = simulation.candidates.index(simulation.leader)
         short[rule] = {"chosen": chosen, "values": vars(Values.of(simulation))}
-    simulation = searches.begin("equal", _LONG)
+    simulation = searches.begin("equal", _LONG, comparison.rollouts * comparison.times)
     simulation.advance(comparison.rollouts * comparison.times)
     return {**record, "long": vars(Values.of(simulation)), "short": short}
 

@@ -144,7 +144,8 @@ def _parse(content: bytes, path: Path) -> list[_Record]:
 def _check_same(first: _Record, settings: _Record, path: Path) -> None:
     for name in settings | first:
         if settings.get(name) != first.get(name):
+            has = f"with {name} {first[name]}" if name in first else f"that knows no {name}"
             raise ValueError(
-                f"{path} is of an experiment with {name} {first.get(name)}, not "
-                f"{settings.get(name)}; go on with the same, or name another file"
+                f"{path} is of an experiment {has}, not {settings.get(name)}; go on with the "
+                "same, or name another file"
             )

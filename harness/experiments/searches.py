@@ -112,8 +112,11 @@ class Searches:
             self._generator, self.situation.position, ground.candidates
         )
 
-    def begin(self, rule: str, chance: int) -> Simulation:
-        """Begin a simulation; ``chance`` tells apart those of one position."""
+    def begin(self, rule: str, chance: int, rollouts: int | None = None) -> Simulation:
+        """Begin a simulation, of so many rollouts at most.
+
+        ``chance`` tells apart those of one position.
+        """
         ground = self._ground
         seed = int(np.random.SeedSequence((ground.seed, self._number, chance)).generate_state(1)[0])
         return Simulation(
@@ -124,6 +127,7 @@ class Searches:
             plies=ground.plies,
             seed=seed,
             rule=rule,
+            limit=rollouts,
         )
 
     def about(self) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_views import view_of
+from search_views import Clock, unlimited, view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.mc import CS221, MonteCarloPlayer, RackMonteCarloPlayer
@@ -155,3 +155,11 @@ def test_seats_of_the_new_players() -> None:
         parse_seat("mc?weights=x")
     with pytest.raises(SeatError, match=r"no bot is called 'mc\+hr'.*did you mean mc\+rh"):
         parse_seat("mc+hr")
+
+
+def test_who_runs_out_of_time_chooses_the_first_candidate(lexicon: Lexicon, rules: Rules) -> None:
+    clock = Clock(step_ms=1)
+    view = view_of(lexicon, rules, "AEINRST")
+    choice = MonteCarloPlayer(samples="1000").choose(view, Budget(3, clock=clock))
+    assert choice.move == MonteCarloPlayer(candidates="1").choose(view, unlimited()).move
+    assert min(one.samples or 0 for one in choice.candidates) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings import Reals, adjusted_of, luck, standing_from, standing_of, standings
 
-from engine.standing import Prior, Standing, stand, widening
+from engine.standing import Prior, Standing, adjust, stand, widening
 
 CORRELATED = [[1.0, 0.8, 0.5], [0.8, 1.0, 0.4], [0.5, 0.4, 1.5]]
 MEANS = np.array([0.3, 0.0, -0.2])
@@ -371,3 +372,20 @@ def test_level_candidates_are_seldom_clearly_behind_from_eight_samples_on() -> N
         standing = standing_from(luck(chance, np.eye(8), 8), [8] * 8)
         wrong += bool((standing.scores() > standing.boundary).any())
     assert wrong <= 20
+
+
+def test_who_is_level_is_drawn_alike_whoever_is_the_reference() -> None:
+    values = luck(np.random.default_rng(10), np.eye(2), 12)
+    prior = Prior(np.array([0.0, 0.0]), 0.1)
+    plain = adjusted_of(values, [12, 12])
+    for reference in (0, 1):
+        sums, squares = values.sum(axis=1), (values**2).sum(axis=1)
+        adjusted = adjust(np.array([12, 12]), sums, squares, values, reference)
+        drawn = stand(adjusted, np.array([12, 12]), prior).means
+        assert abs(drawn[0] - drawn[1]) < 0.3 * abs(plain.means[0] - plain.means[1])
+
+
+def test_a_twin_costs_nothing() -> None:
+    standing = standing_of([5_000, 80, 400], [1.0, 0.99, 0.2], [0.1, 0.1, 0.1])
+    twin = replace(standing, equal=np.array([True, True, False]))
+    assert twin.regret < standing.regret / 100
