@@ -102,6 +102,8 @@ def attend(roll: Path, share: int) -> int:
 
 def employ(roll: str) -> None:
     """Have two workers that never finish."""
+    # A shell has what it puts into the background ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with open_crew(2) as crew:
         for _ in crew.work_through(attend, Path(roll), range(1, 100)):
             pass
