@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.generate import RankedMove, check_rack
 from engine.kernels.game import MOST_TILES
@@ -68,10 +69,12 @@ BY_POINTS = Utility(win=0.0, point=1.0)
 class Belief:
     """What the opponent may hold: tiles that he is thought to have, the rest drawn at random."""
 
-    holdings: Sequence[Rack]
-    """Each at most a rack, and possible with the tiles that are unseen."""
-    weights: Sequence[float]
+    holdings: Sequence[Rack] | npt.NDArray[np.uint8]
+    """Each at most a rack, and possible with the tiles that are unseen; as an array a row each."""
+    weights: Sequence[float] | npt.NDArray[np.float64]
     """Of each, above 0."""
+    doubt: float = 0.0
+    """The share of samples in which his whole rack is drawn at random, 0 to 1."""
 
 
 def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
@@ -112,25 +115,68 @@ def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rul
     if known and belief is not None:
         raise ValueError("the opponent's rack is in the position; nothing is left to believe")
     belief = belief or Belief([known] if known else [], [1.0] if known else [])
-    counts = np.bincount(hidden, minlength=len(rules.distribution.counts))
-    tiles = np.zeros((len(belief.holdings), rules.rack_size), np.uint8)
-    sizes = np.array([len(one) for one in belief.holdings], np.uint8)
-    for row, holding in zip(tiles, belief.holdings, strict=True):
-        if not all(0 <= tile < len(counts) for tile in holding):
-            raise ValueError(f"the opponent can't hold {tuple(holding)}: these are no tiles")
-        too_many = len(holding) > scene.opponent_tiles
-        if too_many or (np.bincount(holding, minlength=len(counts)) > counts).any():
-            raise ValueError(
-                f"the opponent can't hold {rules.distribution.alphabet.text(holding)!r}: he has "
-                f"{scene.opponent_tiles} tiles of those that are unseen"
-            )
-        row[: len(holding)] = sorted(holding)
+    tiles, sizes = _rows(belief, rules)
     weights = np.array(belief.weights, np.float64)
     if len(weights) != len(sizes) or not (weights > 0).all() or not weights.sum() < math.inf:
         raise ValueError(
             f"{len(weights)} weights for {len(sizes)} holdings; each has one, and it is above 0"
         )
+    if not 0 <= belief.doubt <= 1:
+        raise ValueError(f"a doubt of {belief.doubt}; it is a share from 0 to 1")
+    counts = np.bincount(hidden, minlength=len(rules.distribution.counts))
+    _check_possible(tiles, sizes, counts, scene.opponent_tiles, rules)
+    if belief.doubt and len(weights):
+        tiles = np.append(tiles, np.zeros((1, rules.rack_size), np.uint8), axis=0)
+        sizes = np.append(sizes, np.uint8(0))
+        weights = np.append(weights / weights.sum() * (1 - belief.doubt), belief.doubt)
     return Holdings(tiles, sizes, np.cumsum(weights))
+
+
+def _rows(belief: Belief, rules: Rules) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Give what is held, a row each, sorted and filled up with blanks, and how many tiles it is."""
+    most, kinds = rules.rack_size, len(rules.distribution.counts)
+    if isinstance(belief.holdings, np.ndarray):
+        count, size = belief.holdings.shape
+        sizes = np.full(count, size, np.uint8)
+        tiles = np.zeros((count, max(most, size)), np.uint8)
+        tiles[:, :size] = np.sort(belief.holdings, axis=1)
+    else:
+        for holding in belief.holdings:
+            _check_tiles(holding, kinds)
+        sizes = np.array([len(one) for one in belief.holdings], np.uint8)
+        tiles = np.zeros((len(sizes), max(most, *sizes.tolist(), 0)), np.uint8)
+        for row, holding in zip(tiles, belief.holdings, strict=True):
+            row[: len(holding)] = sorted(holding)
+    return tiles, sizes
+
+
+def _check_tiles(holding: Rack, kinds: int) -> None:
+    if not all(0 <= tile < kinds for tile in holding):
+        raise ValueError(f"the opponent can't hold {tuple(holding)}: these are no tiles")
+
+
+def _check_possible(
+    tiles: npt.NDArray[np.uint8],
+    sizes: npt.NDArray[np.uint8],
+    counts: npt.NDArray[np.int64],
+    most: int,
+    rules: Rules,
+) -> None:
+    """See that each holding is part of what is unseen, and fits on the rack."""
+    used = np.arange(tiles.shape[1]) < sizes[:, np.newaxis]
+    alien = (used & (tiles >= len(counts))).any(axis=1)
+    if alien.any():
+        row = int(np.flatnonzero(alien)[0])
+        _check_tiles(tuple(tiles[row, : sizes[row]].tolist()), len(counts))
+    impossible = sizes > most
+    for tile, count in enumerate(counts.tolist()):
+        impossible |= ((tiles == tile) & used).sum(axis=1) > count
+    if impossible.any():
+        row = int(np.flatnonzero(impossible)[0])
+        text = rules.distribution.alphabet.text(tiles[row, : sizes[row]].tolist())
+        raise ValueError(
+            f"the opponent can't hold {text!r}: he has {most} tiles of those that are unseen"
+        )
 
 
 def chances(table: WinProbabilities | None) -> Chances:

@@ -6,6 +6,7 @@ import math
 import re
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from rollout_positions import RULES, generator, late_position, position_of
 
@@ -24,6 +25,10 @@ def win_probabilities() -> WinProbabilities:
     return table
 
 
+def rows(*holdings: list[int]) -> npt.NDArray[np.uint8]:
+    return np.array(holdings, np.uint8)
+
+
 # --- beliefs --------------------------------------------------------------------------------------
 
 
@@ -39,6 +44,14 @@ def win_probabilities() -> WinProbabilities:
         (Belief([(1,)], [-1.0]), "above 0"),
         (Belief([(27,)], [1.0]), "can't hold (27,): these are no tiles"),
         (Belief([(-1,)], [1.0]), "can't hold (-1,): these are no tiles"),
+        (Belief([(300,)], [1.0]), "can't hold (300,): these are no tiles"),
+        (Belief(rows([1, 2], [26, 26]), [1.0, 1.0]), "the opponent can't hold 'ZZ'"),
+        (Belief(rows([1] * 8), [1.0]), "the opponent can't hold 'AAAAAAAA'"),
+        (Belief(rows([1, 99]), [1.0]), "can't hold (1, 99): these are no tiles"),
+        (Belief(rows([1], [2]), [1.0]), "1 weights for 2 holdings"),
+        (Belief([(1,)], [1.0], doubt=-0.1), "a doubt of -0.1; it is a share from 0 to 1"),
+        (Belief([(1,)], [1.0], doubt=1.5), "a doubt of 1.5"),
+        (Belief([(1,)], [1.0], doubt=math.nan), "a doubt of nan"),
     ],
 )
 def test_a_belief_is_possible_with_what_is_unseen(belief: Belief, message: str) -> None:
@@ -57,6 +70,28 @@ def test_a_belief_is_laid_out_sorted_and_weighed() -> None:
     assert laid.sums.tolist() == [1.0, 1.5, 4.0]
 
 
+def test_an_array_of_holdings_is_as_good_as_tuples() -> None:
+    position = position_of(0, 0)
+    begins = scene(position, RULES, 2, 0)
+    holding_rows, weights = rows([20, 5], [1, 1], [5, 0]), np.array([0.5, 0.25, 0.25])
+    tuples = Belief([(20, 5), (1, 1), (5, 0)], weights.tolist())
+    one = holdings(position, begins, Belief(holding_rows, weights), RULES)
+    other = holdings(position, begins, tuples, RULES)
+    assert one.tiles.tolist() == other.tiles.tolist()
+    assert one.sizes.tolist() == other.sizes.tolist() == [2, 2, 2]
+    assert one.sums.tolist() == other.sums.tolist() == [0.5, 0.75, 1.0]
+    assert holding_rows.tolist() == [[20, 5], [1, 1], [5, 0]]  # as it was
+
+
+@pytest.mark.parametrize("doubt", [0.1, 1.0])
+def test_a_doubt_is_a_share_of_samples_in_which_nothing_is_known(doubt: float) -> None:
+    position = position_of(0, 0)
+    belief = Belief(rows([1, 5], [5, 20]), [3.0, 1.0], doubt)
+    laid = holdings(position, scene(position, RULES, 2, 0), belief, RULES)
+    assert laid.sizes.tolist() == [2, 2, 0]
+    assert laid.sums == pytest.approx([0.75 * (1 - doubt), 1 - doubt, 1])
+
+
 def test_a_rack_that_is_known_is_one_holding_and_leaves_nothing_to_believe() -> None:
     position = position_of(8, 6, both=True)
     begins = scene(position, RULES, 2, 0)
@@ -69,8 +104,8 @@ def test_a_rack_that_is_known_is_one_holding_and_leaves_nothing_to_believe() -> 
 
 
 def test_of_nothing_that_is_believed_there_is_no_holding() -> None:
-    position = position_of(0, 0)
-    for belief in (None, Belief([], [])):
+    position, nothing = position_of(0, 0), np.zeros((0, 3), np.uint8)
+    for belief in (None, Belief([], []), Belief([], [], 0.5), Belief(nothing, [])):
         assert len(holdings(position, scene(position, RULES, 2, 0), belief, RULES).sums) == 0
 
 

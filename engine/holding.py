@@ -1,0 +1,199 @@
+"""What a player may have kept, and the racks that he may have drawn to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.holding import KeptTable, draw_racks, enter_kept, list_parts, rack_priors
+from engine.position import Rack
+
+__all__ = ["Kept", "all_parts", "components", "count_parts", "drawn_racks", "priors_of"]
+
+U8 = npt.NDArray[np.uint8]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+_MOST_OF_A_TILE = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a player may have kept on his rack when he last drew: multisets of one size."""
+
+    tiles: U8
+    """[count, size] each sorted."""
+    weights: F64
+    """[count] probabilities."""
+    doubt: float = 0.0
+    """How likely nothing of this is so, and his whole rack random."""
+
+    @classmethod
+    def nothing(cls) -> Kept:
+        """Nothing: his whole rack is random."""
+        return cls(np.zeros((1, 0), np.uint8), np.ones(1))
+
+    @property
+    def size(self) -> int:
+        """How many tiles."""
+        return int(self.tiles.shape[1])
+
+    def racks(self) -> list[Rack]:
+        """Give the multisets as racks."""
+        return list(map(tuple, self.tiles.tolist()))
+
+    def without(self, drawn: Sequence[int], counts: Sequence[int]) -> Kept | None:
+        """Take in that somebody else drew tiles from what he does not hold.
+
+        What he holds of a tile nobody else draws: the likelihood of the draw is
+        Π C(Uₜ − Kₜ, Dₜ).
+
+        Args:
+            drawn: how many of each tile were drawn.
+            counts: how many of each were unseen before.
+
+        Returns:
+            What he may have kept now; None if he can't have kept any of it.
+        """
+        likelihood, by_chance = np.ones(len(self.tiles)), 1.0
+        for tile, count in enumerate(drawn):
+            if count:
+                held = (self.tiles == tile).sum(axis=1)
+                ways = [comb(max(counts[tile] - had, 0), count) for had in range(self.size + 1)]
+                likelihood *= np.array(ways, np.float64)[held]
+                by_chance *= comb(counts[tile], count)
+        weights = self.weights * likelihood
+        total = float(weights.sum())
+        if not total > 0:
+            return None
+        there = weights > 0
+        all_ways = comb(sum(counts), sum(drawn)), comb(sum(counts) - self.size, sum(drawn))
+        wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
+        return Kept(self.tiles[there], weights[there] / total, wrong / (wrong + right))
+
+    def table(self) -> KeptTable:
+        """Lay it out for kernels."""
+        places = 2
+        while places < 2 * len(self.tiles):
+            places *= 2
+        table = KeptTable(np.zeros(places, np.uint64), np.zeros(places), self.size, self.size == 0)
+        if self.size:
+            enter_kept(np.ascontiguousarray(self.tiles), self.weights, table)
+        return table
+
+
+def count_parts(counts: Sequence[int], size: int) -> int:
+    """Count the multisets of so many tiles of which there are ``counts``."""
+    by_size = [1] + [0] * size
+    for count in counts:
+        by_size = [sum(by_size[max(0, s - count) : s + 1]) for s in range(size + 1)]
+    return by_size[size]
+
+
+def all_parts(counts: Sequence[int], size: int) -> U8:
+    """List the multisets of so many tiles, [count, size], each sorted, in order."""
+    parts = np.empty((count_parts(counts, size), size), np.uint8)
+    if len(parts):
+        list_parts(np.array(counts, np.int64), size, parts)
+    return parts
+
+
+def priors_of(racks: U8, counts: Sequence[int], kept: Kept) -> F64:
+    """Say how likely each rack is.
+
+    Args:
+        racks: [racks, size] each sorted, parts of what is unseen.
+        counts: how many of each tile are unseen.
+        kept: what the player may have kept.
+    """
+    size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
+    for part, share in components(kept):
+        priors = np.zeros(len(racks))
+        rack_priors(racks, numbers, part.table(), _binomials(size), priors)
+        total += share / comb(sum(counts) - part.size, size - part.size) * priors
+    return total
+
+
+def components(kept: Kept) -> list[tuple[Kept, float]]:
+    """Take apart what is known and that nothing is, each with its share."""
+    if not kept.doubt or not kept.size:
+        return [(replace(kept, doubt=0.0), 1.0)]
+    return [(replace(kept, doubt=0.0), 1 - kept.doubt), (Kept.nothing(), kept.doubt)]
+
+
+def drawn_racks(
+    counts: Sequence[int], kept: Kept, played: Sequence[int], size: int, draws: int, seed: int
+) -> tuple[U8, F64]:
+    """Draw racks that a player may have, given that ``played`` is a part of it.
+
+    Args:
+        counts: how many of each tile are unseen.
+        kept: what he may have kept.
+        played: how many of each tile are known to be on the rack.
+        size: of the rack.
+        draws: how many racks.
+        seed: for what is drawn.
+
+    Returns:
+        Racks, [draws, size], each sorted, and what each counts, [draws], in the mean the
+        probability of a rack with ``played``; no racks, if none is possible.
+    """
+    parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
+    possible = sum(part.total for part in parts)
+    if not possible > 0:
+        return np.zeros((0, size), np.uint8), np.zeros(0)
+    chance = np.random.default_rng(seed & (1 << 64) - 1)
+    shares = chance.multinomial(draws, [part.total / possible for part in parts]).tolist()
+    found = [part.draw(here, chance) for part, here in zip(parts, shares, strict=True)]
+    racks, odds = (np.concatenate(both) for both in zip(*found, strict=True))
+    return racks, odds * possible
+
+
+class _Ways:
+    """The ways to have ``played`` on the rack: what was kept, and what is missing drawn to it.
+
+    ``total`` is how likely it is, times how many ways a rack of more of its letters has it in.
+    """
+
+    def __init__(
+        self, kept: Kept, share: float, counts: Sequence[int], played: Sequence[int], size: int
+    ) -> None:
+        self._kept, self._size = kept, size
+        self._unseen = unseen = np.array(counts, np.int64)
+        self._played = wanted = np.array(played, np.int64)
+        held = np.stack([(kept.tiles == tile).sum(axis=1) for tile in range(len(counts))], axis=1)
+        missing = np.maximum(wanted - held, 0)
+        left = unseen - held
+        rest = size - kept.size - missing.sum(axis=1)
+        possible = (left >= missing).all(axis=1) & (rest >= 0)
+        weights = np.where(possible, kept.weights, 0.0)
+        binomials = _binomials(size)
+        for tile in np.flatnonzero(wanted).tolist():
+            weights = weights * binomials[np.maximum(left[:, tile], 0), missing[:, tile]]
+        pool = int(unseen.sum()) - size
+        ways = [comb(pool + max(one, 0), max(one, 0)) for one in range(max(int(rest.max()), 0) + 1)]
+        weights = weights * np.array(ways, np.float64)[np.maximum(rest, 0)]
+        self._sums = np.cumsum(weights)
+        drawn = comb(int(unseen.sum()) - kept.size, max(size - kept.size, 0))
+        self.total = share * float(self._sums[-1]) / max(drawn, 1)
+
+    def draw(self, draws: int, chance: np.random.Generator) -> tuple[U8, F64]:
+        """Draw so many racks, and say what each counts besides."""
+        racks, odds = np.empty((draws, self._size), np.uint8), np.empty(draws)
+        if draws:
+            state = chance.integers(1 << 64, dtype=np.uint64)
+            tiles, sums = np.ascontiguousarray(self._kept.tiles), self._sums / self._sums[-1]
+            draw_racks(tiles, sums, self._unseen, self._played, self._size, state, racks, odds)
+        return racks, odds
+
+
+@lru_cache(maxsize=8)
+def _binomials(size: int) -> F64:
+    """[n, k] C(n, k) for k up to a rack."""
+    rows = [[comb(n, k) for k in range(size + 1)] for n in range(_MOST_OF_A_TILE + 1)]
+    return np.array(rows, np.float64)

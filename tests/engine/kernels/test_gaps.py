@@ -1,0 +1,285 @@
+"""Gaps of many racks on one board, against what is found by listing all moves of each."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from inference_reference import SlowJudge, tiles_of
+from rollout_positions import RULES, late_position, leaves, position_of, scowl
+
+from engine.evaluation import PLAIN, Evaluation
+from engine.gaps import Play
+from engine.generate import Generator
+from engine.kernels.board import set_up
+from engine.kernels.gaps import Book, Order, begin_gaps, copy_book, find_gaps
+from engine.moves import PASS, Place
+from engine.notation.move_text import parse_move
+from engine.packing import pack
+from engine.position import Position, Rack, bag_count, unseen
+from engine.rules import score_play
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
+
+RACKS = 100
+ROOM = 1 << 16
+FAR = 10**7
+REACHES = (0, 4_000, 15_000, FAR)
+JUDGES = ("static", "greedy")
+
+
+class Case(NamedTuple):
+    """A play, and racks that it may have been made with, by the seed."""
+
+    play: Play
+    racks: list[Rack]
+
+
+def observed(position: Position, nth: int = 0) -> Play:
+    """Take one of the moves of the player on turn, by its rank, for what the other one sees."""
+    ranked = Generator(scowl(), RULES, leaves()).everything(position)[nth]
+    assert isinstance(ranked.move, Place)
+    bag = bag_count(position, RULES)
+    return Play(position.board, ranked.move, ranked.score, RULES.rack_size, bag)
+
+
+def opening(text: str) -> Play:
+    board = position_of(0, 0).board
+    move = parse_move(text, board, RULES.distribution.alphabet)
+    assert isinstance(move, Place)
+    return Play(board, move, score_play(board, move, RULES).score, RULES.rack_size, 86)
+
+
+def plays() -> dict[str, Play]:
+    middle, blank = position_of(5, 9), late_position(12, blanks=1)
+    found = {
+        "middle": observed(middle),
+        "middle, a worse one": observed(middle, 25),
+        "middle, a pass": Play(middle.board, PASS, 0, 7, bag_count(middle, RULES)),
+        # Vowels beside double letters, beside triple ones, one of them a blank, and down.
+        "opening, 8D": opening("8D AUDIO"),
+        "opening, 8H": opening("8H AUDIO"),
+        "opening, H4": opening("H4 OUTSIDE"),
+        "opening, a blank": opening("8G oUTSIDE"),
+        "opening, short": opening("8G OUT"),
+        "a blank": observed(blank),
+    }
+    for bag in (1, 2, 4, 6, 7, 8):
+        found[f"bag of {bag}"] = observed(late_position(bag), bag % 3)
+    return found
+
+
+PLAYS = plays()
+
+
+@cache
+def case(name: str) -> Case:
+    """Draw what else he may hold from all that is not on the board; now and then every blank."""
+    play = PLAYS[name]
+    hidden = np.array(unseen(Position(play.board, ((), ()), (0, 0)), 0, RULES))
+    np.subtract.at(hidden, list(play.tiles), 1)
+    chance, left = np.random.default_rng(1), np.array(tiles_of(hidden.tolist()))
+    size = RULES.rack_size - len(play.tiles)
+    others = [chance.choice(left, size, replace=False).tolist() for _ in range(RACKS)]
+    blanks = [0] * min(int(hidden[0]), size)
+    for each in others[::25]:
+        each[:] = [*blanks, *(tile for tile in each if tile)][:size]
+    return Case(play, [tuple(sorted((*play.tiles, *each))) for each in others])
+
+
+@cache
+def slow_judge(judge: str) -> SlowJudge:
+    return SlowJudge(scowl(), RULES, leaves(), judge)
+
+
+@cache
+def generator(judge: str = "static") -> Generator:
+    if judge == "greedy":
+        return Generator(scowl(), RULES, None, PLAIN)
+    return Generator(scowl(), RULES, leaves())
+
+
+def begin(play: Play, finder: Generator) -> tuple[int, Order]:
+    """Lay the board out; give what the play costs for its vowels, and the order of slots."""
+    assert not isinstance(play.move, int)
+    order = Order.empty(finder.desk["slots"]["slots"].shape[1])
+    set_up(finder.desk["board"], play.board)
+    move = np.uint64(pack(play.move))
+    return begin_gaps(finder.desk, finder.words.words, move, order), order
+
+
+class Search:
+    """Gaps of one case, as the kernel finds them."""
+
+    def __init__(self, found: Case, finder: Generator, own: list[int], reach: int) -> None:
+        self.gaps = np.full(len(found.racks), -1, np.int32)
+        self._racks, self._own = np.array(found.racks, np.uint8), np.array(own, np.int32)
+        self._finder, self._bag, self._reach = finder, found.play.bag, reach
+        _, self._order = begin(found.play, finder)
+
+    def go_on(self, begin: int, book: Book) -> int:
+        """Give how many racks there was room for."""
+        return find_gaps(
+            self._finder.desk,
+            self._finder.words.words,
+            self._finder.leaves.arrays,
+            self._bag,
+            self._order,
+            book,
+            self._racks[begin:],
+            self._own[begin:],
+            self._reach,
+            self.gaps[begin:],
+        )
+
+
+def gaps(
+    found: Case,
+    judge: str = "static",
+    reach: int = FAR,
+    book: Book | None = None,
+    finder: Generator | None = None,
+) -> list[int]:
+    """Have the kernel find gaps; the equity of the play with each rack is the twin's.
+
+    Where a book is full, it goes on in an empty one.
+    """
+    own = [slow_judge(judge).of(found.play, rack).own for rack in found.racks]
+    search = Search(found, finder or generator(judge), own, reach)
+    book = book or Book.empty(ROOM)
+    done = 0
+    while done < len(own):
+        done += search.go_on(done, book)
+        if done < len(own):
+            book = Book.empty(len(book.codes))
+    return search.gaps.tolist()
+
+
+def slow_gaps(found: Case, judge: str) -> list[int]:
+    return [slow_judge(judge).gap(found.play, rack) for rack in found.racks]
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("name", PLAYS)
+def test_gaps_are_those_of_the_twin(name: str, judge: str) -> None:
+    expected = slow_gaps(case(name), judge)
+    for reach in REACHES:
+        assert gaps(case(name), judge, reach) == [min(gap, reach + 1) for gap in expected]
+
+
+def test_the_cases_are_of_every_kind() -> None:
+    static = [gap for name in PLAYS for gap in slow_gaps(case(name), "static")]
+    assert static.count(0) >= 50
+    assert sum(0 < gap <= 4_000 for gap in static) >= 50
+    assert sum(gap > 15_000 for gap in static) >= 200
+    greedy = [gap for name in PLAYS for gap in slow_gaps(case(name), "greedy")]
+    assert greedy != static
+    blanks = [rack.count(0) for name in PLAYS for rack in case(name).racks]
+    assert min(blanks.count(0), blanks.count(1), blanks.count(2)) >= 10
+
+
+def test_what_scores_most_on_an_opening_need_not_be_worth_most() -> None:
+    """EDUCATE at 8C has its D doubled, which is 2 points, and three vowels where they cost 2.1."""
+    rack = tuple(sorted(RULES.distribution.alphabet.tiles("EDUCATE")))
+    found = Case(opening("8G CUE"), [rack])
+    for judge in JUDGES:
+        assert gaps(found, judge) == slow_gaps(found, judge)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("name", ["middle, a worse one", "opening, 8D", "bag of 6", "a blank"])
+def test_what_stands_in_the_book_changes_no_gap(name: str, judge: str) -> None:
+    """Whatever the order, in a book that has it all, and in one that is full again and again."""
+    play, racks = case(name)
+    known = Book.empty(ROOM)
+    for reach in (FAR, 8_000, 0):
+        expected = gaps(case(name), judge, reach)
+        for seed in range(2):
+            order = np.random.default_rng(seed).permutation(len(racks)).tolist()
+            shuffled = Case(play, [racks[at] for at in order])
+            for book in (known, Book.empty(512)):
+                found = gaps(shuffled, judge, reach, book)
+                assert found == [expected[at] for at in order]
+    used = int(known.used[0])
+    assert used == np.count_nonzero(known.codes) > 500
+    gaps(case(name), judge, FAR, known)
+    assert known.used[0] == used
+
+
+@pytest.mark.parametrize("name", ["middle", "bag of 7"])
+def test_what_was_no_more_than_a_bound_is_worked_out_when_it_matters(name: str) -> None:
+    """A better play leaves much at its bound; with a worse one the same book has to tell more."""
+    found, book = case(name), Book.empty(ROOM)
+    expected = slow_gaps(found, "static")
+    own = [slow_judge("static").of(found.play, rack).own for rack in found.racks]
+    for better in (100_000, 30_000, 5_000, 0, -40_000):
+        search = Search(found, generator(), [each + better for each in own], FAR)
+        assert search.go_on(0, book) == RACKS
+        best = [slow_judge("static").of(found.play, rack).best for rack in found.racks]
+        wanted = [max(0, top - each - better) for top, each in zip(best, own, strict=True)]
+        assert search.gaps.tolist() == wanted
+        assert better or search.gaps.tolist() == expected
+
+
+def test_a_book_is_copied_into_a_larger_one() -> None:
+    small, large, found = Book.empty(ROOM), Book.empty(4 * ROOM), case("bag of 7")
+    expected = gaps(found, book=small)
+    copy_book(small, large)
+    assert large.used[0] == small.used[0] > 0
+    assert entries(large) == entries(small)
+    assert gaps(found, book=large) == expected
+    assert large.used[0] == small.used[0]
+
+
+def entries(book: Book) -> list[tuple[int, int, bool]]:
+    there = book.codes > 0
+    columns = (array[there].tolist() for array in (book.codes, book.worths, book.exact))
+    return sorted(zip(*columns, strict=True))
+
+
+def test_a_book_that_is_half_full_takes_no_more() -> None:
+    search, book = Search(case("middle"), generator(), [0] * RACKS, FAR), Book.empty(512)
+    done = search.go_on(0, book)
+    assert 0 < done < RACKS
+    assert book.used[0] <= 256
+    assert (search.gaps[:done] >= 0).all()
+    assert (search.gaps[done:] == -1).all()
+    assert search.go_on(done, book) == 0
+
+
+@pytest.mark.parametrize("name", ["middle", "opening, 8H", "bag of 4"])
+def test_a_generator_that_found_gaps_goes_on_as_before(name: str) -> None:
+    finder, play = Generator(scowl(), RULES, leaves()), PLAYS[name]
+    gaps(case(name), finder=finder)
+    for rack in case(name).racks[:5]:
+        position = Position(play.board, (rack, ()), (0, 0))
+        assert finder.best(position, 5) == generator().best(position, 5)
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
+    play, rack = PLAYS[name], case(name).racks[0]
+    cost, _ = begin(play, generator())
+    if not play.board.is_empty:
+        assert cost == 0
+        return
+    without = Generator(scowl(), RULES, leaves(), Evaluation(opening=False))
+    assert begin(play, without)[0] == begin(play, generator("greedy"))[0] == 0
+    position = Position(play.board, (rack, ()), (0, 0))
+    equities = [
+        next(one.equity for one in each.everything(position) if one.move == play.move)
+        for each in (generator(), without)
+    ]
+    assert cost == equities[0] - equities[1]
+    assert cost < 0 or name in ("opening, H4", "opening, short")
+
+
+def test_who_can_do_nothing_else_is_right_to_pass() -> None:
+    words = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    play = Play(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
+    found = Case(play, case("middle, a pass").racks)
+    search = Search(found, Generator(words, RULES, leaves()), [0] * RACKS, FAR)
+    assert search.go_on(0, Book.empty(ROOM)) == RACKS
+    assert not search.gaps.any()
