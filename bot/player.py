@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,7 +29,7 @@ from engine.position import unseen as unseen_tiles
 from engine.rules import Rules
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
-from protocol.messages import TimeControl
+from protocol.messages import MAX_MODELS, TimeControl
 
 if TYPE_CHECKING:
     from engine.generate import ScoredMove  # brings numba in, which only searching needs
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lexicons.win_probability import WinProbabilities
 
 __all__ = [
+    "Believed",
     "Budget",
     "Choice",
     "Considered",
@@ -132,6 +133,9 @@ class View:
     (``lexicons.tables.win_probabilities_for``)."""
     threads: int = 1
     """How many the player may search with at once."""
+    opponent_style: Mapping[str, float] | None = None
+    """What earlier games told of how this opponent plays: odds of models by name, just as a player
+    here last said (``Believed.style``), so leave room to unlearn them; None: nothing is known."""
 
     @property
     def rack(self) -> Rack:
@@ -204,6 +208,55 @@ class Considered:
 
 
 @dataclass(frozen=True, slots=True)
+class Believed:
+    """What a player believes of its opponent after his last play; it goes into the record.
+
+    Raises:
+        ValueError: a chance that is none, a measure below 0 or without end, too many models.
+    """
+
+    considered: int = 0
+    """Leaves that he may have kept, or, where they are too many, those drawn."""
+    surviving: int = 0
+    """Those still possible after his play, of those that were looked at."""
+    top: tuple[tuple[Rack, float, float], ...] = ()
+    """Leaves with their prior and posterior chances, the likeliest first; 20 are told."""
+    mass_top10: float = 0.0
+    """The posterior chance of the ten likeliest together."""
+    entropy_prior: float = 0.0
+    """Bits."""
+    entropy: float = 0.0
+    """Bits, of the posterior."""
+    unseen: float = 0.0
+    """Prior mass of what there was no time to look at."""
+    effective: float = 0.0
+    """Effective sample size."""
+    tiles: Sequence[float] = ()
+    """The chance that he now has one or more of a tile, by tile number."""
+    bingo: float | None = None
+    """The chance that he has a bingo in his next turn."""
+    seconds: float = 0.0
+    """What working it out took."""
+    note: str = ""
+    """Why nothing is known, as a sentence."""
+    style: Mapping[str, float] = field(default_factory=dict)
+    """Odds of models by name, 16 at most."""
+
+    def __post_init__(self) -> None:
+        """Check what the arbiter would not take, where the mistake is made."""
+        chances = (self.mass_top10, self.unseen, self.bingo or 0.0, *self.tiles)
+        of_leaves = (chance for _, *both in self.top for chance in both)
+        for chance in (*chances, *of_leaves, *self.style.values()):
+            if not -ROUNDING <= chance <= 1 + ROUNDING:
+                raise ValueError(f"a belief has the chance {chance}; a chance is 0 to 1")
+        for name in ("considered", "surviving", "entropy_prior", "entropy", "effective", "seconds"):
+            if not -ROUNDING <= getattr(self, name) <= 2**53:
+                raise ValueError(f"{name} is {getattr(self, name)}; it is a number, 0 or more")
+        if len(self.style) > MAX_MODELS or not all(0 < len(name) <= 64 for name in self.style):
+            raise ValueError(f"a style of {list(self.style)}; it has {MAX_MODELS} models at most")
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """A move, and what the player thinks of it, which goes into the record of the game."""
 
@@ -215,6 +268,8 @@ class Choice:
     """For a person to read, at most 2,000 characters."""
     candidates: tuple[Considered, ...] = ()
     """The moves that were looked at more closely, the best first."""
+    belief: Believed | None = None
+    """What the player believes of its opponent."""
 
 
 class Budget:

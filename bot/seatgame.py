@@ -17,12 +17,16 @@ import structlog
 
 from engine.notation.move_text import format_move
 from engine.rules import Rules
+from lexicons.alphabet import Alphabet
 from protocol.channel import now_ms
 from protocol.messages import (
+    MAX_LEAVES,
+    Belief,
     Candidate,
     GameMessage,
     GameOver,
     Info,
+    LeaveChance,
     Move,
     NewGame,
     Played,
@@ -33,7 +37,7 @@ from protocol.messages import (
 )
 
 from .equipment import Resources
-from .player import Budget, Choice, Considered, Player, View
+from .player import Believed, Budget, Choice, Considered, Player, View
 from .players.static import static_choice
 from .thinking import PlayerThread, think
 from .timeplan import LagSeen, plan, pondering
@@ -251,7 +255,7 @@ class SeatGame:
         text = format_move(choice.move, view.rules.distribution.alphabet)
         self.watched.sent(seq, attempt, choice.move)
         answer: list[GameMessage] = [Move(game=self.name, seq=seq, move=text, attempt=attempt)]
-        if choice.equity is not None or choice.text or choice.candidates:
+        if choice.equity is not None or choice.text or choice.candidates or choice.belief:
             answer.insert(0, _info(view, seq, choice))
         self._kept = [message for message in answer if not self._say(message)]
         ended = self._clock()
@@ -267,7 +271,8 @@ class SeatGame:
             best = budget.best
             if best is not None and best is not told and best.candidates:
                 told = best
-                self._say(_info(view, seq, best))
+                # What it believes goes out once, with the move: the arbiter keeps it all.
+                self._say(_info(view, seq, replace(best, belief=None)))
 
     def _search_done(self, search: asyncio.Task[None]) -> None:
         error = None if search.cancelled() else search.exception()
@@ -303,11 +308,13 @@ def _info(view: View, seq: int, choice: Choice) -> Info:
     considered = choice.candidates[:MAX_CANDIDATES] or (
         Considered(choice.move, score=choice.score, equity=equity),
     )
+    believed, alphabet = choice.belief, view.rules.distribution.alphabet
     return Info(
         game=view.game,
         seq=seq,
         text=choice.text[:MAX_TEXT] if choice.text else None,
         candidates=tuple(_candidate(one, view) for one in considered),
+        belief=None if believed is None else _belief(believed, alphabet),
     )
 
 
@@ -317,7 +324,37 @@ def _candidate(considered: Considered, view: View) -> Candidate:
         score=considered.score,
         equity=considered.equity,
         equity_error=considered.equity_error,
-        win=None if considered.win is None else min(max(considered.win, 0.0), 1.0),
+        win=None if considered.win is None else _chance(considered.win),
         win_error=considered.win_error,
         samples=considered.samples,
     )
+
+
+def _belief(believed: Believed, alphabet: Alphabet) -> Belief:
+    return Belief(
+        leaves_considered=int(believed.considered),
+        leaves_surviving=int(believed.surviving),
+        top=tuple(
+            LeaveChance(leave=alphabet.text(leave), prior=_chance(prior), posterior=_chance(now))
+            for leave, prior, now in believed.top[:MAX_LEAVES]
+        ),
+        mass_top10=_chance(believed.mass_top10),
+        entropy_prior=_measure(believed.entropy_prior),
+        entropy=_measure(believed.entropy),
+        unseen=_chance(believed.unseen),
+        effective=_measure(believed.effective),
+        tiles={alphabet.tile_text(at): _chance(one) for at, one in enumerate(believed.tiles)},
+        bingo=None if believed.bingo is None else _chance(believed.bingo),
+        seconds=_measure(believed.seconds),
+        note=believed.note[:MAX_TEXT] or None,
+        style={name: _chance(odds) for name, odds in believed.style.items()},
+    )
+
+
+def _chance(number: float) -> float:
+    """Round a chance into its bounds; numpy's numbers become plain ones."""
+    return float(min(max(number, 0.0), 1.0))
+
+
+def _measure(number: float) -> float:
+    return float(max(number, 0.0))

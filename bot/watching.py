@@ -58,6 +58,7 @@ class Watched:
             leaves=resources.leaves,
             win_probabilities=resources.win_probabilities,
             threads=resources.threads,
+            opponent_style=offer.known_style,
         )
         self.opening: View | None = None
         """The game at its beginning, once it has begun; taken up midway, without the rack."""

@@ -16,13 +16,13 @@ import structlog
 
 from protocol.channel import now_ms
 from protocol.errors import PeerError
-from protocol.messages import Message
+from protocol.messages import Message, Style
 
 from .journal import Journal, JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook
-from .seats import Came, Gone, Happening, Said, Seat
+from .seats import Came, Gone, Happening, ProcessSeat, Said, Seat
 from .table import Effects, Table
 
 __all__ = ["GameHost"]
@@ -64,7 +64,7 @@ class GameHost:
         self._lag = lag
         self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
         self._spectators: set[Spectator] = set()
-        self._table = Table(book, now_ms())
+        self._table = Table(book, now_ms(), (self._known_style(0), self._known_style(1)))
         self._next_note_ms = 0
 
     async def run(self) -> Ended:
@@ -75,6 +75,7 @@ class GameHost:
                 seat.start(self._reporter(number))
             while not self._table.over:
                 await self._carry_out(await self._next_effects())
+            self._keep_styles()
         except JournalError as error:
             log.error("journal", game=self.game, reason=str(error))
             await self._abandon("the game can't be kept", replace=True)
@@ -191,6 +192,26 @@ class GameHost:
         self._next_note_ms = now + NOTE_EVERY_MS
         note = ClockNote(game=self.game, clocks=self.book.clocks(now), seq=self.book.next_seq)
         self._journal.note(note)
+
+    # --- how opponents play ---------------------------------------------------------------------
+
+    def _known_style(self, seat: int) -> Style | None:
+        """Say what a seat may be told of its opponent: a player in a process of ours, and no other.
+
+        What the journal knows is the house's own; a guest or a bot elsewhere has none of it.
+        """
+        is_ours = isinstance(self._seats[seat], ProcessSeat)
+        return self._journal.style_of(self.book.opened.players[1 - seat]) if is_ours else None
+
+    def _keep_styles(self) -> None:
+        """Keep what our own players found out about their opponents, under those one's names.
+
+        The name is the one that an opponent has in this game: that of a local seat within its
+        match, or what a guest says that he is called.
+        """
+        for seat, style in enumerate(self.book.styles):
+            if style and isinstance(self._seats[seat], ProcessSeat):
+                self._journal.keep_style(self.book.opened.players[1 - seat], style)
 
     # --- the host's own faults ------------------------------------------------------------------
 

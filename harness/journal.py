@@ -22,11 +22,14 @@ from typing import Any
 
 import msgspec
 
+from protocol.messages import Style
+
 from .records import ClockNote, Opened, Record
 
 __all__ = ["Journal", "JournalError", "KeptGame"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Version 1 had no styles; a file of it becomes one of version 2 when it is opened."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -52,6 +55,12 @@ CREATE TABLE IF NOT EXISTS names (
     name     TEXT PRIMARY KEY,
     hash     TEXT NOT NULL          -- SHA-256 of the token that claimed the name
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS styles (
+    name     TEXT PRIMARY KEY,      -- whose
+    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits him
+    games    INTEGER NOT NULL,      -- how many it rests on
+    at       REAL NOT NULL          -- when it was last changed, seconds since 1970
+) WITHOUT ROWID;
 """
 
 _Work = Callable[[sqlite3.Connection], None]
@@ -62,7 +71,7 @@ class _Statement:
     """A piece of work that is one statement."""
 
     text: str
-    values: tuple[str | int, ...]
+    values: tuple[str | int | float, ...]
 
     def __call__(self, connection: sqlite3.Connection) -> None:
         connection.execute(self.text, self.values)
@@ -95,6 +104,7 @@ class Journal:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self._numbers: dict[str, int] = {}
+        self._styles: dict[str, Style] = {}
         self._queue: queue.SimpleQueue[tuple[_Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
         try:
@@ -120,10 +130,10 @@ class Journal:
         # Two hosts that play the same games on from one file would contradict each other.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, SCHEMA_VERSION):
+        if not 0 <= version <= SCHEMA_VERSION:
             raise JournalError(
                 f"{self.path} is a journal of version {version}; "
-                f"this program reads version {SCHEMA_VERSION}"
+                f"this program reads versions 1 to {SCHEMA_VERSION}"
             )
         if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             raise JournalError(f"{self.path} is a database of something else, not a journal")
@@ -132,6 +142,14 @@ class Journal:
         connection.executescript(
             f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
+        for name, odds in connection.execute("SELECT name, odds FROM styles"):
+            try:
+                self._styles[name] = msgspec.json.decode(odds, type=Style)
+            except msgspec.DecodeError as error:
+                raise JournalError(
+                    f"{self.path}: how {name} plays can't be read: {error}; "
+                    "delete the row of that name from the table 'styles'"
+                ) from None
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -189,6 +207,20 @@ class Journal:
         row = (note.game, *note.clocks, note.seq)
         statement = "REPLACE INTO clock_notes VALUES (?, ?, ?, ?)"
         self._queue.put((_Statement(statement, row), None))
+
+    def keep_style(self, name: str, style: Style) -> None:
+        """Keep how an opponent plays, after a game with him; nobody waits for it.
+
+        It takes the place of what was known, since whoever learned it began with that. Where
+        several games with one opponent are on at once, the one that ends last has the last word.
+        """
+        self._styles[name] = style
+        statement = (
+            "INSERT INTO styles VALUES (?, ?, 1, ?) ON CONFLICT (name) DO UPDATE "
+            "SET odds = excluded.odds, games = games + 1, at = excluded.at"
+        )
+        odds = msgspec.json.encode(style).decode()
+        self._queue.put((_Statement(statement, (name, odds, time.time())), None))
 
     async def claim_name(self, name: str, token_hash: str) -> None:
         """Give a name to the holder of a token, if nobody has it."""
@@ -259,6 +291,14 @@ class Journal:
     def token_hash(self, name: str) -> str | None:
         """The hash of the token that claimed a name."""
         return self._names.get(name)
+
+    def style_of(self, name: str) -> Style | None:
+        """How an opponent plays, by the games with him so far, as it was last kept.
+
+        The odds are handed on as they are; that no history makes them certain is for whoever goes
+        on learning from them to see to.
+        """
+        return self._styles.get(name)
 
     def _kept(self, game: str, label: str) -> KeptGame:
         rows = self._connection.execute(

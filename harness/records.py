@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from protocol.messages import Accusation, Candidate, Outcome, RulesInPlay, TimeControl
+from protocol.messages import Accusation, Belief, Candidate, Outcome, RulesInPlay, TimeControl
 
 __all__ = [
     "Began",
@@ -93,6 +93,7 @@ class Thought(_Record, frozen=True, tag="thought"):
     seat: int
     text: str | None = None
     candidates: tuple[Candidate, ...] = ()
+    belief: Belief | None = None
 
 
 class Failed(_Record, frozen=True, tag="failed"):

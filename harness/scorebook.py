@@ -15,10 +15,10 @@ from engine.game import Game
 from engine.notation.move_text import format_move, parse_move
 from engine.rules import IllegalMove, Rules
 from lexicons.store import Lexicon
-from protocol.messages import MAX_SENTENCE, Accusation, Outcome
+from protocol.messages import MAX_SENTENCE, Accusation, Belief, Outcome, Style
 
 from .clock import Clock, TurnLimit
-from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Turn
+from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Thought, Turn
 
 __all__ = ["Scorebook"]
 
@@ -54,6 +54,8 @@ class Scorebook:
         self.faults: list[Accusation] = []
         self.evidence: list[str] = []
         """What failed processes left, for whoever looks into it."""
+        self.styles: list[Style | None] = [None, None]
+        """How its opponent plays, as each seat said last."""
         self.ended: Ended | None = None
         self.attempt = 1
         """Which try of the turn in hand comes next."""
@@ -268,6 +270,8 @@ class Scorebook:
             case RefusedMove():
                 self.refusals.append(record)
                 self.attempt += 1
+            case Thought(seat=seat, belief=Belief(style=style)) if style:
+                self.styles[seat] = style
             case Failed(seat=seat, code=code, message=message) if code != "disconnect":
                 self.accuse(seat, code, message)
                 name = self.opened.players[seat]

@@ -29,6 +29,7 @@ from protocol.messages import (
     Refused,
     Resign,
     Resume,
+    Style,
     YourTurn,
 )
 from protocol.session import ArbiterSession, FromArbiter, Repeated
@@ -86,10 +87,17 @@ class Table:
         now_ms: the time, in milliseconds of a monotonic clock that all later calls use too. The
             seats have until ``ready_ms`` after it to be ready; in a restored game the clock of
             each seat stands still as long, or until that seat is back.
+        known_styles: what each seat is told of how its opponent plays, by seat; nobody else is.
     """
 
-    def __init__(self, book: Scorebook, now_ms: int) -> None:
+    def __init__(
+        self,
+        book: Scorebook,
+        now_ms: int,
+        known_styles: tuple[Style | None, Style | None] = (None, None),
+    ) -> None:
         self.book = book
+        self._known_styles = known_styles
         self.game = book.opened.game
         self._seats = (_Seat(0), _Seat(1))
         self._hold_until = now_ms + book.opened.time.ready_ms
@@ -244,8 +252,9 @@ class Table:
     def _offer_for(self, recipient: Recipient, now_ms: int, seen: int) -> NewGame:
         book = self.book
         commit = commitment(bytes.fromhex(book.opened.secret)).hex()
+        style = None if recipient is None else self._known_styles[recipient]
         if book.game is None:
-            return views.offer_for(book.opened, commit, recipient)
+            return views.offer_for(book.opened, commit, recipient, known_style=style)
         return views.offer_for(
             book.opened,
             commit,
@@ -254,6 +263,7 @@ class Table:
             turns=[turn for turn in book.turns if turn.seq > seen],
             clocks=book.clocks(now_ms),
             rack=None if recipient is None else book.rack_text(recipient),
+            known_style=style,
         )
 
     def _seat_is_ready(self, side: _Seat, nonce: str, now_ms: int, effects: Effects) -> None:
@@ -349,7 +359,14 @@ class Table:
     def _seat_thinks(self, seat: int, info: Info, effects: Effects) -> None:
         self._thoughts += 1
         if self._thoughts <= MAX_THOUGHTS:
-            thought = Thought(seq=info.seq, seat=seat, text=info.text, candidates=info.candidates)
+            thought = Thought(
+                seq=info.seq,
+                seat=seat,
+                text=info.text,
+                candidates=info.candidates,
+                belief=info.belief,
+            )
+            self.book.take(thought)
             effects.records.append(thought)
 
     def _answer_again(self, side: _Seat, message: Move | Resign, now_ms: int) -> Message:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protocol.messages import GameOver, NewGame, Played, Started
+from protocol.messages import GameOver, NewGame, Played, Started, Style
 
 from .records import Ended, Opened, Turn
 
@@ -70,6 +70,7 @@ def offer_for(
     turns: Sequence[Turn] = (),
     clocks: tuple[int, int] | None = None,
     rack: str | None = None,
+    known_style: Style | None = None,
 ) -> NewGame:
     """Offer a game, or what a recipient has missed of it."""
     return NewGame(
@@ -85,6 +86,7 @@ def offer_for(
         clocks=clocks,
         rack=None if recipient is None else rack,
         history=tuple(played_for(opened.game, turn, recipient) for turn in turns),
+        known_style=None if recipient is None else known_style,
     )
 
 

@@ -9,15 +9,19 @@ Fields that a reader does not know are ignored, so that a later version may add 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
 __all__ = [
+    "MAX_LEAVES",
+    "MAX_MODELS",
     "MAX_SENTENCE",
     "MESSAGES",
     "PROTOCOL_VERSION",
     "Accusation",
+    "Belief",
     "Candidate",
     "Clocks",
     "Decline",
@@ -29,6 +33,7 @@ __all__ = [
     "Goodbye",
     "Hello",
     "Info",
+    "LeaveChance",
     "ListedGame",
     "Message",
     "Move",
@@ -46,6 +51,7 @@ __all__ = [
     "Seek",
     "Seeking",
     "Started",
+    "Style",
     "TimeControl",
     "Watch",
     "Welcome",
@@ -55,6 +61,10 @@ __all__ = [
 PROTOCOL_VERSION = 1
 MAX_SENTENCE = 2_000
 """Characters of the longest text that is meant for a person."""
+MAX_LEAVES = 20
+"""Leaves that a belief lists."""
+MAX_MODELS = 16
+"""Models of a player that a style has odds of."""
 
 Role: TypeAlias = Literal["arbiter", "player", "spectator"]
 Outcome: TypeAlias = Literal[
@@ -70,6 +80,7 @@ Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
 Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=r"\A([0-9a-f]{2})*\Z")]
 Number: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Amount: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Points: TypeAlias = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
 Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
@@ -77,6 +88,10 @@ Label: TypeAlias = Annotated[str, Meta(max_length=256)]
 Code: TypeAlias = Annotated[str, Meta(max_length=64)]
 Sentence: TypeAlias = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 Clocks: TypeAlias = tuple[Ms, Ms]
+Chance: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Measure: TypeAlias = Annotated[float, Meta(ge=0, le=2**53)]
+Style: TypeAlias = Annotated[Mapping[Name, Chance], Meta(max_length=MAX_MODELS)]
+"""What kind of player one may be: the odds of models by their names."""
 
 
 class _Message(Struct, frozen=True, tag_field="type", kw_only=True):
@@ -305,6 +320,9 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     """The receiver's rack, where the game is being resumed."""
     history: tuple[Played, ...] = ()
     """The plays that the receiver has missed, as he may see them; the last is ``seq`` - 1."""
+    known_style: Style | None = None
+    """What earlier games told of how the receiver's opponent plays; told only to players that run
+    on the arbiter's own machine."""
 
 
 class Ready(_Message, frozen=True, tag="ready"):
@@ -398,6 +416,50 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """How many continuations were looked at."""
 
 
+class LeaveChance(Struct, frozen=True, kw_only=True):
+    """One leave that an opponent may have kept."""
+
+    leave: Annotated[str, Meta(max_length=64)]
+    """Its tiles; none after a bingo."""
+    prior: Chance
+    """How likely it was before the play was judged."""
+    posterior: Chance
+    """How likely it is by what he played."""
+
+
+class Belief(Struct, frozen=True, kw_only=True):
+    """What a seat believes of its opponent: what he holds, by what he played, and how he plays."""
+
+    leaves_considered: Amount = 0
+    """Leaves that he may have kept in his last turn, or, where they are too many, those drawn."""
+    leaves_surviving: Amount = 0
+    """Those that are still possible after his play, of those that were looked at."""
+    top: Annotated[tuple[LeaveChance, ...], Meta(max_length=MAX_LEAVES)] = ()
+    """The likeliest leaves, the likeliest first."""
+    mass_top10: Chance = 0.0
+    """How likely it is that he kept one of the ten likeliest."""
+    entropy_prior: Measure = 0.0
+    """How uncertain his leave was before his play was judged, in bits."""
+    entropy: Measure = 0.0
+    """How uncertain it is now, in bits."""
+    unseen: Chance = 0.0
+    """Prior probability of the leaves that there was no time to look at."""
+    effective: Measure = 0.0
+    """The effective sample size, (Σ w)² / Σ w² of the weights w of the leaves."""
+    tiles: Annotated[
+        Mapping[Annotated[str, Meta(min_length=1, max_length=16)], Chance], Meta(max_length=64)
+    ] = {}
+    """By tile, how likely it is that he has one or more of it on his rack now."""
+    bingo: Chance | None = None
+    """How likely he has a bingo in his next turn."""
+    seconds: Measure = 0.0
+    """What working this out took."""
+    note: Sentence | None = None
+    """Why nothing is known, such as a play that no rack could make; then the prior counts."""
+    style: Style = {}
+    """How likely each model of a player fits him, by all that is known of him."""
+
+
 class Info(_Message, frozen=True, tag="info"):
     """What a seat thinks while it thinks: kept for the record, never shown to the opponent."""
 
@@ -408,6 +470,8 @@ class Info(_Message, frozen=True, tag="info"):
     """Anything."""
     candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
     """The moves considered, the best first."""
+    belief: Belief | None = None
+    """What it believes of its opponent."""
 
 
 class Refused(_Message, frozen=True, tag="refused"):

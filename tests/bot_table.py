@@ -36,6 +36,7 @@ from protocol.messages import (
     Refused,
     Resign,
     Started,
+    Style,
     Welcome,
     YourTurn,
 )
@@ -93,6 +94,7 @@ class TestArbiter:
         self.lexicon = lexicon
         self.rules = rules
         self.infos: list[Info] = []
+        self.known_style: Style | None = None
         self.deadline_ms = 60_000
         self.history: list[Played] = []
         self.session = ArbiterSession()
@@ -142,6 +144,7 @@ class TestArbiter:
             clocks=(60_000, 60_000) if seq else None,
             rack=self.rack if seq else None,
             history=tuple(turn for turn in self.history if turn.seq > seen),
+            known_style=self.known_style,
         )
 
     @property

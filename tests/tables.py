@@ -33,6 +33,7 @@ from protocol.messages import (
     NewGame,
     Ready,
     RulesInPlay,
+    Style,
     TimeControl,
     YourTurn,
 )
@@ -68,6 +69,7 @@ class Play:
         draws: Draws | None = None,
         rules: RulesInPlay | None = None,
         book: Scorebook | None = None,
+        known_styles: tuple[Style | None, Style | None] = (None, None),
     ) -> None:
         if book is None:
             draws = draws or Draws(SECRET, committed=True)
@@ -76,7 +78,7 @@ class Play:
             book = book_of(opened)
         self.book = book
         self.now = START_MS
-        self.table = Table(book, self.now)
+        self.table = Table(book, self.now, known_styles)
         self.records: list[Record] = [book.opened]
         self.sent: list[tuple[Recipient, Message]] = []
         self.frames: dict[Recipient, list[bytes]] = {0: [], 1: [], None: []}

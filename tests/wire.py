@@ -35,6 +35,10 @@ def made(info: inspect.Type, rng: random.Random) -> object:
             return tuple(made(item, rng) for item in items)
         case inspect.VarTupleType(item_type=item, max_length=most):
             return tuple(made(item, rng) for _ in range(rng.randint(0, min(most or 3, 3))))
+        case inspect.DictType(key_type=key, value_type=value, max_length=most):
+            assert most is not None, "a map without a bound can't be carried by every codec"
+            count = rng.randint(0, min(most, 3))
+            return {made(key, rng): made(value, rng) for _ in range(count)}
         case inspect.LiteralType(values=values):
             return rng.choice(values)
         case inspect.IntType(ge=low, le=high):

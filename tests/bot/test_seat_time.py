@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from bot_table import TestArbiter, caught_up, seated
 
 from bot.equipment import Equipment
-from bot.player import Budget, Choice, Considered, Player, View
+from bot.player import Believed, Budget, Choice, Considered, Player, View
 from bot.runner import BotRunner
 from engine.moves import PASS
 from engine.rules import Rules
 from lexicons.store import Lexicon
-from protocol.messages import Info, Ping, Pong
+from protocol.messages import Info, LeaveChance, Ping, Pong
 from protocol.messages import Move as MoveMessage
 
 PONDERS = Equipment(ponder=True)
@@ -95,6 +97,87 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(
     assert last.text == "it is that"
     assert len(last.candidates) == 25
     assert last.candidates[1].move == move.move
+
+
+BELIEVED = Believed(
+    considered=372,
+    surviving=2,
+    top=tuple(((0, tile), 0.125, 1 + 1e-12) for tile in range(1, 25)),
+    mass_top10=1 + 1e-12,
+    entropy_prior=8.5,
+    entropy=-1e-12,
+    unseen=0.25,
+    effective=1.5,
+    tiles=(0.5, *(0.0,) * 25, 0.75),
+    bingo=0.125,
+    seconds=0.5,
+    style={"soft": 0.75, "greedy": 0.25},
+)
+
+
+async def test_what_it_believes_goes_out_with_the_move_once(
+    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.seatgame.REPORT_MS", 1)
+    monkeypatch.setattr("bot.seatgame.REPORTS", 10**6)
+
+    def think(view: View, budget: Budget) -> None:
+        best = view.legal_moves()[0].move
+        budget.offer(Choice(best, candidates=considered(view, 1), belief=BELIEVED))
+        told.wait(30)
+        budget.limit(0)
+        budget.offer(Choice(best, belief=BELIEVED))
+
+    told = threading.Event()
+    player = Thinker(think)
+    async with seated(BotRunner("b", lambda: player), table):
+        await table.begin()
+        await table.say(table.question())
+        assert (await table.hear(Info)).belief is None, "while it thinks"
+        told.set()
+        await table.hear(MoveMessage)
+        player.go.set()
+    belief = table.infos[-1].belief
+    assert belief is not None
+    assert (belief.leaves_considered, belief.leaves_surviving) == (372, 2)
+    assert belief.top[0] == LeaveChance(leave="?A", prior=0.125, posterior=1.0)
+    assert len(belief.top) == 20
+    assert (belief.mass_top10, belief.unseen, belief.bingo) == (1.0, 0.25, 0.125)
+    assert (belief.entropy_prior, belief.entropy, belief.effective) == (8.5, 0.0, 1.5)
+    assert (belief.tiles["?"], belief.tiles["A"], belief.tiles["Z"]) == (0.5, 0.0, 0.75)
+    assert (belief.note, belief.seconds) == (None, 0.5)
+    assert belief.style == {"soft": 0.75, "greedy": 0.25}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"unseen": 1.5}, {"bingo": math.nan}, {"tiles": (-0.5,)}, {"style": {"soft": 2.0}}),
+        *({"top": (((1,), 0.5, 1.5),)}, {"entropy": math.inf}, {"seconds": -1.0}),
+        *(
+            {"considered": -1},
+            {"style": {"": 1.0}},
+            {"style": dict.fromkeys("abcdefghijklmnopq", 0)},
+        ),
+    ],
+)
+def test_what_is_no_belief_is_said_where_it_is_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"chance|number|models"):
+        Believed(**wrong)
+
+
+@pytest.mark.parametrize("known", [None, {"soft": 0.75, "greedy": 0.25}])
+async def test_a_player_is_told_how_its_opponent_plays(
+    table: TestArbiter, known: dict[str, float] | None
+) -> None:
+    table.known_style = known
+    player = Thinker(lambda view, _budget: seen.append(view.opponent_style))
+    player.go.set()
+    seen: list[object] = []
+    async with seated(BotRunner("b", lambda: player), table):
+        await table.begin()
+        await table.ask()
+    assert seen == [known]
 
 
 async def test_what_is_no_candidate_ends_the_conversation(

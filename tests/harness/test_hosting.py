@@ -18,7 +18,7 @@ from harness.lag import LagMeter
 from harness.records import Ended, Record, Thought, Turn
 from harness.scorebook import Scorebook
 from harness.seating import WorkerMaker
-from harness.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said
+from harness.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said, Seat
 from harness.server import MatchServer, ServerConfig
 from harness.setup import Draws, new_game
 from harness.tokens import Gatekeeper
@@ -26,8 +26,10 @@ from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.codec import JSON
 from protocol.messages import (
+    Belief,
     Error,
     GameOver,
+    Info,
     Message,
     Move,
     NewGame,
@@ -158,6 +160,75 @@ async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -
         assert not any("nobody is to know" in frame or "4321" in frame for frame in frames)
 
 
+# --- how opponents play ---------------------------------------------------------------------------
+
+LEARNS = """
+from bot.player import Believed, Choice, Player
+from engine.moves import PASS
+
+class Learns(Player):
+    def __init__(self, of):
+        self.of = of
+
+    def choose(self, view, budget):
+        known = view.opponent_style or {}
+        games = known.get(self.of, 0.0) + 0.25
+        return Choice(PASS, text=f"{known}", belief=Believed(style={self.of: games}))
+"""
+
+
+async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str]:
+    """Play a game; give what was thought of first by each seat, as text."""
+    lexicon, rules = load_lexicon(), standard_rules()
+    opened = new_game((seats[0].name, seats[1].name), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    async with LagMeter() as lag:
+        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
+    assert ended.outcome == "zeroes"
+    records = journal.finished()[-1].records
+    return [thought.text or "" for thought in records if isinstance(thought, Thought)][:2]
+
+
+async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "learns.py").write_text(LEARNS)
+
+    specs = {name: parse_seat(f"{tmp_path}/learns.py:Learns?of={name}") for name in "ab"}
+    makers = {name: WorkerMaker(specs[name], name, Equipment(), reuse=True) for name in "ab"}
+
+    def seat(name: str) -> ProcessSeat:
+        return ProcessSeat(name, makers[name].make)
+
+    journal = Journal(tmp_path / "j.db")
+    assert await game_of_passes(journal, (seat("a"), seat("b"))) == ["{}", "{}"]
+    assert (journal.style_of("b"), journal.style_of("a")) == ({"a": 0.25}, {"b": 0.25})
+    journal.close()
+    again = Journal(tmp_path / "j.db")
+    told = await game_of_passes(again, (seat("b"), seat("a")))
+    for maker in makers.values():
+        await maker.close()
+    assert told == ["{'b': 0.25}", "{'a': 0.25}"]
+    assert (again.style_of("b"), again.style_of("a")) == ({"a": 0.5}, {"b": 0.5})
+    again.close()
+
+
+async def test_a_guest_is_told_nothing_of_it_and_not_listened_to(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    journal.keep_style("one", {"soft": 1.0})
+    journal.keep_style("two", {"soft": 1.0})
+    seats = Passer("one", Belief(style={"greedy": 1.0})), Passer("two")
+    await game_of_passes(journal, seats)
+    for seat in seats:
+        offer = seat.heard[0]
+        assert isinstance(offer, NewGame)
+        assert offer.known_style is None
+    thoughts = [one for one in journal.finished()[0].records if isinstance(one, Thought)]
+    assert [thought.belief for thought in thoughts] == [Belief(style={"greedy": 1.0})] * 3
+    assert journal.style_of("two") == {"soft": 1.0}
+    journal.close()
+
+
 # --- a journal that fails -------------------------------------------------------------------------
 
 
@@ -176,11 +247,12 @@ class Failing(Journal):
 
 
 class Passer(GuestSeat):
-    """A seat that passes, in this process."""
+    """A seat that passes, in this process, and may say what it believes."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, belief: Belief | None = None) -> None:
         super().__init__(name)
         self.heard: list[Message] = []
+        self.belief = belief
 
     def start(self, report: Report) -> None:
         self._report = report
@@ -192,6 +264,8 @@ class Passer(GuestSeat):
             case NewGame(game=game):
                 self.say(Ready(game=game))
             case YourTurn(game=game, seq=seq):
+                if self.belief is not None:
+                    self.say(Info(game=game, seq=seq, belief=self.belief))
                 self.say(Move(game=game, seq=seq, move="-"))
 
     def say(self, message: Message) -> None:

@@ -15,9 +15,19 @@ import pytest
 
 from harness.journal import Journal, JournalError
 from harness.records import Began, ClockNote, Failed, Opened, Record, Thought
-from protocol.messages import Candidate, RulesInPlay, TimeControl
+from protocol.messages import Belief, Candidate, LeaveChance, RulesInPlay, TimeControl
 
 REPOSITORY = Path(__file__).parents[2]
+VERSION_1 = REPOSITORY / "tests" / "fixtures" / "journals" / "version1.sql"
+
+BELIEF = Belief(
+    leaves_considered=372,
+    leaves_surviving=2,
+    top=(LeaveChance(leave="?O", prior=0.125, posterior=0.75),),
+    tiles={"?": 0.5},
+    bingo=0.25,
+    style={"soft": 0.75, "greedy": 0.25},
+)
 
 
 def opened(game: str = "g") -> Opened:
@@ -55,6 +65,7 @@ async def test_what_was_written_is_read_again(path: Path) -> None:
     records: list[Record] = [
         Began(nonces=("aa", "bb")),
         Thought(seq=1, seat=0, text="\x00 ünï", candidates=(Candidate(move="-", equity=-1.5),)),
+        Thought(seq=1, seat=0, belief=BELIEF),
         failed(1),
     ]
     await first.create(opened(), {"seats": ["static", "greedy"], "pair": 3})
@@ -143,6 +154,59 @@ async def test_one_games_fault_is_not_anothers(journal: Journal) -> None:
     )
     assert [type(result) for result in results] == [type(None), JournalError, type(None)]
     assert [kept.game for kept in journal.unfinished()] == ["a", "b"]
+
+
+# --- how opponents play --------------------------------------------------------------------------
+
+
+async def test_styles_outlive_the_journal_that_they_were_told(path: Path) -> None:
+    first = Journal(path)
+    assert first.style_of("ann") is None
+    first.keep_style("ann", {"soft": 1.0})
+    first.keep_style("bob", {"greedy": 0.5, "soft": 0.5})
+    first.keep_style("ann", {"soft": 0.25, "greedy": 0.75})
+    assert first.style_of("ann") == {"soft": 0.25, "greedy": 0.75}, "the last word counts"
+    first.close()
+    second = Journal(path)
+    assert second.style_of("ann") == {"soft": 0.25, "greedy": 0.75}
+    assert second.style_of("bob") == {"greedy": 0.5, "soft": 0.5}
+    second.close()
+    with sqlite3.connect(path) as kept:
+        rows = kept.execute("SELECT name, games FROM styles ORDER BY name").fetchall()
+    kept.close()
+    assert rows == [("ann", 2), ("bob", 1)]
+
+
+def test_a_style_that_can_not_be_read_is_said(path: Path) -> None:
+    journal = Journal(path)
+    journal.keep_style("ann", {"soft": 1.0})
+    journal.close()
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE styles SET odds = '{\"soft\": 7}'")
+    other.close()
+    with pytest.raises(JournalError, match=r"journal\.db: how ann plays can't be read: .*delete"):
+        Journal(path)
+
+
+async def test_a_journal_of_version_1_is_taken_over(path: Path) -> None:
+    old = sqlite3.connect(path)
+    old.executescript(VERSION_1.read_text(encoding="utf-8"))
+    old.close()
+    journal = Journal(path)
+    (kept,) = journal.unfinished()
+    assert [type(record) for record in kept.records] == [Opened, Began, Thought]
+    assert (kept.label, kept.note) == (
+        {"number": 3},
+        ClockNote(game="g", clocks=(5, -7), seq=1),
+    )
+    assert journal.token_hash("ann") == "ff" * 32
+    journal.keep_style("ann", {"soft": 1.0})
+    await journal.append("g", [Thought(seq=1, seat=0, belief=BELIEF)])
+    journal.close()
+    again = Journal(path)
+    assert again.style_of("ann") == {"soft": 1.0}
+    assert again.unfinished()[0].records[-1] == Thought(seq=1, seat=0, belief=BELIEF)
+    again.close()
 
 
 # --- processes that are killed --------------------------------------------------------------------
@@ -266,7 +330,7 @@ def test_a_journal_of_another_version_is_refused(path: Path) -> None:
     other.execute("PRAGMA user_version = 9")
     other.close()
     with pytest.raises(
-        JournalError, match="is a journal of version 9; this program reads version 1"
+        JournalError, match="is a journal of version 9; this program reads versions 1 to 2"
     ):
         Journal(path)
     with sqlite3.connect(path) as still:  # and the refusal has let go of the file

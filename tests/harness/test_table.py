@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tables import GAME, MINUTE, Play, random_policy
+from tables import GAME, MINUTE, Play, random_policy, words
 
 from harness.records import Failed, RefusedMove, Thought, Turn
+from harness.scorebook import Scorebook
 from harness.table import ATTEMPTS, MAX_THOUGHTS
+from protocol.codec import MSGPACK
 from protocol.errors import PeerError
 from protocol.messages import (
+    Belief,
     Decline,
     GameOver,
     Info,
@@ -115,6 +118,40 @@ def test_a_first_move_that_does_not_come_is_a_no_show() -> None:
     other.move(after_ms=20_000)
     other.wait(20_001)
     assert outcome(other) == ("no_show", 0), "each seat has a first move"
+
+
+# --- what a seat believes of its opponent ---------------------------------------------------------
+
+
+def test_what_is_known_of_an_opponent_is_told_to_the_seat_that_may_know_it_alone() -> None:
+    play = Play(known_styles=(None, {"soft": 0.75})).start()
+    play.move()
+    play.leave(1)
+    play.come(1)
+    play.watch()
+    offers = {to: play.told(to, NewGame) for to in (0, 1, None)}
+    assert {to: len(said) for to, said in offers.items()} == {0: 1, 1: 2, None: 1}
+    for to, said in offers.items():
+        styles = [offer.known_style for offer in said if isinstance(offer, NewGame)]
+        assert set(map(str, styles)) == {"{'soft': 0.75}" if to == 1 else "None"}
+
+
+def test_a_belief_is_kept_and_its_style_is_known_to_a_restored_game_too() -> None:
+    play = Play().start()
+    for style in ({"soft": 1.0}, {"soft": 0.25, "greedy": 0.75}, {}):
+        belief = Belief(leaves_considered=3, style=style)
+        play.say(0, Info(game=GAME, seq=play.book.next_seq, belief=belief))
+        play.move()
+        play.move()
+    thoughts = [record for record in play.records if isinstance(record, Thought)]
+    assert [thought.belief and thought.belief.style for thought in thoughts] == [
+        *({"soft": 1.0}, {"soft": 0.25, "greedy": 0.75}, {}),
+    ]
+    again = Scorebook.restored(play.records, None, play.book.rules, words())
+    for book in (play.book, again):
+        assert book.styles == [{"soft": 0.25, "greedy": 0.75}, None]
+    told = [MSGPACK.decode(frame) for to in (1, None) for frame in play.frames[to]]
+    assert not any("greedy" in str(message) for message in told)
 
 
 # --- time -----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import random
 
 import msgpack
@@ -11,7 +12,21 @@ from wire import as_map, made_message
 
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING, MSGPACK, Codec
 from protocol.errors import PeerError
-from protocol.messages import MAX_SENTENCE, MESSAGES, Hello, Message, Ping, Played, Ready
+from protocol.messages import (
+    MAX_LEAVES,
+    MAX_MODELS,
+    MAX_SENTENCE,
+    MESSAGES,
+    Belief,
+    Candidate,
+    Hello,
+    Info,
+    LeaveChance,
+    Message,
+    Ping,
+    Played,
+    Ready,
+)
 
 PING = Ping(id=7)
 both = pytest.mark.parametrize("codec", [MSGPACK, JSON], ids=["msgpack", "json"])
@@ -90,6 +105,15 @@ def test_both_codecs_carry_the_same_content() -> None:
         ({"type": "ready", "game": "g", "nonce": "ab\n"}, "bad_message"),
         ({"type": "ready", "game": "g", "nonce": "ab" * 65}, "bad_message"),
         ({"type": "hello", "role": "emperor", "name": "n"}, "bad_message"),
+        *(
+            ({"type": "info", "game": "g", "seq": 1, "belief": belief}, "bad_message")
+            for belief in (
+                *({"unseen": 1.5}, {"entropy": -1.0}, {"seconds": "soon"}, {"effective": None}),
+                *({"tiles": {"": 0.5}}, {"tiles": {str(n): 0.5 for n in range(65)}}),
+                *({"style": {"soft": 2.0}}, {"style": {str(n): 0.5 for n in range(17)}}),
+                {"top": [{"leave": "A", "prior": 0.0, "posterior": 0.0}] * 21},
+            )
+        ),
         ({"type": "ping", "id": 1, "more": "x" * (MAX_STRING + 1)}, "bad_frame"),
         ({"type": "ping", "id": 1, "x" * (MAX_STRING + 1): 1}, "bad_frame"),
         ({"type": "ping", "id": 1, "more": [[0] * (MAX_ITEMS + 1)]}, "bad_frame"),
@@ -198,6 +222,28 @@ def test_the_longest_game_fits_in_a_frame_with_every_text_at_its_longest() -> No
     for codec in CODECS.values():
         long = msgspec.structs.replace(offer, history=(played,) * 600)
         assert codec.decode(codec.encode(long)) == long
+
+
+def test_the_largest_thought_fits_in_a_frame() -> None:
+    candidate = Candidate(move="𝔞" * 128, score=-1_000_000, samples=2**53)
+    leave = LeaveChance(leave="𝔞" * 64, prior=1 / 3, posterior=1 / 3)
+    belief = Belief(
+        top=(leave,) * MAX_LEAVES,
+        tiles={f"{number:ä>16}": 1 / 3 for number in range(64)},
+        note="𝔞" * MAX_SENTENCE,
+        style={f"{number:ä>64}": 1 / 3 for number in range(MAX_MODELS)},
+    )
+    text = "𝔞" * MAX_SENTENCE
+    info = Info(game="g" * 64, seq=1, text=text, candidates=(candidate,) * 100, belief=belief)
+    for codec in CODECS.values():
+        assert codec.decode(codec.encode(info)) == info
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_belief_has_no_number_that_json_can_not_carry(number: float) -> None:
+    for field in ("unseen", "entropy", "effective", "seconds", "bingo"):
+        info = {"type": "info", "game": "g", "seq": 1, "belief": {field: number}}
+        assert refused(MSGPACK, packed(MSGPACK, info)).code == "bad_message"
 
 
 def test_the_reply_to_a_fault_is_no_longer_than_a_sentence_may_be() -> None:

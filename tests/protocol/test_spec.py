@@ -18,9 +18,9 @@ from msgspec import inspect
 import protocol.messages
 from engine.bag import Bag, DrawStream, commitment
 from engine.rules import standard_rules
-from protocol.codec import CODECS, MAX_FRAME, MAX_ITEMS, MAX_STRING
+from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.conversation import _TABLE, Side, State
-from protocol.messages import MAX_SENTENCE, MESSAGES
+from protocol.messages import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, MESSAGES, Info
 
 REPOSITORY = Path(__file__).parents[2]
 SPEC = REPOSITORY / "protocol" / "SPEC.md"
@@ -41,11 +41,16 @@ FROM = {
     **dict.fromkeys(("your_turn", "refused"), "Arbiter → bot."),
     **dict.fromkeys(("ready", "decline", "move", "resign", "info", "resume"), "Bot → arbiter."),
 }
-PARTS = ("rules", "time control", "candidate", "listed game", "accusation")
+PARTS = (
+    *("rules", "time control", "candidate", "belief", "chance of a leave", "listed game"),
+    "accusation",
+)
 NAMES = {
     "RulesInPlay": "rules",
     "TimeControl": "time control",
     "Candidate": "candidate",
+    "Belief": "belief",
+    "LeaveChance": "chance of a leave",
     "ListedGame": "listed game",
     "Accusation": "accusation",
 }
@@ -114,7 +119,8 @@ def _type(info: inspect.Type) -> str:
         case inspect.IntType(ge=low, le=high):
             return f"number, {_number(low)} to {_number(high)}"
         case inspect.FloatType(ge=low, le=high):
-            return "number" if low is None else f"number, {low} to {high}, with a fraction"
+            bounds = f"{_number(low)} to {_number(high)}" if high else f"{low} or more"
+            return "number" if low is None else f"number, {bounds}, with a fraction"
         case inspect.BoolType():
             return "true or false"
         case inspect.LiteralType(values=values):
@@ -126,6 +132,8 @@ def _type(info: inspect.Type) -> str:
             return f"pair: {_type(first)}"
         case inspect.VarTupleType(item_type=item, max_length=most):
             return f"list{f' of up to {most}' if most else ''}: {_type(item)}"
+        case inspect.DictType(key_type=key, value_type=value, max_length=most):
+            return f"map of up to {most}: {_type(key)}, to {_type(value)}"
         case inspect.UnionType(types=types):
             some = [_type(one) for one in types if not isinstance(one, inspect.NoneType)]
             return f"{' or '.join(some)}, or null"
@@ -133,8 +141,9 @@ def _type(info: inspect.Type) -> str:
             raise TypeError(f"no words are known for {info}")
 
 
-def _number(value: int | None) -> str:
-    return {2**53: "2⁵³", -(2**53): "−2⁵³", 2**40: "2⁴⁰"}.get(value or 0, f"{value:,}")
+def _number(value: float | None) -> str:
+    powers: dict[float, str] = {2**53: "2⁵³", -(2**53): "−2⁵³", 2**40: "2⁴⁰"}
+    return powers.get(value or 0, f"{value:,}")
 
 
 def _anchor(cls: type[msgspec.Struct]) -> str:
@@ -144,7 +153,7 @@ def _anchor(cls: type[msgspec.Struct]) -> str:
 def _default(field: inspect.Field) -> str:
     if field.required:
         return "—"
-    value = field.default
+    value = {} if field.default_factory is dict else field.default
     if isinstance(value, msgspec.Struct):
         return "its defaults"
     return f"`{msgspec.json.encode(value).decode()}`"
@@ -256,6 +265,22 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert limits["a sentence, the text of an `info`"].startswith(f"{MAX_SENTENCE:,} characters")
     for name in CODECS:
         assert f"`{name}`" in spec()
+
+    belief = (f"{MAX_LEAVES} leaves", "64 tiles", f"{MAX_MODELS} models")
+    assert limits["a belief"] == ", ".join(belief)
+
+
+def test_the_examples_of_a_belief_are_messages() -> None:
+    section = spec().partition("**`info`**")[2].partition("```json\n")[2].partition("```")[0]
+    texts = re.split(r"\n(?=\{)", section.strip())
+    full, without = (JSON.decode(text) for text in texts)
+    assert isinstance(full, Info)
+    assert isinstance(without, Info)
+    assert full.belief is not None
+    assert without.belief is not None
+    said = msgspec.structs.asdict(full.belief)
+    assert {name for name, value in said.items() if not value} == {"note", "unseen"}
+    assert without.belief.note
 
 
 def test_nothing_is_left_to_be_filled_in() -> None:
