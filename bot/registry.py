@@ -50,9 +50,15 @@ class _House(NamedTuple):
     options: tuple[str, ...] = ()
 
 
+_SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
+
 _HOUSE: dict[str, _House] = {
     "champion": _House("bot.players.champion:ChampionPlayer", ("time",)),
     "greedy": _House("bot.players.greedy:GreedyPlayer"),
+    "infer": _House(
+        "bot.players.inferring:InferringPlayer",
+        ("model", "memory", "doubt", "racks", *_SIMULATING),
+    ),
     "mc": _House("bot.players.mc:MonteCarloPlayer", ("candidates", "samples", "plies")),
     "mc+rh": _House(
         "bot.players.mc:RackMonteCarloPlayer", ("weights", "candidates", "samples", "plies")
@@ -60,11 +66,16 @@ _HOUSE: dict[str, _House] = {
     "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
     "sim": _House(
         "bot.players.simulating:SimulatingPlayer",
-        ("candidates", "plies", "iterations", "time", "bag"),
+        _SIMULATING,
     ),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
     "vanilla": _House("bot.players.vanilla:VanillaPlayer"),
 }
+
+_ELSEWHERE = {
+    "full-knowledge": "sees the opponent's rack, and plays in `tilewire experiment` only",
+}
+"""Names that nobody sits down by where a seat is read, and why."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -95,7 +106,8 @@ def known_bots() -> dict[str, str]:
     """List the players that have a name: name to ``module:factory``."""
     listed = {name: house.target for name, house in _HOUSE.items()}
     for point in _entry_points():
-        listed.setdefault(point.name, point.value)
+        if point.name not in _ELSEWHERE:
+            listed.setdefault(point.name, point.value)
     return listed
 
 
@@ -223,6 +235,8 @@ def _named(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSp
     if house is not None:
         _check_options(text, dict(options), dict.fromkeys(house.options, False))
         return SeatSpec("local", name, house.target, options, text, built_in=True)
+    if name in _ELSEWHERE:
+        raise SeatError(f"{name!r} {_ELSEWHERE[name]}")
     points = [point for point in _entry_points() if point.name == name]
     if len({point.value for point in points}) > 1:
         offered = " and ".join(sorted(f"{point.value} of {_package(point)}" for point in points))

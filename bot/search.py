@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 
 from engine.candidates import best_candidates
-from engine.rollouts import TO_THE_END
+from engine.rollouts import TO_THE_END, Belief
 from engine.simulation import Estimate, Simulation
 from lexicons.tables import win_probabilities_for
 
@@ -67,9 +67,18 @@ def usual_plies(bag: int) -> int:
 
 
 class Search:
-    """A search of the position of a view, by the player on turn there."""
+    """A search of the position of a view, by the player on turn there.
 
-    def __init__(self, view: View, settings: Settings, seed: int = 0) -> None:
+    Args:
+        view: the game as he may know it.
+        settings: how it is searched.
+        seed: for what is drawn.
+        belief: what the opponent may hold; by default anything.
+    """
+
+    def __init__(
+        self, view: View, settings: Settings, seed: int = 0, belief: Belief | None = None
+    ) -> None:
         generator = generator_for(view)
         refused = {refusal.move for refusal in view.refused}
         count = settings.candidates or usual_candidates(view.bag)
@@ -84,6 +93,7 @@ class Search:
             seed=seed,
             rule=settings.rule,
             first=min(FIRST_SAMPLES, settings.iterations or FIRST_SAMPLES),
+            belief=belief,
             limit=settings.iterations and settings.iterations * len(candidates),
         )
         self._is_counted = settings.iterations is not None

@@ -8,8 +8,12 @@ one to seven            simulation to the end of the game
 none                    each of up to 300 moves is played to the end against the rack left
 ======================  ========================================================================
 
+What the opponent may hold is inferred from his plays, as ``infer`` does it, and simulated against.
+
 While the opponent thinks, if it may, it guesses his replies and begins to search the positions that
-they lead to. With the option ``time`` no turn takes longer.
+they lead to. Those searches know nothing of his rack; they are gone on with where there is nothing
+to know, and give a move where there is no time for another. With the option ``time`` no turn takes
+longer.
 """
 
 from __future__ import annotations
@@ -23,10 +27,12 @@ from engine.generate import ScoredMove
 from engine.moves import Place
 from engine.position import Position
 from engine.replies import after, guess_replies
+from engine.rollouts import Belief
 
 from ..player import Budget, Choice, View
 from ..search import Search, Settings
-from .simulating import SimulatingPlayer, seed_of
+from .inferring import InferringPlayer
+from .simulating import seed_of
 from .static import generator_for
 
 __all__ = ["ChampionPlayer"]
@@ -39,7 +45,7 @@ LIKELY = 6  # replies whose positions are searched
 _Key: TypeAlias = tuple[Position, int]
 
 
-class ChampionPlayer(SimulatingPlayer):
+class ChampionPlayer(InferringPlayer):
     """Plays as well as the house can.
 
     Raises:
@@ -52,7 +58,10 @@ class ChampionPlayer(SimulatingPlayer):
 
     def search(self, view: View) -> Search:
         """Go on with what was begun while the opponent thought, or begin."""
-        return self._take_up(view) or self._new_search(view)
+        belief = self.belief(view)
+        if belief is None and (begun := self._take_up(view)):
+            return begun
+        return self._new_search(view, belief)
 
     def at_once(self, view: View) -> Choice:
         """Choose by what was found while the opponent thought, if anything was."""
@@ -63,9 +72,9 @@ class ChampionPlayer(SimulatingPlayer):
         begun, self._begun = self._begun.get(_key(view)), {}
         return None if view.refused else begun
 
-    def _new_search(self, view: View) -> Search:
+    def _new_search(self, view: View, belief: Belief | None = None) -> Search:
         settings = Settings(candidates=CANDIDATES if view.bag else None)
-        return Search(view, settings, seed_of(view))
+        return Search(view, settings, seed_of(view), belief)
 
     def ponder(self, view: View, budget: Budget) -> None:
         """Search what the opponent's likely replies lead to, each in the measure of its odds."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["duration_ms", "number", "span"]
+__all__ = ["duration_ms", "number", "one_of", "share", "span"]
 
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
@@ -31,3 +32,17 @@ def span(name: str, text: str) -> range:
     if found and (numbers := range(int(found[1]), int(found[2] or found[1]) + 1)):
         return numbers
     raise ValueError(f"{name} is a number or a range such as 1-7, not {text!r}")
+
+
+def share(name: str, text: str) -> float:
+    """Read a share, from 0 to 1."""
+    if re.fullmatch(r"\d{0,9}\.?\d{1,9}", text, re.ASCII) and float(text) <= 1:
+        return float(text)
+    raise ValueError(f"{name} is a number from 0 to 1, not {text!r}")
+
+
+def one_of(name: str, text: str, known: Sequence[str]) -> str:
+    """Read one of some words."""
+    if text in known:
+        return text
+    raise ValueError(f"{name} is {', '.join(known[:-1])} or {known[-1]}, not {text!r}")

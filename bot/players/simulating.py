@@ -59,9 +59,13 @@ class SimulatingPlayer(Player):
             budget.limit(self._time_ms)
         if self._bags is not None and view.bag not in self._bags:
             return static_choice(view)
+        self.prepare(view, budget)
         if budget.remaining_ms() == 0:
             return self.at_once(view)
         return self.search(view).run(budget)
+
+    def prepare(self, view: View, budget: Budget) -> None:
+        """Do what is to be done before a search, on the same clock; here nothing."""
 
     def at_once(self, view: View) -> Choice:
         """Choose without any time."""

@@ -20,7 +20,7 @@ from bot.registry import (
     parse_seat,
 )
 
-KNOWN = "known: champion, greedy, mc, mc[+]rh, rh, sim, static, vanilla"
+KNOWN = "known: champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
 
 BOT = """
 from bot.player import Choice, Player

@@ -29,6 +29,7 @@ from engine.replies import after, guess_replies
 from engine.rollouts import TO_THE_END
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
+from lexicons.tables import leaves_for, win_probabilities_for
 
 QUICK: dict[str, Any] = {"candidates": "5", "iterations": "12"}
 
@@ -98,8 +99,12 @@ def test_time_is_a_limit_for_each_turn(kind: type[SimulatingPlayer], text: str, 
 
 
 def test_warming_up_loads_the_tables() -> None:
+    """A turn that follows reads no file any more."""
     for player in players():
         player.warm_up(scowl(), RULES)
+        before = leaves_for(RULES.distribution), win_probabilities_for(RULES.distribution)
+        assert leaves_for(RULES.distribution) is before[0]
+        assert win_probabilities_for(RULES.distribution) is before[1] is not None
 
 
 # --- turns ----------------------------------------------------------------------------------------
@@ -349,7 +354,10 @@ def test_pondering_has_nothing_against_any_phase(position: Position) -> None:
 
 
 def test_sim_does_not_ponder() -> None:
-    SimulatingPlayer().ponder(waiting(), unlimited())
+    budget = Offers()
+    SimulatingPlayer().ponder(waiting(), budget)
+    assert not budget.offers
+    assert not hasattr(SimulatingPlayer(), "_begun"), "only the champion begins searches"
 
 
 # --- games ----------------------------------------------------------------------------------------
