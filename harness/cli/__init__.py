@@ -23,6 +23,7 @@ _COMMANDS = {
     "show": "Print a game (GCG) or a position (CGP).",
     "generate": "List the moves of a position (CGP), the best first.",
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
+    "infer": "Work out what a player kept by what he played.",
     "lexicon": "Build, describe or query a lexicon.",
     "train": "Learn from self-play what leaves and leads are worth.",
     "experiment": "Play thousands of games to see which of two players is better.",
