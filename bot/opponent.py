@@ -25,7 +25,7 @@ from lexicons.tables import leaves_for
 
 from .player import Believed, ExchangedCount, Observed, View
 
-__all__ = ["Effort", "Opponent"]
+__all__ = ["Effort", "Opponent", "look_until"]
 
 FIRST_RACKS = 32
 SLICE_MS = 5.0
@@ -177,18 +177,9 @@ class Opponent:
         if effort.ms is None:
             inference.advance(effort.racks)
         else:
-            self._advance(inference, began + effort.ms / 1_000)
+            look_until(inference, began + effort.ms / 1_000, self._clock)
         found = self.tracker.conclude(inference)
         self.told = self._believed(found, seen, self._clock() - began)
-
-    def _advance(self, inference: Inference, end: float) -> None:
-        """Go on until the time is over, in slices by the speed of the last."""
-        racks = FIRST_RACKS
-        while not inference.is_over and (now := self._clock()) < end:
-            done = inference.advance(racks)
-            took_ms = max((self._clock() - now) * 1_000, 0.001)
-            left_ms = (end - now) * 1_000 - took_ms
-            racks = max(1, int(done / took_ms * min(SLICE_MS, max(left_ms, 0.1))))
 
     def _believed(self, found: Posterior, seen: _Seen, seconds: float) -> Believed:
         drawn = seen.play.held - seen.play.kept
@@ -214,3 +205,21 @@ class Opponent:
     def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
         """Give what simulations draw his rack from; None where nothing is hidden, or known."""
         return self.tracker.belief(doubt) if view.bag else None
+
+
+def look_until(
+    inference: Inference, end: float, clock: Callable[[], float] = time.perf_counter
+) -> None:
+    """Go on with an inference until a time, in slices by the speed of the last.
+
+    Args:
+        inference: what is worked out.
+        end: in seconds, by the clock.
+        clock: in seconds.
+    """
+    racks = FIRST_RACKS
+    while not inference.is_over and (now := clock()) < end:
+        done = inference.advance(racks)
+        took_ms = max((clock() - now) * 1_000, 0.001)
+        left_ms = (end - now) * 1_000 - took_ms
+        racks = max(1, int(done / took_ms * min(SLICE_MS, max(left_ms, 0.1))))

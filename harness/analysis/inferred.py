@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bot.opponent import look_until
 from engine.generate import ScoredMove
 from engine.holding import Kept
 from engine.inference import Inference, Judges, Play, Posterior
-from engine.kernels.gaps import Book, copy_book
 from engine.likelihood import Model, Style
 from engine.moves import PASS, Direction, Exchange, Move, Pass, Place
 from engine.notation import NotationError, parse_exchange_count, parse_move
@@ -35,7 +35,6 @@ __all__ = [
     "Inferred",
     "Observed",
     "Truth",
-    "each_once",
     "infer",
     "observe",
     "read_play",
@@ -44,6 +43,7 @@ __all__ = [
 BINGO_SAMPLES = 400
 
 _REHEARSED = 200  # racks
+_LOOKING = 0.9  # of the time; adding up what was found takes the rest
 
 F64 = npt.NDArray[np.float64]
 
@@ -237,7 +237,13 @@ def _leave(known: Rack | None, move: Move | int) -> Rack | None:
 
 
 def infer(
-    judges: Judges, observed: Observed, model: Model, *, racks: int, seed: int = 0
+    judges: Judges,
+    observed: Observed,
+    model: Model,
+    *,
+    racks: int,
+    seconds: float | None = None,
+    seed: int = 0,
 ) -> Inferred:
     """Work out what a play tells.
 
@@ -248,7 +254,8 @@ def infer(
         judges: lexicon, rules and what leaves are worth to him.
         observed: what he did.
         model: what kind of player he is.
-        racks: look at so many of his racks at most.
+        racks: look at so many of his racks at most, or …
+        seconds: … for so long.
         seed: for what is drawn.
 
     Raises:
@@ -258,10 +265,12 @@ def infer(
     _rehearse(judges, style)
     began = time.perf_counter()
     inference = Inference(judges, observed.play, observed.counts, nothing, style, seed=seed)
-    inference.advance(racks)
-    posterior = inference.posterior()
-    seconds = time.perf_counter() - began
-    found = each_once(posterior)
+    if seconds is None:
+        inference.advance(racks)
+    else:
+        look_until(inference, began + seconds * _LOOKING)
+    found = inference.posterior()
+    took = time.perf_counter() - began
     kept = found.kept()
     now, drawn = observed.counts_after, observed.drawn
     on_rack = found.leaves.shape[1] + drawn
@@ -270,26 +279,13 @@ def infer(
         observed,
         model,
         found,
-        seconds,
+        took,
         (tile_chances(nothing, now, on_rack), tile_chances(kept, now, drawn)),
         (
             bingo_chance(generator, position, nothing, on_rack, BINGO_SAMPLES, seed),
             bingo_chance(generator, position, kept, drawn, BINGO_SAMPLES, seed),
         ),
     )
-
-
-def each_once(found: Posterior) -> Posterior:
-    """Put together what several drawn racks say of the same leave."""
-    if not found.leaves.size:
-        return found
-    leaves, which = np.unique(found.leaves, axis=0, return_inverse=True)
-    prior, posterior = (
-        np.bincount(which.reshape(-1), weights, len(leaves)).astype(np.float64)
-        for weights in (found.prior, found.posterior)
-    )
-    surviving = int(np.count_nonzero(posterior))
-    return replace(found, leaves=leaves, prior=prior, posterior=posterior, surviving=surviving)
 
 
 def _rehearse(judges: Judges, style: Style) -> None:
@@ -299,7 +295,6 @@ def _rehearse(judges: Judges, style: Style) -> None:
     racks to have read much of the words and leaves from disk. Nothing that is found is kept.
     """
     warm_up()
-    copy_book(Book.empty(2), Book.empty(2))
     rules = judges["static"].rules
     size = rules.rack_size
     board, (row, column) = Board.empty(rules.layout), rules.layout.start

@@ -19,7 +19,16 @@ from engine.rules import Rules
 from ..board_view import move_text
 from ..figures import duration, number, plain, share, table
 from .failing import CommandFailed
-from .options import JsonOption, LeavesOption, LexiconOption, equip, load_given, load_words, say
+from .options import (
+    Duration,
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    equip,
+    load_given,
+    load_words,
+    say,
+)
 from .positions import game_and_line, load_rules, position_after, read_position, replay_file
 
 if TYPE_CHECKING:
@@ -51,6 +60,7 @@ def infer(
     temperature: float | None = None,
     top: int = USUAL_TOP,
     racks: int = USUAL_RACKS,
+    time: Duration | None = None,
     plot: Path | None = None,
     lexicon: LexiconOption = "scowl",
     leaves: LeavesOption = None,
@@ -80,6 +90,7 @@ def infer(
         top: So many of the likeliest leaves.
         racks: Look at so many at most: of his leaves, if there are 200,000 or fewer, else of racks
             that are drawn, as for exchanges and passes.
+        time: Look for so long instead, as 300ms.
         plot: A picture (PNG) of the likeliest leaves and of each tile.
         lexicon: An embedded lexicon, or a word list or KWG file.
         leaves: What leaves are worth to him: trained, formula, or a leave table (KLV2). [default:
@@ -106,7 +117,7 @@ def infer(
     words = load_words(lexicon, rules.distribution)
     judges = _judges(words, rules, equip(lexicon, leaves))
     try:
-        found = _inferred(case, judges, words, player, racks, seed)
+        found = _inferred(case, judges, words, player, (racks, time), seed)
     except ValueError as error:
         raise CommandFailed(f"{case.where}{error}") from None
     if plot is not None:
@@ -195,12 +206,19 @@ def _judges(words: Lexicon, rules: Rules, equipment: Equipment) -> Judges:
 
 
 def _inferred(
-    case: _Case, judges: Judges, words: Lexicon, model: Model, racks: int, seed: int
+    case: _Case,
+    judges: Judges,
+    words: Lexicon,
+    model: Model,
+    effort: tuple[int, float | None],
+    seed: int,
 ) -> Inferred:
     from ..analysis.inferred import infer, observe
 
     observed = observe(case.position, case.move, judges["static"].rules, words)
-    return infer(judges, observed, model, racks=racks, seed=seed)
+    racks, time = effort
+    seconds = None if time is None else time / 1_000
+    return infer(judges, observed, model, racks=racks, seconds=seconds, seed=seed)
 
 
 # --- how it is shown ----------------------------------------------------------------------------
