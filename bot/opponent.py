@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.holding import Kept
 from engine.inference import MOST_LISTED, Inference, Judges, Play, Posterior
 from engine.likelihood import Style
 from engine.moves import Exchange, Pass, Place
@@ -196,11 +197,19 @@ class Opponent:
             entropy=found.entropy,
             unseen=found.unseen,
             effective=found.effective,
-            tiles=tile_chances(self.tracker.kept, left.tolist(), drawn).tolist(),
+            tiles=self._tile_chances(left.tolist(), drawn),
             seconds=seconds,
             note=found.note,
             style=self.tracker.style.named(),
         )
+
+    def _tile_chances(self, left: list[int], drawn: int) -> list[float]:
+        """Say how likely each tile is on his rack, what is doubted being any rack."""
+        kept = self.tracker.kept
+        known = tile_chances(kept, left, drawn)
+        random = tile_chances(Kept.nothing(), left, kept.size + drawn)
+        found: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
+        return found
 
     def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
         """Give what simulations draw his rack from; None where nothing is hidden, or known."""

@@ -60,6 +60,9 @@ class Kept:
         Returns:
             What he may have kept now; None if he can't have kept any of it.
         """
+        pool = sum(counts) - self.size
+        if pool < sum(drawn):
+            return None
         likelihood, by_chance = np.ones(len(self.tiles)), 1.0
         for tile, count in enumerate(drawn):
             if count:
@@ -72,7 +75,7 @@ class Kept:
         if not total > 0:
             return None
         there = weights > 0
-        all_ways = comb(sum(counts), sum(drawn)), comb(sum(counts) - self.size, sum(drawn))
+        all_ways = comb(sum(counts), sum(drawn)), comb(pool, sum(drawn))
         wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
         return Kept(self.tiles[there], weights[there] / total, wrong / (wrong + right))
 

@@ -153,11 +153,11 @@ MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULAT
 """The models that have a name, with what they usually have."""
 
 _STRANGER = {
-    Model("static", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.3,
-    SIMULATING: 0.45,
-    Model("loose", temperatures=((3.0, 1.0),), floor=_FLOOR): 0.1,
-    Model("wild", temperatures=((8.0, 1.0),), floor=_FLOOR): 0.05,
-    Model("greedy", judge="greedy", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.1,
+    Model("static", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.2,
+    SIMULATING: 0.5,
+    Model("loose", temperatures=((3.0, 1.0),), floor=_FLOOR): 0.2,
+    Model("wild", temperatures=((8.0, 1.0),), floor=_FLOOR): 0.02,
+    Model("greedy", judge="greedy", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.08,
 }
 """Kinds of players, and how often one meets them."""
 

@@ -20,20 +20,23 @@ import numpy as np
 
 from engine.holding import Kept, all_parts, count_parts, priors_of
 from engine.inference import MOST_LISTED, Inference, Judges, Play, Posterior
-from engine.likelihood import Judge, Style
+from engine.kernels.worths import POINT
+from engine.likelihood import Style
 from engine.moves import Move
 from engine.packing import pack
 from engine.position import Position, Rack
 from engine.rollouts import Belief
 
-__all__ = ["DOUBT", "Tracker"]
+__all__ = ["DOUBT", "FULL_BAG", "Tracker"]
 
 DOUBT = 0.1
 """The share of samples that draw the opponent's rack as if nothing was known: no model of him is
 true."""
 
 
-_NOTHING = 1e-300  # keeps a division by nothing from being one
+FULL_BAG = 7
+"""With fewer tiles in the bag good players look further than equity does, and make plays that seem
+wild or greedy; these say nothing of how they play."""
 
 
 @dataclass
@@ -89,7 +92,7 @@ class Tracker:
         self.kept = Kept.nothing()
         if len(found.leaves):
             self.kept = replace(found.kept(), doubt=max(self.doubt, found.unseen / 2))
-        if self.learns and len(found.leaves):
+        if self.learns and len(found.leaves) and inference.play.bag >= FULL_BAG:
             self.style = self.style.learn(found.evidence)
         return found
 
@@ -126,28 +129,26 @@ class Tracker:
     def revealed(self, position: Position, move: Move) -> None:
         """Take in a play with a rack that is known, as all are once the bag is empty.
 
-        It tells by what moves are judged. How carefully, it does not: what equity says of endings
-        is too little for that, so models with one judge stay as likely to each other as they were.
+        Equity says too little of endings to tell how carefully somebody plays, and in many the
+        highest score is best. But who passes a higher score by does not go by scores alone.
 
         Args:
             position: before the play; the rack of the player on turn is his.
             move: what he did.
         """
-        if not self.learns:
+        greedy = [model for model in self.style.models if model.judge == "greedy"]
+        if not self.learns or not greedy:
             return
-        by_judge: dict[Judge, float] = {}
-        for judge in dict.fromkeys(model.judge for model in self.style.models):
-            moves = self.judges[judge].arrays(position)
-            own = moves.equities[moves.packed == pack(move)]
-            if not len(own):  # no move that is known
-                return
-            gap = np.array([int(moves.equities.max()) - int(own[0])])
-            by_judge[judge] = sum(
-                odd * float(model.likelihood(gap)[0])
-                for model, odd in zip(self.style.models, self.style.odds, strict=True)
-                if model.judge == judge
-            ) / max(self.style.odds_of(judge), _NOTHING)
-        self.style = self.style.learn([by_judge[one.judge] for one in self.style.models])
+        moves = self.judges["greedy"].arrays(position)
+        own = moves.scores[moves.packed == pack(move)]
+        if not len(own):  # no move that is known
+            return
+        gap = np.array([int(moves.scores.max()) - int(own[0])]) * POINT
+        none = np.zeros(1)
+        likely = {
+            one.name: float((one.likelihood(gap) / one.likelihood(none))[0]) for one in greedy
+        }
+        self.style = self.style.learn([likely.get(one.name, 1.0) for one in self.style.models])
 
     def forget(self) -> None:
         """Begin again: he may hold anything."""

@@ -23,7 +23,7 @@ from engine.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft,
 from engine.moves import PASS, Exchange
 from engine.position import Position, Rack, unseen
 from engine.rollouts import holdings, scene
-from engine.tracking import DOUBT, Tracker
+from engine.tracking import DOUBT, FULL_BAG, Tracker
 
 MODELS_HERE = [DETERMINISTIC, margin(3.0), soft(2.0), MODELS["soft"]]
 
@@ -313,7 +313,8 @@ def test_a_style_is_learnt_by_the_evidence_of_a_play() -> None:
     assert tracker.style == style.learn(found.evidence) != style
 
 
-def test_a_play_with_a_rack_that_is_known_tells_by_what_moves_are_judged() -> None:
+def test_who_passes_a_higher_score_by_does_not_go_by_scores() -> None:
+    """With a rack that is known; to take it, which may be best anyway, says nothing."""
     style = Style((soft(1.0), soft(4.0), GREEDY), (0.4, 0.2, 0.4))
     tracker, sure = Tracker(judges(), style), Tracker(judges(), style, learns=False)
     position = late_position(0, held=5)
@@ -327,10 +328,18 @@ def test_a_play_with_a_rack_that_is_known_tells_by_what_moves_are_judged() -> No
     assert tracker.style.odds[0] == pytest.approx(2 * tracker.style.odds[1])
     tracker.style = style
     tracker.revealed(position, dearest)
-    assert tracker.style.odds[2] > 0.4
+    assert tracker.style.odds == pytest.approx(style.odds)
     assert sure.style == style
     tracker.revealed(position, Exchange((1,)))  # no move that there is
     assert sum(tracker.style.odds) == pytest.approx(1)
+
+
+def test_the_last_plays_with_a_bag_tell_nothing_of_how_he_plays() -> None:
+    game = LateGame(FULL_BAG - 1, 1)
+    tracker, counts = Tracker(judges(), stranger()), game.counts
+    watched(tracker, game.he_plays(most=2), counts)
+    assert tracker.style == stranger()
+    assert tracker.kept.size, "but what he keeps"
 
 
 def test_a_belief_is_what_simulations_take() -> None:
