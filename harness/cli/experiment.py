@@ -36,8 +36,22 @@ _MEASURES = {
     "regret": "Choose moves by short simulations, and see by long ones what each choice costs.",
     "coverage": "See how often the intervals of short simulations hold what long ones find.",
 }
-for _name, _help in _MEASURES.items():
-    app.command(f"harness.cli.measure:{_name}", name=_name, help=_help)
+_STRENGTHS = {
+    "table1": "See what knowing the opponent's rack is worth: full-knowledge against sim.",
+    "table2": "See what guessing the opponent's rack is worth: infer against sim.",
+    "baselines": "See what static, sim, full-knowledge and infer are worth, each against the next.",
+}
+_BELIEFS = {
+    "calibration": "See how well leaves are guessed, in games where the truth is known.",
+    "styles": "See whether learning what kind of player one meets pays within one game.",
+}
+for _module, _commands in (
+    ("measure", _MEASURES),
+    ("strength", _STRENGTHS),
+    ("believing", _BELIEFS),
+):
+    for _name, _help in _commands.items():
+        app.command(f"harness.cli.{_module}:{_name}", name=_name, help=_help)
 
 _TELL_EVERY_S = 20
 
@@ -131,7 +145,9 @@ def cs221(
     racks = leave_table(shipped_rack_weights(), field.rules.distribution)
     try:
         found = measure_cs221(field, racks, games, playing.threads, playing.seed)
-        sampled = measure_sampling(field, games, playing.threads, playing.seed, out, _tell(games))
+        sampled = measure_sampling(
+            field, games, playing.threads, playing.seed, out, say, _tell(games)
+        )
     except ValueError as error:
         raise CommandFailed(str(error)) from None
     except OSError as error:

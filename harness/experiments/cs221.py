@@ -17,7 +17,7 @@ from lexicons.leaves import LeaveTable
 
 from ..bench.selfplay import Field
 from .duel import Duel, Judge, play_duel, static, vanilla
-from .games import play_seats
+from .games import Meeting, play_seats
 
 __all__ = ["PLAYERS", "measure_cs221", "measure_sampling"]
 
@@ -61,9 +61,10 @@ def measure_cs221(
 def measure_sampling(
     field: Field,
     games: int,
-    threads: int,
+    workers: int,
     seed: int,
     out: Path | None = None,
+    tell: Callable[[str], object] | None = None,
     progress: Callable[[str, int], object] | None = None,
 ) -> list[Duel]:
     """Play so many games of each of CS221's own players against vanilla, itself among them.
@@ -71,9 +72,10 @@ def measure_sampling(
     Args:
         field: words and rules.
         games: for each player.
-        threads: how many games at once.
+        workers: how many processes play at once.
         seed: for the bags, which are the same for each player, and for their samples.
         out: a file that has, or gets, what came of each game (``play_seats``).
+        tell: told in a sentence what is waited for.
         progress: told a player and how many of his games there are by now.
 
     Raises:
@@ -81,19 +83,17 @@ def measure_sampling(
         OSError: the file can't be read or written.
     """
 
-    def tell(player: str) -> Callable[[int], object] | None:
+    def count(player: str) -> Callable[[int], object] | None:
         return partial(progress, player) if progress is not None else None
 
     return [
         play_seats(
-            (player, "vanilla"),
-            field.lexicon,
-            field.rules,
+            Meeting((player, "vanilla"), field.lexicon, field.rules, seed),
             games,
-            threads=threads,
-            seed=seed,
+            workers=workers,
             out=out,
-            progress=tell(player),
+            tell=tell,
+            progress=count(player),
         )
         for player in PLAYERS
     ]

@@ -5,137 +5,301 @@ the seats swapped, and the bags are those of ``tilewire match`` with the same se
 
 What came of them may be kept in a file (``lines``), and games that are there already are not played
 again; so one file has many duels, and a duel that was stopped goes on. A game's record has the
-``players``, its ``number``, the ``scores`` of the player and the opponent, and the ``turns`` that
-both took. The file knows a player by the text of its seat: one that plays differently now needs
-another file.
+``players``, its ``number``, the ``scores`` of the player and the opponent, and the ``moves`` that
+both made, so that it can be replayed (``replayed``). The file knows a player by the text of its
+seat: one that plays differently now needs another file.
+
+Every game begins between strangers: what one tells of a player's style is not carried to the next.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
-from bot.registry import create_player, load_factory, parse_seat
+from bot.registry import SeatSpec, create_player, load_factory, parse_seat
 from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.moves import Exchange, Move
+from engine.notation.move_text import format_move, parse_move
 from engine.position import Position
 from engine.rules import Rules
+from lexicons.jit import warm_up
+from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from protocol.messages import TimeControl
 
 from ..setup import Draws
+from ..train.crew import Crew, open_crew
 from .duel import Duel, add_up
-from .lines import open_lines
+from .full_knowledge import FullKnowledgePlayer
+from .lines import Lines, fill_in, open_lines
 
-__all__ = ["play_game", "play_seats"]
+__all__ = [
+    "FULL_KNOWLEDGE",
+    "Meeting",
+    "games_of",
+    "open_games",
+    "open_players",
+    "play_game",
+    "play_missing",
+    "play_seats",
+    "played",
+    "replayed",
+]
 
 _Maker: TypeAlias = Callable[[], Player]
+_Common = TypeVar("_Common")
+_Share = TypeVar("_Share")
+_Result = TypeVar("_Result")
+
+FULL_KNOWLEDGE = "full-knowledge"
+"""The name of the seat that sees the opponent's rack, which the registry refuses."""
 
 _NEVER_MS = 1 << 60
 _CLOCK_MS = 3_600_000  # what players are told that they have left
 
 
-def play_seats(
-    seats: tuple[str, str],
-    lexicon: Lexicon,
-    rules: Rules,
-    games: int,
-    *,
-    threads: int = 1,
-    seed: int = 0,
-    out: Path | None = None,
-    progress: Callable[[int], object] | None = None,
-) -> Duel:
-    """Play so many games between two players.
+class Meeting(NamedTuple):
+    """Who meets whom, and with what."""
+
+    seats: tuple[str, str]
+    """Local seats (``bot.registry``, or ``full-knowledge``) of the player and the opponent, options
+    and all."""
+    lexicon: Lexicon
+    rules: Rules
+    seed: int
+    """For the bags, and for what players leave to chance."""
+    leaves: LeaveTable | None = None
+    """For both; without it they have their own."""
+
+
+def open_games(out: Path | None, meeting: Meeting) -> AbstractContextManager[Lines]:
+    """Open a file of games for the time of a block; whoever meets, it may have their games.
+
+    Raises:
+        ValueError: the file holds something else, or another process is at it.
+        OSError: it can't be read or written.
+    """
+    about = {"experiment": "games", "lexicon": meeting.lexicon.checksum, "seed": meeting.seed}
+    if meeting.leaves is not None:
+        about["leaves"] = hashlib.sha256(meeting.leaves.values.tobytes()).hexdigest()
+    return open_lines(out, about)
+
+
+def open_players(
+    workers: int, tell: Callable[[str], object] | None = None
+) -> AbstractContextManager[Crew]:
+    """Have processes that play games (``play_missing``) for the time of a block.
 
     Args:
-        seats: local seats (``bot.registry``) of the player and the opponent, options and all.
-        lexicon: the words.
-        rules: the rules.
-        games: how many.
-        threads: how many at once; it makes no difference to them.
-        seed: for the bags, and for what players leave to chance.
-        out: a file that has, or gets, what came of each game.
+        workers: how many play at once, one being this process itself; it makes no difference to
+            the games, unless players go by time.
+        tell: told in a sentence what is waited for.
+
+    Raises:
+        ValueError: no worker.
+    """
+    return nullcontext(_Alone()) if workers == 1 else open_crew(workers, tell=tell or _say_nothing)
+
+
+def play_missing(
+    lines: Lines,
+    meeting: Meeting,
+    games: int,
+    crew: Crew,
+    progress: Callable[[int], object] | None = None,
+) -> Lines:
+    """Play those of so many games that are not there yet; give the lines of all of them.
+
+    Args:
+        lines: what ``open_games`` gave.
+        meeting: who plays.
+        games: how many there are to be.
+        crew: what ``open_players`` gave.
         progress: told after each game how many there are by now.
 
     Raises:
-        ValueError: fewer than four games, an odd number of them, no thread, a seat that is none,
-            a file that holds something else, or one that another process is at.
-        OSError: the file can't be read or written.
+        ValueError: fewer than four games, an odd number of them, or a seat that is none.
+        OSError: the file can't be written.
         IllegalMove: a player's move is against the rules.
     """
     if games < 4 or games % 2:
         raise ValueError(f"{games} games; they come in pairs, two pairs or more")
-    if threads < 1:
-        raise ValueError(f"{threads} threads; one is the least")
-    play = partial(_play, (_maker(seats[0]), _maker(seats[1])), lexicon, rules, seed)
-    settings = {"experiment": "games", "lexicon": lexicon.checksum, "seed": seed}
-    with open_lines(out, settings) as every, ThreadPoolExecutor(threads) as pool:
-        lines = every.of(players=list(seats))
-        missing = lines.missing(games)
-        for there, record in enumerate(pool.map(play, missing), games - len(missing) + 1):
-            lines.add(record)
-            if progress is not None:
-                progress(there)
-        scores = np.array([one["scores"] for one in lines.records[:games]])
-    return add_up(*seats, scores[:, 0], scores[:, 1])
+    for seat in meeting.seats:
+        _maker(seat)()  # or say what is wrong
+
+    def count(done: int, missing: int) -> None:
+        if progress is not None:
+            progress(games - missing + done)
+
+    mine = games_of(lines, meeting.seats)
+    if mine.missing(games):
+        _warm_up()  # here first, so that the user is told, and workers don't compile the same
+        fill_in(mine, games, crew, played, meeting, count)
+    return mine
 
 
-def _play(
-    makers: tuple[_Maker, _Maker], lexicon: Lexicon, rules: Rules, seed: int, number: int
-) -> dict[str, Any]:
-    """Play one game; 0 and 1, 2 and 3 … share their draws, and the player begins the even ones."""
+class _Alone:
+    """A crew of this process alone, which has no others to start."""
+
+    def work_through(
+        self,
+        function: Callable[[_Common, _Share], _Result],
+        common: _Common,
+        shares: Iterable[_Share],
+    ) -> Iterator[tuple[_Share, _Result]]:
+        """See ``Crew``."""
+        for share in shares:
+            yield share, function(common, share)
+
+
+def games_of(lines: Lines, seats: tuple[str, str]) -> Lines:
+    """Give the games of two players."""
+    return lines.of(players=list(seats))
+
+
+def play_seats(
+    meeting: Meeting,
+    games: int,
+    *,
+    workers: int = 1,
+    out: Path | None = None,
+    tell: Callable[[str], object] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Duel:
+    """Play so many games between two players, and add them up.
+
+    Args:
+        meeting: who plays.
+        games: how many.
+        workers: as ``open_players``.
+        out: a file that has, or gets, what came of each game.
+        tell: as ``open_players``.
+        progress: as ``play_missing``.
+
+    Raises:
+        ValueError: as ``open_games``, ``open_players`` and ``play_missing``.
+        OSError: the file can't be read or written.
+        IllegalMove: a player's move is against the rules.
+    """
+    with open_games(out, meeting) as lines, open_players(workers, tell) as crew:
+        mine = play_missing(lines, meeting, games, crew, progress)
+    scores = np.array([one["scores"] for one in mine.records[:games]])
+    return add_up(*meeting.seats, scores[:, 0], scores[:, 1])
+
+
+def _say_nothing(_: str) -> None:
+    """Nobody asked."""
+
+
+def played(meeting: Meeting, number: int) -> dict[str, Any]:
+    """Play one game; 0 and 1, 2 and 3 … share their draws, and the player begins the even ones.
+
+    Raises:
+        IllegalMove: a player's move is against the rules.
+    """
     begins = number % 2
-    players = makers[begins](), makers[1 - begins]()
-    game = play_game(players, lexicon, rules, Draws.seeded(seed, number // 2).secret)
+    first, second = meeting.seats[begins], meeting.seats[1 - begins]
+    players = _maker(first)(), _maker(second)()
+    _warm_up()
+    secret = _secret(meeting.seed, number)
+    game = play_game(players, meeting.lexicon, meeting.rules, secret, meeting.leaves)
     scores = game.position.scores
+    alphabet = meeting.rules.distribution.alphabet
     return {
         "number": number,
         "scores": [scores[begins], scores[1 - begins]],
-        "turns": len(game.turns),
+        "moves": [format_move(turn.move, alphabet) for turn in game.turns],
     }
 
 
+def replayed(record: dict[str, Any], seed: int, rules: Rules) -> Game:
+    """Give the game of a record again, the racks of both and all, with the seed of its meeting.
+
+    Raises:
+        ValueError: its moves are none, or are of another seed.
+    """
+    game = _dealt(rules, _secret(seed, record["number"]))
+    alphabet = rules.distribution.alphabet
+    for text in record["moves"]:
+        game = game.play(parse_move(text, game.position.board, alphabet), None)
+    return game
+
+
+def _secret(seed: int, number: int) -> bytes:
+    return Draws.seeded(seed, number // 2).secret
+
+
+def _dealt(rules: Rules, secret: bytes) -> Game:
+    return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
+
+
+@cache
+def _warm_up() -> None:
+    """Have kernels ready before any turn begins, once a process."""
+    warm_up()
+
+
+@cache
 def _maker(seat: str) -> _Maker:
-    spec = parse_seat(seat)
+    spec = _spec(seat)
     factory = load_factory(spec)
-    create_player(spec, factory)  # what is wrong with its options is said before any game
     return lambda: create_player(spec, factory)
+
+
+def _spec(seat: str) -> SeatSpec:
+    """Read a seat, also one that sits down here only."""
+    name, mark, options = seat.partition("?")
+    if name != FULL_KNOWLEDGE:
+        return parse_seat(seat)
+    factory = FullKnowledgePlayer
+    return replace(
+        parse_seat(f"{factory.__module__}:{factory.__name__}{mark}{options}"),
+        name=FULL_KNOWLEDGE,
+        text=seat,
+    )
 
 
 # --- a game -------------------------------------------------------------------------------------
 
 
 def play_game(
-    players: tuple[Player, Player], lexicon: Lexicon, rules: Rules, secret: bytes
+    players: tuple[Player, Player],
+    lexicon: Lexicon,
+    rules: Rules,
+    secret: bytes,
+    leaves: LeaveTable | None = None,
 ) -> Game:
     """Play a game to its end; seat 0 begins, and each seat draws from an end of the bag of its own.
 
-    The players are told all that they are told in a match, and have no clock. The chance that they
-    are given depends on the secret and the seat.
+    The players are told all that they are told in a match, and have no clock; one with full
+    knowledge is shown the other's rack. The chance that they are given depends on the secret and
+    the seat. Without a leave table they have their own.
 
     Raises:
         IllegalMove: a player's move is against the rules.
         ValueError: as the players' ``warm_up``.
     """
-    bag = Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True)
-    game = Game.start(rules, bag)
-    views = [_opening(game, lexicon, seat, secret) for seat in range(2)]
+    game = _dealt(rules, secret)
+    views = [_opening(game, lexicon, seat, secret, leaves) for seat in range(2)]
     for player, view in zip(players, views, strict=True):
         player.warm_up(lexicon, rules)
         player.new_game(view)
     while game.over is None:
         seat = game.position.on_turn
-        choice = players[seat].choose(views[seat], Budget(_NEVER_MS))
+        player = players[seat]
+        if isinstance(player, FullKnowledgePlayer):
+            player.see(game.position.racks[1 - seat])
+        choice = player.choose(views[seat], Budget(_NEVER_MS))
         game = game.play(choice.move, lexicon.graph.contains)
         for each, player in enumerate(players):
             play = _observed(game, each)
@@ -146,7 +310,9 @@ def play_game(
     return game
 
 
-def _opening(game: Game, lexicon: Lexicon, seat: int, secret: bytes) -> View:
+def _opening(
+    game: Game, lexicon: Lexicon, seat: int, secret: bytes, leaves: LeaveTable | None
+) -> View:
     chance = hashlib.sha256(secret + b"player %d" % seat).digest()
     return View(
         game="experiment",
@@ -159,6 +325,7 @@ def _opening(game: Game, lexicon: Lexicon, seat: int, secret: bytes) -> View:
         rules=game.rules,
         lexicon=lexicon,
         seed=int.from_bytes(chance[:8], "big"),
+        leaves=leaves,
     )
 
 

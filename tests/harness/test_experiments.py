@@ -19,7 +19,7 @@ from engine.selfplay import StaticGames, play_static_games
 from harness.bench.selfplay import Field
 from harness.experiments.cs221 import PLAYERS, measure_cs221, measure_sampling
 from harness.experiments.duel import Duel, duel_of, greedy, play_duel, static
-from harness.experiments.games import play_game, play_seats
+from harness.experiments.games import Meeting, play_game, play_seats, replayed
 from lexicons.rack_features import leave_table, shipped_rack_weights
 from lexicons.store import load_lexicon
 
@@ -107,9 +107,15 @@ def test_against_itself_a_player_is_not_ahead(field: Field) -> None:
 # --- turn by turn -------------------------------------------------------------------------------
 
 
+def meeting(field: Field, *seats: str, seed: int = 1) -> Meeting:
+    """Let two seats meet."""
+    player, opponent = seats
+    return Meeting((player, opponent), field.lexicon, field.rules, seed)
+
+
 def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> None:
     for seat in ("vanilla", "mc?samples=2"):
-        one = play_seats((seat, seat), field.lexicon, field.rules, 4, seed=3)
+        one = play_seats(meeting(field, seat, seat, seed=3), 4)
         assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
         assert one.mean > 200
 
@@ -120,7 +126,7 @@ def test_the_players_of_cs221_all_play_vanilla(field: Field) -> None:
     def tell(player: str, played: int) -> None:
         told.append((player, played))
 
-    duels = measure_sampling(field, 4, 2, 1, progress=tell)
+    duels = measure_sampling(field, 4, 1, 1, progress=tell)
     assert [(one.player, one.opponent, one.games) for one in duels] == [
         (player, "vanilla", 4) for player in PLAYERS
     ]
@@ -131,14 +137,12 @@ def test_the_players_of_cs221_all_play_vanilla(field: Field) -> None:
 def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> None:
     whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
 
-    def play(out: Path | None, games: int = 6, seed: int = 1, threads: int = 1) -> Duel:
-        seats = ("rh", "vanilla")
-        return play_seats(
-            seats, field.lexicon, field.rules, games, threads=threads, seed=seed, out=out
-        )
+    def play(out: Path | None, games: int = 6, seed: int = 1, workers: int = 1) -> Duel:
+        met = meeting(field, "rh", "vanilla", seed=seed)
+        return play_seats(met, games, workers=workers, out=out)
 
     found = play(whole)
-    assert found == play(None, threads=2)
+    assert found == play(None, workers=2)
     lines = whole.read_bytes().splitlines(keepends=True)
     assert [json.loads(line)["number"] for line in lines[1:]] == list(range(6))
     changed = lines[1].replace(b'"scores": [', b'"scores": [1')
@@ -170,25 +174,25 @@ def test_a_file_of_something_else_stays_as_it_is(
     path = tmp_path / "notes.txt"
     path.write_text(content)
     with pytest.raises(ValueError, match=rf"notes\.txt.* {says}"):
-        play_seats(("rh", "vanilla"), field.lexicon, field.rules, 4, out=path)
+        play_seats(meeting(field, "rh", "vanilla"), 4, out=path)
     assert path.read_text() == content
 
 
 @pytest.mark.parametrize(
-    ("seats", "games", "threads", "says"),
+    ("seats", "games", "workers", "says"),
     [
         (("rh", "vanilla"), 5, 1, "5 games; they come in pairs"),
-        (("rh", "vanilla"), 4, 0, "0 threads; one is the least"),
+        (("rh", "vanilla"), 4, 0, "0 workers; there is at least one"),
         (("rhh", "vanilla"), 4, 1, "no bot is called 'rhh'"),
         (("rh", "mc?samples=0"), 4, 1, "samples is a number from 2"),
         (("ws://127.0.0.1:1/x", "rh"), 4, 1, "it is dialled, not loaded"),
     ],
 )
 def test_games_that_make_no_sense(
-    field: Field, seats: tuple[str, str], games: int, threads: int, says: str
+    field: Field, seats: tuple[str, str], games: int, workers: int, says: str
 ) -> None:
     with pytest.raises(ValueError, match=says.replace("?", r"\?")):
-        play_seats(seats, field.lexicon, field.rules, games, threads=threads)
+        play_seats(meeting(field, *seats), games, workers=workers)
 
 
 class Witness(StaticPlayer):
@@ -240,3 +244,18 @@ def test_players_are_told_what_they_may_know(field: Field) -> None:
         assert player.result.scores == game.position.scores
         assert player.result.outcome == game.over.reason
     assert players[0].views[0].seed != players[1].views[0].seed
+
+
+def test_a_game_can_be_replayed_from_its_record(field: Field, tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    play_seats(meeting(field, "rh", "vanilla", seed=8), 4, out=out)
+    for line in out.read_text().splitlines()[1:]:
+        record = json.loads(line)
+        game = replayed(record, 8, field.rules)
+        assert game.over is not None
+        assert len(game.turns) == len(record["moves"])
+        begins = record["number"] % 2
+        scores = game.position.scores
+        assert record["scores"] == [scores[begins], scores[1 - begins]]
+        with pytest.raises(ValueError, match="rack"):
+            replayed(record, 9, field.rules)

@@ -1,0 +1,327 @@
+"""``experiment calibration`` and ``experiment styles``: beliefs of leaves, and the truth."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from .. import figures
+from .failing import CommandFailed
+from .field import load_field
+from .options import JsonOption, LexiconOption, load_words, say
+
+if TYPE_CHECKING:
+    from ..experiments.calibration import BinRow, Calibration, LossRow
+    from ..experiments.games import Meeting
+    from ..experiments.lines import Lines
+    from ..experiments.styles import StyleRow
+    from ..experiments.watching import Games
+
+__all__ = ["calibration", "styles"]
+
+_SEAT = "sim?time=150ms"
+_TELL_EVERY_S = 20
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Watching:
+    """What is played and watched with, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    racks: int = 200_000
+    """So many are looked at for a turn, at most; with 200,000 none that leaves up to five tiles is
+    left out."""
+    workers: int = 1
+    """How many games at once, each in a process."""
+    seed: int = 0
+    """For the bags and all else that chance does."""
+    json_: JsonOption = False
+    """Print one JSON object."""
+
+    def meeting(self, seats: tuple[str, str]) -> Meeting:
+        """Say who plays with what, or fail with a sentence."""
+        from bot.registry import create_player, load_factory, parse_seat
+
+        from ..experiments.games import Meeting
+
+        if min(self.racks, self.workers) < 1:
+            raise CommandFailed("--racks and --workers are 1 or more")
+        field = load_field(load_words(self.lexicon))
+        try:
+            for seat in seats:
+                create_player(parse_seat(seat), load_factory(parse_seat(seat)))
+        except ValueError as error:
+            raise CommandFailed(str(error)) from None
+        return Meeting(seats, field.lexicon, field.rules, self.seed)
+
+    def settings(self, experiment: str, meeting: Meeting, seed: int) -> dict[str, Any]:
+        """Say what a file of results is of; what strangers are taken for is a part of it."""
+        from engine.likelihood import stranger
+
+        return {
+            "experiment": experiment,
+            "lexicon": meeting.lexicon.checksum,
+            "seed": seed,
+            "racks": self.racks,
+            "stranger": hashlib.sha256(repr(stranger()).encode()).hexdigest()[:16],
+        }
+
+
+def calibration(
+    *,
+    out: Path,
+    positions: int = 3_000,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    seat: str = _SEAT,
+    doubt: float = 0.0,
+    plot: Path | None = None,
+    watching: _Watching | None = None,
+) -> None:
+    """Hold what is believed of an opponent's leaves against what he really kept.
+
+    Losses are mean log-losses of the true leave for each of its tiles, in nats, of four beliefs:
+    the prior; the paper's (the last play, deterministic, doubted by 2 % as the next two are);
+    the last play with a style that is learnt; and the whole game. Chances of tiles are sorted into
+    ten bins.
+
+    Args:
+        out: Where games and results are kept, a line of JSON a game; the same command goes on with
+            it.
+        positions: How many, or more: games are whole.
+        from_: A file of games between two such players, which then are not played: of a duel, or
+            of this command. Their seed is that of the file.
+        seat: Who plays himself.
+        doubt: Each belief but the prior is doubted at least so much, from 0 to 1; simulations
+            doubt by 0.1.
+        plot: A picture (PNG).
+        watching: With what.
+    """
+    watching = watching or _Watching()
+    if positions < 1:
+        raise CommandFailed(f"--positions {positions}: there is at least one")
+    if not 0 <= doubt <= 1:
+        raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
+    from ..experiments.calibration import Calibration, bin_rows, loss_rows
+
+    meeting = watching.meeting((seat, seat))
+    asked = Calibration(meeting, _given_games(from_, meeting), watching.racks)
+    seed = meeting.seed if asked.games is None else asked.games.seed
+    settings = watching.settings("calibration", meeting, seed)
+    with _opened(out, settings) as lines:
+        records = _calibrate(asked, lines.of(players=[seat, seat]), positions, watching.workers)
+    losses, bins = loss_rows(records, doubt), bin_rows(records, doubt)
+    if plot is not None:
+        _draw(losses, bins, plot)
+    if watching.json_:
+        rows = {
+            "losses": [dataclasses.asdict(row) for row in losses],
+            "bins": [dataclasses.asdict(row) for row in bins],
+        }
+        print(json.dumps(rows, ensure_ascii=False))
+    else:
+        print(figures.table(_LOSSES, list(map(_loss_row, losses))), end="\n\n")
+        print(figures.table(_BINS, list(map(_bin_row, bins))))
+
+
+def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
+    from ..experiments.watching import read_games
+
+    if path is None:
+        return None
+    try:
+        return read_games(path, meeting.lexicon, meeting.seats)
+    except OSError as error:
+        raise CommandFailed(f"--from {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise CommandFailed(f"--from {error}") from None
+
+
+def _calibrate(
+    asked: Calibration, lines: Lines, positions: int, workers: int
+) -> list[dict[str, Any]]:
+    from ..experiments.calibration import calibrate
+    from ..train.crew import open_crew
+
+    with open_crew(workers, tell=say) as crew:
+        tell = _telling(positions, "positions")
+        records = calibrate(asked, lines, positions, crew, lambda done: tell("", done))
+    there = sum(len(one["seen"]) for one in records)
+    if there < positions:
+        say(f"the games of --from have no more than {there:,} positions")
+    return records
+
+
+def _draw(losses: Sequence[LossRow], bins: Sequence[BinRow], path: Path) -> None:
+    from ..experiments.calibration_plot import draw_calibration
+
+    try:
+        draw_calibration(losses, bins, path)
+    except OSError as error:
+        raise CommandFailed(f"--plot {path} can't be written: {error.strerror}") from None
+
+
+def styles(
+    *,
+    out: Path,
+    games: int = 200,
+    opponents: str = "greedy,any-of-three,static",
+    watching: _Watching | None = None,
+) -> None:
+    """See whether learning the style of an opponent tells more of his leaves, game by game.
+
+    A static player watches each opponent, a stranger at the beginning of every game.
+
+    Args:
+        out: Where games and results are kept, a line of JSON a game; the same command goes on with
+            it.
+        games: How many with each opponent, in pairs with the same draws.
+        opponents: Whom it watches, with commas between: greedy, any-of-three (plays one of the
+            three moves of the highest equity), or seats.
+        watching: With what.
+    """
+    watching = watching or _Watching()
+    if games < 2 or games % 2:
+        raise CommandFailed(f"--games {games}: they come in pairs")
+    from ..experiments.lines import fill_in
+    from ..experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
+    from ..train.crew import open_crew
+
+    names = opponents.split(",")
+    asked = [
+        Learning(watching.meeting(("static", OPPONENTS.get(name, name))), watching.racks)
+        for name in names
+    ]
+    settings = watching.settings("styles", asked[0].meeting, watching.seed)
+    rows: list[StyleRow] = []
+    odds: dict[str, dict[str, float]] = {}
+    with _opened(out, settings) as every, open_crew(watching.workers, tell=say) as crew:
+        tell = _telling(games, "games")
+        for name, one in zip(names, asked, strict=True):
+            lines = every.of(players=list(one.meeting.seats))
+
+            def count(done: int, missing: int, of: str = name) -> None:
+                tell(of, games - missing + done)
+
+            fill_in(lines, games, crew, watched, one, count)
+            rows += style_rows(name, lines.records[:games])
+            odds[name] = mean_odds(lines.records[:games])
+    _show_styles(rows, odds, watching.json_)
+
+
+def _show_styles(
+    rows: Sequence[StyleRow], odds: dict[str, dict[str, float]], as_json: bool
+) -> None:
+    if as_json:
+        found = {"losses": [dataclasses.asdict(row) for row in rows], "odds": odds}
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    print(figures.table(_STYLES, list(map(_style_row, rows))), end="\n\n")
+    models = list(next(iter(odds.values())))
+    heads = ("opponent", *(f"{model} in the end" for model in models))
+    cells = [(name, *(figures.share(one[model]) for model in models)) for name, one in odds.items()]
+    print(figures.table(heads, cells))
+
+
+# --- what both do ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(out: Path, settings: dict[str, Any]) -> Iterator[Lines]:
+    """Open the file of results; turn what goes wrong meanwhile into a sentence."""
+    from ..experiments.lines import open_lines
+    from ..train.crew import CrewError
+
+    try:
+        with open_lines(out, settings) as lines:
+            yield lines
+    except CrewError as error:
+        raise CommandFailed(str(error), status=1) from None
+    except OSError as error:
+        raise CommandFailed(f"--out {out}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    except KeyboardInterrupt:
+        say(f"stopped; the same command goes on with {out}")
+        raise
+
+
+def _telling(wanted: int, what: str) -> Callable[[str, int], None]:
+    """Give a function that tells how far it is, now and then."""
+    told = time.monotonic()
+
+    def tell(of: str, done: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if done >= wanted or now - told > _TELL_EVERY_S:
+            told = now
+            say(f"{of}: {done:,} of {wanted:,} {what}".removeprefix(": "))
+
+    return tell
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+_LOSSES = ("belief", "leaves", "positions", "nats a tile (95 %)", "less", "by (95 %)")
+_BINS = ("belief", "tiles on", "chances", "predicted", "observed", "observed less (95 %)")
+_STYLES = (
+    "opponent",
+    "his turns",
+    "positions",
+    "learning",
+    "fixed",
+    "mixture",
+    "learning less fixed (95 %)",
+    "learning less mixture (95 %)",
+)
+
+
+def _loss_row(row: LossRow) -> tuple[str, ...]:
+    return (
+        row.belief,
+        row.leaves,
+        f"{row.positions:,}",
+        _with_error(row.loss, row.error, 3),
+        row.against or figures.DASH,
+        _with_error(row.difference, row.difference_error, 4),
+    )
+
+
+def _bin_row(row: BinRow) -> tuple[str, ...]:
+    error = None if row.error is None else 100 * row.error
+    return (
+        row.belief,
+        row.of,
+        f"{row.cases:,}",
+        figures.share(row.predicted),
+        figures.share(row.observed),
+        _with_error(100 * row.difference, error, 2),
+    )
+
+
+def _style_row(row: StyleRow) -> tuple[str, ...]:
+    losses = (row.learning, row.fixed, row.mixture)
+    return (
+        row.opponent,
+        row.turns,
+        f"{row.positions:,}",
+        *(figures.number(one, 3) for one in losses),
+        _with_error(row.over_fixed, row.over_fixed_error, 4),
+        _with_error(row.over_mixture, row.over_mixture_error, 4),
+    )
+
+
+def _with_error(value: float | None, error: float | None, decimals: int) -> str:
+    if value is None or error is None:
+        return figures.number(value, decimals)
+    return f"{figures.number(value, decimals)} ± {figures.number(error, decimals)}"

@@ -1,0 +1,263 @@
+"""``experiment table1``, ``table2`` and ``baselines``: what the opponent's rack is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from .. import figures
+from .failing import CommandFailed
+from .field import load_field
+from .options import Duration, JsonOption, LeavesOption, LexiconOption, load_words, say
+
+if TYPE_CHECKING:
+    from ..experiments.games import Meeting
+    from ..experiments.lines import Lines
+    from ..experiments.richards_amir import Contest, Limit, Strength
+
+__all__ = ["baselines", "table1", "table2"]
+
+_TELL_EVERY_S = 20
+_USUAL_MS = 150
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing:
+    """What is played with, where games are kept, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    leaves: LeavesOption = None
+    """trained, formula or a leave table (KLV2) for all players. [default: their own]"""
+    games: int = 400
+    """How many for each two players, in pairs with the same draws."""
+    time: Duration | None = None
+    """For a turn of a player that searches, and that infers. [default: 150ms]"""
+    iterations: int | None = None
+    """Rollouts of each candidate instead, as many for both; then inference costs no time."""
+    workers: int = 1
+    """How many games at once, each in a process and on a core of its own."""
+    seed: int = 0
+    """For the bags, and for what players leave to chance."""
+    out: Annotated[Path | None, Parameter(name="--out")] = None
+    """Where games are kept, a line of JSON each; those that it has are not played again."""
+    plot: Annotated[Path | None, Parameter(name="--plot")] = None
+    """Draw what came of it into this file (PNG)."""
+    json_: JsonOption = False
+    """Print JSON, one object for each two players, in a list."""
+
+    def limit(self) -> Limit:
+        """Say how long players search, or fail with a sentence."""
+        from ..experiments.richards_amir import Limit
+
+        if self.time is not None and self.iterations is not None:
+            raise CommandFailed("--time or --iterations ends a search, not both")
+        _check_cores(self.workers, self.iterations)
+        return Limit(_USUAL_MS if self.time is None else self.time, self.iterations)
+
+    def play(self, contests: Sequence[Contest], *, all_there: bool = False) -> None:
+        """Play what is missing and show all that there is, also when it is stopped.
+
+        Args:
+            contests: who meets whom.
+            all_there: count games of the file beyond those that were asked for.
+        """
+        from ..experiments.games import Meeting, open_games, open_players, play_missing
+
+        field = load_field(load_words(self.lexicon), self.leaves)
+        leaves = None if self.leaves is None else field.leaves
+        meetings = [
+            Meeting(one.seats, field.lexicon, field.rules, self.seed, leaves) for one in contests
+        ]
+        most = None if all_there else self.games
+        with _sentences(self.out), open_games(self.out, meetings[0]) as lines:
+            try:
+                with open_players(self.workers, say) as crew:
+                    for one in meetings:
+                        play_missing(lines, one, self.games, crew, _telling(one, self.games))
+            except KeyboardInterrupt:
+                say(f"stopped; the same command goes on with {self.out}" if self.out else "stopped")
+                self._show(contests, lines, most)
+                raise
+            self._show(contests, lines, most)
+
+    def _show(self, contests: Sequence[Contest], lines: Lines, most: int | None) -> None:
+        from ..experiments.games import games_of
+        from ..experiments.richards_amir import strength_of
+
+        found = [strength_of(one, games_of(lines, one.seats).records[:most]) for one in contests]
+        if self.json_:
+            print(json.dumps([dataclasses.asdict(one) for one in found], ensure_ascii=False))
+        else:
+            print(figures.table(_HEADINGS, [row for one in found for row in _rows(one)]))
+        if self.plot is not None:
+            _draw(found, self.plot)
+
+
+def table1(*, playing: _Playing | None = None) -> None:
+    """See what knowing the opponent's rack is worth: full-knowledge against sim.
+
+    Table 1 of Richards and Amir (2007).
+
+    Args:
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    from ..experiments.richards_amir import Contest
+
+    playing.play([Contest.table1(playing.limit())])
+
+
+def table2(
+    *, memory: str | None = None, model: str | None = None, playing: _Playing | None = None
+) -> None:
+    """See what guessing the opponent's rack is worth: infer against sim.
+
+    Table 2 of Richards and Amir (2007), whose player is --memory last.
+
+    Args:
+        memory: game or last, as the option of infer. [default: infer's own]
+        model: style, deterministic, margin or soft, as the option of infer. [default: infer's own]
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    from ..experiments.richards_amir import Contest
+
+    playing.play([Contest.table2(playing.limit(), memory, model)])
+
+
+def baselines(*, playing: _Playing | None = None) -> None:
+    """Play static against greedy, sim against static, full-knowledge and infer against sim.
+
+    The ladder of Richards and Amir (2007). Every game that the file has counts, also those of
+    table1 and table2.
+
+    Args:
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    from ..experiments.richards_amir import Contest
+
+    playing.play(Contest.baselines(playing.limit()), all_there=True)
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def _check_cores(workers: int, iterations: int | None) -> None:
+    """See that searches against the clock don't wait for each other."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if iterations is None and workers > cores:
+        raise CommandFailed(
+            f"--workers {workers}: searches against the clock need a core each, and there are "
+            f"{cores} here"
+        )
+
+
+@contextmanager
+def _sentences(out: Path | None) -> Iterator[None]:
+    """Turn what goes wrong into a sentence."""
+    from ..train.crew import CrewError
+
+    try:
+        yield
+    except CrewError as error:
+        raise CommandFailed(str(error), status=1) from None
+    except OSError as error:
+        raise CommandFailed(f"--out {out}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def _telling(meeting: Meeting, games: int) -> Callable[[int], None]:
+    """Give a function that tells how far a meeting is, now and then."""
+    told = began = time.monotonic()
+    first: int | None = None
+
+    def tell(there: int) -> None:
+        nonlocal told, first
+        now = time.monotonic()
+        first = there - 1 if first is None else first
+        if there == games or now - told > _TELL_EVERY_S:
+            told = now
+            left = figures.minutes((now - began) / (there - first) * (games - there))
+            player, opponent = meeting.seats
+            say(f"{player} – {opponent}: {there:,} of {games:,} games, {left} left")
+
+    return tell
+
+
+_HEADINGS = (
+    "player – opponent",
+    "games",
+    "won–lost–tied",
+    "win rate (95 %)",
+    "mean",
+    "opponent's",
+    "ahead by (95 %)",
+    "largest win",
+    "largest loss",
+    "deviation",
+)
+
+
+def _rows(one: Strength) -> list[tuple[str, ...]]:
+    """Write what came of a contest, and below it what the paper has."""
+    ours = (
+        f"{one.player} – {one.opponent}",
+        f"{one.games:,}",
+        f"{one.wins}–{one.losses}–{one.ties}",
+        _with_error(one.win_rate, one.win_rate_error, 100),
+        figures.number(one.mean),
+        figures.number(one.opponent_mean),
+        _with_error(one.difference, one.error, sign=True),
+        figures.number(one.largest_win, 0),
+        figures.number(one.largest_loss, 0),
+        figures.number(one.deviation),
+    )
+    theirs = one.published
+    won = None if theirs.wins is None else f"{theirs.wins}–{theirs.losses}"
+    published = (
+        f"  Richards and Amir, {theirs.where}",
+        figures.number(theirs.games, 0),
+        figures.DASH if won is None else won if theirs.adds_up else f"{won} (sic)",
+        figures.DASH,
+        figures.number(theirs.mean, 0),
+        figures.number(theirs.opponent_mean, 0),
+        figures.number(theirs.difference, 1, sign=True),
+        *(figures.DASH,) * 3,
+    )
+    return [ours, published]
+
+
+def _with_error(
+    value: float | None, error: float | None, times: int = 1, *, sign: bool = False
+) -> str:
+    """Write a value and half the width of its interval, as far as they are known."""
+    unit = " %" if times == 100 else ""
+    if value is None or error is None:
+        return figures.number(value and times * value, 1, sign, unit)
+    return f"{figures.number(times * value, 1, sign)} ± {figures.number(times * error, 1)}{unit}"
+
+
+def _draw(found: Sequence[Strength], path: Path) -> None:
+    from ..experiments.plots import draw_strengths
+
+    try:
+        draw_strengths(found, path)
+    except OSError as error:
+        raise CommandFailed(f"--plot {path}: {error.strerror or error}") from None
