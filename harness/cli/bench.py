@@ -209,6 +209,46 @@ def sim(
 
 
 @app.command
+def infer(*, plays: int = 20, playing: _Playing | None = None) -> None:
+    """Work out what plays tell that keep two to five tiles; print how long it takes.
+
+    Args:
+        plays: How many of each.
+        playing: With what; in one thread.
+    """
+    from ..bench.infer import measure_infer
+
+    playing = playing or _Playing()
+    try:
+        found = measure_infer(playing.field(), plays, playing.seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    if playing.json_:
+        print(json.dumps(dataclasses.asdict(found)))
+        return
+    heads = ("kept", "model", "plays", "leaves", "ms", "most ms", "µs a leaf", "survive", "sample")
+    for rows in (found.rows, found.within_budget):
+        cells = [
+            (
+                str(one.kept),
+                one.model,
+                str(one.plays),
+                f"{one.leaves:,.0f}",
+                number(one.ms),
+                number(one.most_ms),
+                number(one.us_a_leaf, 2),
+                share(one.surviving),
+                f"{one.effective:,.0f}",
+            )
+            for one in rows
+        ]
+        print(table(heads, cells), end="\n\n" if rows is found.rows else "\n")
+    print(
+        "All leaves; below as many of five tiles as 0.3 s allow. The sample is the effective size."
+    )
+
+
+@app.command
 def deadlines(
     *,
     bot: str = "champion",

@@ -1,4 +1,4 @@
-"""``bench selfplay``, ``generate``, ``sim``, ``deadlines``: what is stated, not how fast."""
+"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``: what is stated, not how fast."""
 
 from __future__ import annotations
 
@@ -212,6 +212,23 @@ def test_adjustments_are_played_against_their_absence(tilewire: CommandLine) -> 
     assert "points a game" in tilewire.out
     assert tilewire("bench", "adjustments", "--games", "3") == 2
     assert "they come in pairs" in tilewire.err
+
+
+def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
+    assert tilewire("bench", "infer", "--plays", "1", "--json") == 0
+    found: dict[str, Any] = json.loads(tilewire.out)
+    rows = found["rows"] + found["within_budget"]
+    assert [(one["kept"], one["model"]) for one in rows] == [
+        (kept, model) for kept in (2, 3, 4, 5, 5) for model in ("deterministic", "simulating")
+    ]
+    for one in rows:
+        assert one["plays"] == 1
+        assert 0 < one["surviving"] <= 1
+        assert one["effective"] <= one["leaves"]
+    few, all_of_five = found["within_budget"][1], found["rows"][-1]
+    assert few["leaves"] <= all_of_five["leaves"]
+    assert tilewire("bench", "infer", "--plays", "0") == 2
+    assert "there is at least one" in tilewire.err
 
 
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
