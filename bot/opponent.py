@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.holding import Kept
 from engine.inference import MOST_LISTED, Inference, Judges, Play, Posterior
 from engine.likelihood import Style
 from engine.moves import Exchange, Pass, Place
-from engine.outlook import tile_chances
+from engine.outlook import bingo_chance, tile_chances
 from engine.position import Position, Rack
 from engine.rollouts import Belief
 from engine.rules import rack_tiles
@@ -32,8 +33,12 @@ FIRST_RACKS = 32
 SLICE_MS = 5.0
 LISTED_A_MS = 600
 """Leaves that may be listed for each millisecond that there is."""
+_LISTED_A_RACK = 20  # that may be looked at
+_BINGO_SAMPLES = 200
+_TIME_FOR_BINGOS_MS = 100.0  # there is none below it
 TOP = 20
 """Leaves that are told."""
+_MOST_NOTED = 500  # characters
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Effort:
     def most_listed(self) -> int:
         """More leaves than that are drawn and not listed."""
         if self.ms is None:
-            return min(MOST_LISTED, 3 * self.racks)
+            return min(MOST_LISTED, _LISTED_A_RACK * self.racks)
         return min(MOST_LISTED, int(self.ms * LISTED_A_MS))
 
 
@@ -63,11 +68,23 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The opponent made a play, when so many of each were unseen."""
+    """The opponent made a play."""
 
     play: Play
     counts: tuple[int, ...]
+    """How many of each tile he may have had."""
+    given_back: Rack
+    """Tiles that we gave back after he drew, which he may draw next."""
     seq: int
+
+    @property
+    def left(self) -> npt.NDArray[np.int64]:
+        """How many of each tile are unseen after it."""
+        shown, back = (
+            np.bincount(np.array(one, np.int64), minlength=len(self.counts))
+            for one in (self.play.tiles, self.given_back)
+        )
+        return np.array(self.counts, np.int64) - shown + back
 
 
 @dataclass(frozen=True)
@@ -121,7 +138,7 @@ class Opponent:
     def observe(self, view: View, play: Observed) -> None:
         """Note a turn; ``view`` is after it."""
         before, self._before = self._before, view
-        if not before.rack and view.bag:  # taken up in mid-game: nothing is known of what we held
+        if not before.rack:  # taken up in mid-game: nothing is known of what we held
             return
         if play.seat == view.seat:
             self._note_own(before, view, play)
@@ -147,47 +164,64 @@ class Opponent:
             move = len(play.move.tiles)
         else:
             move = play.move
-        returned = Counter(self._returned)  # after he drew, so that he has none of these
-        counts = tuple(count - returned[tile] for tile, count in enumerate(before.unseen))
+        back = Counter(self._returned)
+        counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
         held = sum(before.unseen) - before.bag
+        if not 0 < held <= before.rules.rack_size:
+            self._lose_track(f"he can't have {held} tiles")
+            return
         if not before.bag:
             if not isinstance(move, int):
                 self._news.append(_Revealed(_with_his_rack(before), move))
             return
         seen = Play(before.position.board, move, play.score, held, before.bag)
-        self._news.append(_Seen(seen, counts, play.seq))
+        self._news.append(_Seen(seen, counts, self._returned, play.seq))
 
     # --- what it tells ----------------------------------------------------------------------------
 
     def think(self, effort: Effort) -> None:
-        """Take in all that was noted."""
+        """Take in all that was noted; what makes no sense is forgotten, and said in ``told``."""
         news, self._news = self._news, []
+        end = None if effort.ms is None else self._clock() + effort.ms / 1_000
+        plays = sum(isinstance(one, _Seen) for one in news)
         for one in news:
-            if isinstance(one, _Drawn):
-                self.tracker.drew(one.tiles, one.counts)
-            elif isinstance(one, _Revealed):
-                self.tracker.revealed(one.position, one.move)
-            else:
-                self._take_in(one, effort)
+            try:
+                if isinstance(one, _Drawn):
+                    self.tracker.drew(one.tiles, one.counts)
+                elif isinstance(one, _Revealed):
+                    self.tracker.revealed(one.position, one.move)
+                    self.told = Believed(note="the bag is empty", style=self._style())
+                else:
+                    began = self._clock()
+                    until = None if end is None else began + (end - began) / plays
+                    self._take_in(one, effort, began, until)
+                    plays -= 1
+            except ValueError as error:
+                self._lose_track(str(error))
 
-    def _take_in(self, seen: _Seen, effort: Effort) -> None:
-        began = self._clock()
+    def _take_in(self, seen: _Seen, effort: Effort, began: float, until: float | None) -> None:
         inference = self.tracker.watch(
             seen.play, seen.counts, seed=seen.seq, most_listed=effort.most_listed
         )
-        if effort.ms is None:
+        if until is None:
             inference.advance(effort.racks)
         else:
-            look_until(inference, began + effort.ms / 1_000, self._clock)
+            look_until(inference, until, self._clock)
         found = self.tracker.conclude(inference)
         self.told = self._believed(found, seen, self._clock() - began)
+        if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
+            self.told = replace(self.told, bingo=self._bingo(seen))
+
+    def _lose_track(self, why: str) -> None:
+        """Begin again, and say why."""
+        self.tracker.forget()
+        self.told = Believed(note=f"nothing is known of his rack: {why}"[:_MOST_NOTED])
+
+    def _style(self) -> dict[str, float]:
+        """Say what kind of player he is, if that is learnt at all."""
+        return self.tracker.style.named() if self.tracker.learns else {}
 
     def _believed(self, found: Posterior, seen: _Seen, seconds: float) -> Believed:
-        drawn = seen.play.held - seen.play.kept
-        left = np.array(seen.counts) - np.bincount(
-            np.array(seen.play.tiles, np.int64), minlength=len(seen.counts)
-        )
-        drawn = min(drawn, int(left.sum()) - self.tracker.kept.size)
         return Believed(
             considered=found.considered,
             surviving=found.surviving,
@@ -197,19 +231,34 @@ class Opponent:
             entropy=found.entropy,
             unseen=found.unseen,
             effective=found.effective,
-            tiles=self._tile_chances(left.tolist(), drawn),
+            tiles=self._tile_chances(seen),
             seconds=seconds,
             note=found.note,
-            style=self.tracker.style.named(),
+            style=self._style(),
         )
 
-    def _tile_chances(self, left: list[int], drawn: int) -> list[float]:
+    def _tile_chances(self, seen: _Seen) -> list[float]:
         """Say how likely each tile is on his rack, what is doubted being any rack."""
-        kept = self.tracker.kept
+        kept, left, drawn = self.tracker.kept, seen.left.tolist(), self._drawn(seen)
         known = tile_chances(kept, left, drawn)
         random = tile_chances(Kept.nothing(), left, kept.size + drawn)
         found: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
         return found
+
+    def _bingo(self, seen: _Seen) -> float:
+        """Say how likely his static choice is a bingo on the board as it is now."""
+        kept, position = self.tracker.kept, self._before.position
+        own = position.racks[self._before.seat]
+        racks = ((), own) if self._before.opponent == 0 else (own, ())
+        his = replace(position, racks=racks, on_turn=self._before.opponent)
+        generator = self.tracker.judges["static"]
+        samples = bingo_chance(generator, his, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
+        return samples.chance
+
+    def _drawn(self, seen: _Seen) -> int:
+        """Count the tiles on his rack that are not among those he is thought to have kept."""
+        held = min(self._before.rules.rack_size, int(seen.left.sum()))
+        return max(held - self.tracker.kept.size, 0)
 
     def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
         """Give what simulations draw his rack from; None where nothing is hidden, or known."""
@@ -231,4 +280,6 @@ def look_until(
         done = inference.advance(racks)
         took_ms = max((clock() - now) * 1_000, 0.001)
         left_ms = (end - now) * 1_000 - took_ms
+        if not done:
+            return
         racks = max(1, int(done / took_ms * min(SLICE_MS, max(left_ms, 0.1))))

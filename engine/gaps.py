@@ -6,7 +6,6 @@ This lays plays and racks out for the kernels (``engine.kernels.gaps``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,6 @@ from engine.moves import Pass, Place
 from engine.packing import pack
 from engine.position import Board, Rack
 from engine.rules import Rules, rack_tiles
-from lexicons.alphabet import TileDistribution
 from lexicons.leaves import LeaveTable, leave_places
 from lexicons.store import Lexicon
 
@@ -72,18 +70,17 @@ class Judges:
         self._made: dict[Judge, Generator] = {"static": Generator(lexicon, rules, leaves)}
         self._lexicon = lexicon
 
+    @property
+    def rack_size(self) -> int:
+        """How many tiles a rack holds."""
+        return self._made["static"].rules.rack_size
+
     def __getitem__(self, judge: Judge) -> Generator:
         """Give the generator of a judge; that of scores is made when it is first wanted."""
         if judge not in self._made:
-            static = self._made["static"]
-            nothing = _no_leaves(static.leaves.distribution, static.leaves.rack_size)
-            self._made[judge] = Generator(self._lexicon, static.rules, nothing, PLAIN)
+            rules = self._made["static"].rules
+            self._made[judge] = Generator(self._lexicon, rules, None, PLAIN)
         return self._made[judge]
-
-
-@lru_cache(maxsize=4)
-def _no_leaves(distribution: TileDistribution, rack_size: int) -> LeaveTable:
-    return LeaveTable.zero(distribution, rack_size)
 
 
 class Gaps:
@@ -141,7 +138,7 @@ class Gaps:
 def best_kept(leaves: LeaveTable, racks: U8, size: int) -> U8:
     """Give the best so many tiles to keep of each rack, [racks, size] of [racks, held]."""
     held, arrays = racks.shape[1], leaves.arrays
-    if size in (0, held):
+    if size in (0, held) or size >= leaves.rack_size:
         return racks[:, :size]
     masks = [part for part in range(1 << held) if part.bit_count() == size]
     parts = [[at for at in range(held) if part >> at & 1] for part in masks]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from engine.kernels.holding import KeptTable, draw_racks, enter_kept, list_parts, rack_priors
 from engine.position import Rack
 
-__all__ = ["Kept", "all_parts", "components", "count_parts", "drawn_racks", "priors_of"]
+__all__ = ["Draws", "Kept", "all_parts", "components", "count_parts", "drawn_racks", "priors_of"]
 
 U8 = npt.NDArray[np.uint8]
 I64 = npt.NDArray[np.int64]
@@ -116,6 +116,8 @@ def priors_of(racks: U8, counts: Sequence[int], kept: Kept) -> F64:
     """
     size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
     for part, share in components(kept):
+        if part.size > size:  # more than he holds
+            continue
         priors = np.zeros(len(racks))
         rack_priors(racks, numbers, part.table(), _binomials(size), priors)
         total += share / comb(sum(counts) - part.size, size - part.size) * priors
@@ -146,15 +148,37 @@ def drawn_racks(
         Racks, [draws, size], each sorted, and what each counts, [draws], in the mean the
         probability of a rack with ``played``; no racks, if none is possible.
     """
-    parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
-    possible = sum(part.total for part in parts)
-    if not possible > 0:
-        return np.zeros((0, size), np.uint8), np.zeros(0)
-    chance = np.random.default_rng(seed & (1 << 64) - 1)
-    shares = chance.multinomial(draws, [part.total / possible for part in parts]).tolist()
-    found = [part.draw(here, chance) for part, here in zip(parts, shares, strict=True)]
-    racks, odds = (np.concatenate(both) for both in zip(*found, strict=True))
-    return racks, odds * possible
+    every = Draws(counts, kept, played, size)
+    return every.draw(draws, np.random.default_rng(seed & (1 << 64) - 1))
+
+
+class Draws:
+    """Racks that a player may have, given that ``played`` is a part of it, to be drawn from.
+
+    Args:
+        counts: how many of each tile are unseen.
+        kept: what he may have kept.
+        played: how many of each tile are known to be on the rack.
+        size: of the rack.
+    """
+
+    def __init__(self, counts: Sequence[int], kept: Kept, played: Sequence[int], size: int) -> None:
+        self._size = size
+        self._parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
+        self._total = sum(part.total for part in self._parts)
+        self.knows = self._parts[0].total > 0
+        """Whether what he is thought to have kept allows it, its doubt left aside."""
+
+    def draw(self, count: int, chance: np.random.Generator) -> tuple[U8, F64]:
+        """Draw so many; as ``drawn_racks``."""
+        if not self._total > 0:
+            return np.zeros((0, self._size), np.uint8), np.zeros(0)
+        shares = [part.total / self._total for part in self._parts]
+        each = chance.multinomial(count, shares).tolist()
+        found = [part.draw(here, chance) for part, here in zip(self._parts, each, strict=True)]
+        racks, odds = (np.concatenate(both) for both in zip(*found, strict=True))
+        mixed = chance.permutation(count)  # any head of them is a sample of all
+        return racks[mixed], odds[mixed] * self._total
 
 
 class _Ways:
@@ -167,22 +191,25 @@ class _Ways:
         self, kept: Kept, share: float, counts: Sequence[int], played: Sequence[int], size: int
     ) -> None:
         self._kept, self._size = kept, size
-        self._unseen = unseen = np.array(counts, np.int64)
-        self._played = wanted = np.array(played, np.int64)
-        held = np.stack([(kept.tiles == tile).sum(axis=1) for tile in range(len(counts))], axis=1)
-        missing = np.maximum(wanted - held, 0)
-        left = unseen - held
-        rest = size - kept.size - missing.sum(axis=1)
-        possible = (left >= missing).all(axis=1) & (rest >= 0)
-        weights = np.where(possible, kept.weights, 0.0)
-        binomials = _binomials(size)
-        for tile in np.flatnonzero(wanted).tolist():
-            weights = weights * binomials[np.maximum(left[:, tile], 0), missing[:, tile]]
-        pool = int(unseen.sum()) - size
-        ways = [comb(pool + max(one, 0), max(one, 0)) for one in range(max(int(rest.max()), 0) + 1)]
-        weights = weights * np.array(ways, np.float64)[np.maximum(rest, 0)]
+        self._unseen = np.array(counts, np.int64)
+        self._played = np.array(played, np.int64)
+        pool = sum(counts) - size
+        weights = np.where(_are_there(kept.tiles, self._unseen), kept.weights, 0.0)
+        missing = np.zeros(len(kept.tiles), np.int64)
+        for tile, wanted in enumerate(played):
+            if wanted:
+                held = (kept.tiles == tile).sum(axis=1)
+                ways = [
+                    comb(max(counts[tile] - had, 0), max(wanted - had, 0))
+                    for had in range(kept.size + 1)
+                ]
+                weights *= np.array(ways, np.float64)[held]
+                missing += np.maximum(wanted - held, 0)
+        rest = size - kept.size - missing
+        possible = [comb(pool + left, left) if pool >= 0 else 0 for left in range(size + 1)]
+        weights *= np.where(rest < 0, 0.0, np.array(possible, np.float64)[np.maximum(rest, 0)])
         self._sums = np.cumsum(weights)
-        drawn = comb(int(unseen.sum()) - kept.size, max(size - kept.size, 0))
+        drawn = comb(max(sum(counts) - kept.size, 0), max(size - kept.size, 0))
         self.total = share * float(self._sums[-1]) / max(drawn, 1)
 
     def draw(self, draws: int, chance: np.random.Generator) -> tuple[U8, F64]:
@@ -193,6 +220,16 @@ class _Ways:
             tiles, sums = np.ascontiguousarray(self._kept.tiles), self._sums / self._sums[-1]
             draw_racks(tiles, sums, self._unseen, self._played, self._size, state, racks, odds)
         return racks, odds
+
+
+def _are_there(tiles: U8, counts: I64) -> npt.NDArray[np.bool_]:
+    """Tell which multisets, [count, size] each sorted, are part of so many of each tile."""
+    times = np.ones(tiles.shape, np.int64)  # that a tile was there so far
+    for at in range(1, tiles.shape[1]):
+        again = tiles[:, at] == tiles[:, at - 1]
+        times[again, at] += times[again, at - 1]
+    there: npt.NDArray[np.bool_] = np.all(times <= counts[tiles], axis=1)
+    return there
 
 
 @lru_cache(maxsize=8)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.gaps import Gaps, Judges, Play, best_kept
-from engine.holding import Kept, all_parts, count_parts, drawn_racks, priors_of
+from engine.holding import Draws, Kept, all_parts, count_parts, priors_of
 from engine.kernels.gaps import Book, copy_book
 from engine.likelihood import SIMULATING, Judge, Style
 from engine.moves import Direction, Place
@@ -42,6 +42,8 @@ MOST_LISTED = 200_000
 
 _UNLIKELY = 0.002
 """A judge whose models have no more odds in all is not asked: it takes as long as for others."""
+_MANY = 2_000  # leaves
+_BLOCK = 1_000  # racks that are drawn at once, since each time takes a while
 _NOTHING = 1e-300  # keeps a division by nothing from being one
 
 
@@ -60,6 +62,8 @@ class Posterior:
     """How many leaves are possible, or how many racks were drawn."""
     surviving: int
     """Leaves that are still possible, of those looked at."""
+    chances: F64
+    """How likely each of these leaves was to be looked at."""
     unseen: float
     """Prior mass of what was not looked at."""
     effective: float
@@ -92,10 +96,20 @@ class Posterior:
         """Say how likely one of the likeliest so many leaves is the one."""
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
-    def kept(self) -> Kept:
-        """Give what he may have kept, to be drawn to."""
-        there = self.posterior > 0
-        return Kept(self.leaves[there], self.posterior[there])
+    def kept(self, doubt: float = 0.0) -> Kept:
+        """Give what he may have kept, to be drawn to.
+
+        What was not looked at is not among it; how likely it is that, is doubt, or so is the given
+        one, if it is more. Of many leaves those that are too unlikely to matter are left out.
+        """
+        known = self.posterior * self.chances
+        least = doubt / 2 / len(known) if len(known) > _MANY else 0.0
+        there = known > least
+        mass = float(known[there].sum())
+        if not mass > 0:
+            return Kept.nothing()
+        found = 1 - mass if self.unseen or doubt else 0.0
+        return Kept(self.leaves[there], known[there] / mass, max(doubt, found))
 
 
 class Inference:
@@ -130,8 +144,9 @@ class Inference:
                 "the bag is empty, so that nothing is hidden; there is nothing to infer"
             )
         self.play, self.style = play, style
-        self._counts, self._before, self._seed = tuple(counts), before, seed
-        self._judges, self._note, self._batch = judges, "", 0
+        self._counts, self._before = tuple(counts), before
+        self._judges, self._note = judges, ""
+        self._chance = np.random.default_rng(seed & (1 << 64) - 1)
         reach = dict.fromkeys(_asked(style), 0)
         for model in style.models:
             if model.judge in reach:
@@ -154,7 +169,8 @@ class Inference:
         shown = np.bincount(np.array(play.tiles, np.int64), minlength=len(counts))
         left = [had - gone for had, gone in zip(counts, shown.tolist(), strict=True)]
         self._shown = shown.tolist()
-        if min(left) < 0 or play.kept < 0 or sum(counts) < play.held:
+        fits = 0 < play.held <= self._judges.rack_size and play.kept >= 0
+        if min(left) < 0 or not fits or sum(counts) < play.held:
             self._note = "the play has tiles that he can't have had"
             self._is_listed = True
             empty = np.zeros((0, play.held), np.uint8)
@@ -162,13 +178,17 @@ class Inference:
         plain = isinstance(play.move, Place)
         self._is_listed = plain and count_parts(left, play.kept) <= most_listed
         if not self._is_listed:
+            self._draws = Draws(counts, self._before, self._shown, play.held)
+            if not self._draws.knows:
+                self._forget()
+                self._draws = Draws(counts, self._before, self._shown, play.held)
             return self._draw(0)
         leaves = all_parts(left, play.kept)
         racks = _joined(leaves, play.tiles)
         priors = self._priors(racks)
         there = np.flatnonzero(priors)
         priors = priors[there] / priors.sum()
-        chance = np.random.default_rng(self._seed).random(len(there))
+        chance = self._chance.random(len(there))
         order = np.argsort(-priors / np.maximum(chance, 1e-12), kind="stable")
         self._priority = (priors / np.maximum(chance, 1e-12))[order]
         there = there[order]
@@ -192,14 +212,8 @@ class Inference:
 
     def _draw(self, count: int) -> tuple[U8, U8, F64]:
         """Draw so many racks."""
-        play, shown, held = self.play, self._shown, self.play.held
-        seed = int(np.random.SeedSequence((self._seed, self._batch)).generate_state(1)[0])
-        if not self._batch:
-            known = replace(self._before, doubt=0.0)
-            if not len(drawn_racks(self._counts, known, shown, held, 1, seed)[0]):
-                self._forget()
-        self._batch += 1
-        racks, odds = drawn_racks(self._counts, self._before, shown, held, count, seed)
+        play = self.play
+        racks, odds = self._draws.draw(count, self._chance)
         if isinstance(play.move, Place):
             return racks, _without(racks, play.tiles), odds
         return racks, best_kept(self._judges["static"].leaves, racks, play.kept), odds
@@ -208,8 +222,8 @@ class Inference:
 
     def advance(self, racks: int) -> int:
         """Look at so many more racks, or at those that are left; give their number."""
-        if not self._is_listed:
-            more = self._draw(racks)
+        if not self._is_listed and self.looked_at + racks > len(self._racks):
+            more = self._draw(max(racks, _BLOCK))
             self._racks = np.concatenate((self._racks, more[0]))
             self._leaves = np.concatenate((self._leaves, more[1]))
             self._odds = np.concatenate((self._odds, more[2]))
@@ -268,14 +282,19 @@ class Inference:
             weights = weights / total
         effective = _effective(weights, chance)
         if not self._is_listed:
-            leaves, prior, weights = _each_once(leaves, prior, weights)
+            leaves, prior, weights, once = _each_once(leaves, prior, weights)
+            chance = np.ones(len(leaves))
+            unseen = float(prior[once].sum())
+            if once.any():  # Good (1953): what else was to come is as likely as what came once
+                chance *= 1 - float(weights[once].sum())
         return Posterior(
             leaves=leaves,
             prior=prior,
             posterior=weights,
-            considered=len(self._racks),
+            considered=len(self._racks) if self._is_listed else end,
             surviving=int(np.count_nonzero(weights)) if survives else 0,
             unseen=max(unseen, 0.0),
+            chances=chance,
             effective=effective,
             evidence=evidence,
             note=note or ("" if self.play.kept else "all tiles were played; nothing is kept"),
@@ -314,17 +333,19 @@ def _without(racks: U8, tiles: Rack) -> U8:
     return racks[stays].reshape(len(racks), racks.shape[1] - len(tiles))
 
 
-def _each_once(leaves: U8, *weights: F64) -> tuple[U8, F64, F64]:
-    """Put equal leaves together, and add up what they have."""
+def _each_once(
+    leaves: U8, prior: F64, posterior: F64
+) -> tuple[U8, F64, F64, npt.NDArray[np.bool_]]:
+    """Put equal leaves together and add up what they have; tell which there was one of."""
     codes = np.zeros(len(leaves), np.int64)
     for column in leaves.T:
         codes = codes << 6 | column
     _, first, which = np.unique(codes, return_index=True, return_inverse=True)
     one, other = (
         np.bincount(which, weights=each, minlength=len(first)).astype(np.float64)
-        for each in weights
+        for each in (prior, posterior)
     )
-    return leaves[first], one, other
+    return leaves[first], one, other, np.bincount(which, minlength=len(first)) == 1
 
 
 def _entropy(weights: F64) -> float:

@@ -52,10 +52,18 @@ def tile_chances(kept: Kept, counts: Sequence[int], drawn: int) -> F64:
         raise ValueError(f"{drawn} tiles drawn from {max(pool, 0)}")
     ways = comb(pool, drawn)
     chances = np.empty(len(counts))
+    held = _held(kept, len(counts))
     for tile, count in enumerate(counts):
-        lacking = float(kept.weights[~(kept.tiles == tile).any(axis=1)].sum())
-        chances[tile] = 1 - lacking * (comb(max(pool - count, 0), drawn) / ways)
+        chances[tile] = 1 - (1 - held[tile]) * (comb(max(pool - count, 0), drawn) / ways)
     return np.clip(chances, 0.0, 1.0)
+
+
+def _held(kept: Kept, tiles: int) -> F64:
+    """Say for each tile how likely one or more of it were kept."""
+    first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
+    first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
+    weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
+    return np.bincount(kept.tiles[first], weights[first], tiles).astype(np.float64)
 
 
 def bingo_chance(

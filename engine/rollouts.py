@@ -168,9 +168,11 @@ def _check_possible(
     if alien.any():
         row = int(np.flatnonzero(alien)[0])
         _check_tiles(tuple(tiles[row, : sizes[row]].tolist()), len(counts))
-    impossible = sizes > most
-    for tile, count in enumerate(counts.tolist()):
-        impossible |= ((tiles == tile) & used).sum(axis=1) > count
+    times = np.ones(tiles.shape, np.int64)  # that a tile was there so far; rows are sorted
+    for at in range(1, tiles.shape[1]):
+        again = used[:, at] & (tiles[:, at] == tiles[:, at - 1])
+        times[again, at] += times[again, at - 1]
+    impossible = (sizes > most) | (used & (times > counts[tiles])).any(axis=1)
     if impossible.any():
         row = int(np.flatnonzero(impossible)[0])
         text = rules.distribution.alphabet.text(tiles[row, : sizes[row]].tolist())

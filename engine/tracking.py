@@ -14,7 +14,7 @@ he holds is worked out by what he is thought to be now, and the other way round.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -89,9 +89,7 @@ class Tracker:
         Where nothing was looked at, or nothing makes sense, he may hold anything from then on.
         """
         found = self.last = inference.posterior()
-        self.kept = Kept.nothing()
-        if len(found.leaves):
-            self.kept = replace(found.kept(), doubt=max(self.doubt, found.unseen / 2))
+        self.kept = found.kept(self.doubt)
         if self.learns and len(found.leaves) and inference.play.bag >= FULL_BAG:
             self.style = self.style.learn(found.evidence)
         return found

@@ -18,7 +18,7 @@ from bot.registry import SeatError, create_player, parse_seat
 from engine.game import Game
 from engine.inference import Play
 from engine.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
-from engine.moves import PASS, Exchange, Place
+from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import Rack
 from engine.rules import rack_tiles
 from harness.experiments.games import play_game
@@ -88,7 +88,11 @@ def test_what_a_static_player_kept_is_never_ruled_out() -> None:
 
 def test_it_knows_more_than_chance_does() -> None:
     watcher, game = watched(False)
-    told = [chances[kept_by(game, turns - 1)] for turns, _, chances in watcher.beliefs if turns]
+    told = [
+        chances[kept_by(game, turns - 1)]
+        for turns, _, chances in watcher.beliefs
+        if turns and isinstance(game.turns[turns - 1].move, Place)
+    ]
     assert np.mean(np.log(told)) > -6, "by chance it would be about -8"
 
 
@@ -129,8 +133,14 @@ def test_every_choice_says_what_is_believed() -> None:
     assert len(player.choices) == len(game.turns) // 2
     for choice in player.choices:
         assert choice.belief is not None
-        assert choice.belief.considered >= 1
         assert sum(choice.belief.style.values()) == pytest.approx(1)
+    last = player.choices[-1].belief
+    assert last is not None
+    assert last.note == "the bag is empty"
+    for choice in player.choices[:5]:
+        assert choice.belief is not None
+        assert choice.belief.considered >= 1
+        assert choice.belief.bingo is not None
         assert len(choice.belief.tiles) == len(RULES.distribution.counts)
 
 
@@ -178,10 +188,53 @@ def test_turns_are_read_as_the_opponent_made_them() -> None:
         assert isinstance(seen, _Seen)
         assert seen.play == Play(view.position.board, expected, 0, RULES.rack_size, view.bag)
         assert seen.counts == view.unseen
-        opponent.think(FEW)
+        opponent.think(Effort(racks=20_000))
         assert opponent.told is not None
         assert opponent.belief(view) is not None
         assert opponent.belief(replace(view, bag=0)) is None
+
+
+def test_a_style_that_is_not_learnt_is_not_told() -> None:
+    """It would be kept as what is known of him."""
+    opponent = Opponent(begun(), Style.of(SIMULATING), learns=False)
+    after = replace(begun(), history=())
+    opponent.observe(after, Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0))
+    opponent.think(FEW)
+    assert opponent.told is not None
+    assert opponent.told.style == {}
+
+
+@pytest.mark.parametrize("bag", [0, 79, 93, 200])
+def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
+    view = replace(begun(), bag=bag)
+    opponent = Opponent(view, stranger())
+    opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
+    opponent.think(FEW)
+    assert opponent.told is not None
+    assert "he can't have" in opponent.told.note
+    assert opponent.belief(begun()) is None
+
+
+def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
+    view = begun()
+    zs = Place(7, 7, Direction.ACROSS, (26, 26, 26))
+    opponent = Opponent(view, stranger())
+    opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
+    opponent.think(FEW)
+    assert opponent.told is not None
+    assert "tiles that he can't have had" in opponent.told.note
+    assert opponent.belief(view) is None
+
+
+def test_several_plays_share_the_time() -> None:
+    """As when a game is taken up; each look at this clock takes ten milliseconds."""
+    looks = iter(range(10_000))
+    opponent = Opponent(begun(), stranger(), clock=lambda: next(looks) / 100)
+    for seq in (1, 3, 5):
+        play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
+        opponent.observe(begun(), play)
+    opponent.think(Effort(ms=300))
+    assert 300 <= 10 * next(looks) < 500
 
 
 @pytest.mark.parametrize(

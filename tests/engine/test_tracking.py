@@ -276,7 +276,8 @@ def test_what_was_looked_at_in_part_is_doubted_more() -> None:
     turn, tracker, _ = after_a_play()
     found = watched(tracker, turn.play, turn.counts, 5)
     assert 0 < found.unseen < 1
-    assert tracker.kept.doubt == found.unseen / 2
+    looked_at = float((found.posterior * found.chances).sum())
+    assert tracker.kept.doubt == pytest.approx(1 - looked_at)
 
 
 def test_without_a_bag_there_is_nothing_to_watch() -> None:
