@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.rules import Rules
-from lexicons.cache import replacing
 
+from ..pictures import picture
 from .inferred import Inferred
 
 if TYPE_CHECKING:
@@ -35,16 +35,12 @@ def draw_inferred(
     Raises:
         OSError: the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
     bars = min(top, _MOST_BARS, len(inferred.posterior.leaves))
-    figure = Figure(figsize=(15, max(6.0, 1.5 + 0.25 * bars)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(2, 3))
-    _draw_leaves(left, inferred, rules, bars)
-    _draw_tiles(right, inferred, rules)
-    figure.suptitle(title)
-    with replacing(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=110)
+    with picture(path, 15, max(6.0, 1.5 + 0.25 * bars)) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=(2, 3))
+        _draw_leaves(left, inferred, rules, bars)
+        _draw_tiles(right, inferred, rules)
+        figure.suptitle(title)
 
 
 def _draw_leaves(axes: Axes, inferred: Inferred, rules: Rules, bars: int) -> None:

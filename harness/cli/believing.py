@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +14,15 @@ from cyclopts import Parameter
 from .. import figures
 from .failing import CommandFailed
 from .field import load_field
+from .long_runs import (
+    check_counts,
+    fill,
+    going_on,
+    sentences,
+    stranger_checksum,
+    telling,
+    with_error,
+)
 from .options import JsonOption, LexiconOption, load_words, say
 
 if TYPE_CHECKING:
@@ -29,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["calibration", "styles"]
 
 _SEAT = "sim?time=150ms"
-_TELL_EVERY_S = 20
 
 
 @Parameter(name="*")
@@ -55,8 +60,7 @@ class _Watching:
 
         from ..experiments.games import Meeting
 
-        if min(self.racks, self.workers) < 1:
-            raise CommandFailed("--racks and --workers are 1 or more")
+        check_counts(racks=self.racks, workers=self.workers)
         field = load_field(load_words(self.lexicon))
         try:
             for seat in seats:
@@ -67,14 +71,12 @@ class _Watching:
 
     def settings(self, experiment: str, meeting: Meeting, seed: int) -> dict[str, Any]:
         """Say what a file of results is of; what strangers are taken for is a part of it."""
-        from engine.likelihood import stranger
-
         return {
             "experiment": experiment,
             "lexicon": meeting.lexicon.checksum,
             "seed": seed,
             "racks": self.racks,
-            "stranger": hashlib.sha256(repr(stranger()).encode()).hexdigest()[:16],
+            "stranger": stranger_checksum(),
         }
 
 
@@ -108,17 +110,17 @@ def calibration(
         watching: With what.
     """
     watching = watching or _Watching()
-    if positions < 1:
-        raise CommandFailed(f"--positions {positions}: there is at least one")
+    check_counts(positions=positions)
     if not 0 <= doubt <= 1:
         raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
     from ..experiments.calibration import Calibration, bin_rows, loss_rows
+    from ..experiments.lines import open_lines
 
     meeting = watching.meeting((seat, seat))
     asked = Calibration(meeting, _given_games(from_, meeting), watching.racks)
     seed = meeting.seed if asked.games is None else asked.games.seed
     settings = watching.settings("calibration", meeting, seed)
-    with _opened(out, settings) as lines:
+    with going_on(out), open_lines(out, settings) as lines:
         records = _calibrate(asked, lines.of(players=[seat, seat]), positions, watching.workers)
     losses, bins = loss_rows(records, doubt), bin_rows(records, doubt)
     if plot is not None:
@@ -139,12 +141,8 @@ def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
 
     if path is None:
         return None
-    try:
+    with sentences("--from", path):
         return read_games(path, meeting.lexicon, meeting.seats)
-    except OSError as error:
-        raise CommandFailed(f"--from {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise CommandFailed(f"--from {error}") from None
 
 
 def _calibrate(
@@ -154,8 +152,7 @@ def _calibrate(
     from ..train.crew import open_crew
 
     with open_crew(workers, tell=say) as crew:
-        tell = _telling(positions, "positions")
-        records = calibrate(asked, lines, positions, crew, lambda done: tell("", done))
+        records = calibrate(asked, lines, positions, crew, telling(positions, "positions"))
     there = sum(len(one["seen"]) for one in records)
     if there < positions:
         say(f"the games of --from have no more than {there:,} positions")
@@ -165,10 +162,8 @@ def _calibrate(
 def _draw(losses: Sequence[LossRow], bins: Sequence[BinRow], path: Path) -> None:
     from ..experiments.calibration_plot import draw_calibration
 
-    try:
+    with sentences("--plot", path):
         draw_calibration(losses, bins, path)
-    except OSError as error:
-        raise CommandFailed(f"--plot {path} can't be written: {error.strerror}") from None
 
 
 def styles(
@@ -193,7 +188,7 @@ def styles(
     watching = watching or _Watching()
     if games < 2 or games % 2:
         raise CommandFailed(f"--games {games}: they come in pairs")
-    from ..experiments.lines import fill_in
+    from ..experiments.lines import open_lines
     from ..experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
     from ..train.crew import open_crew
 
@@ -205,15 +200,14 @@ def styles(
     settings = watching.settings("styles", asked[0].meeting, watching.seed)
     rows: list[StyleRow] = []
     odds: dict[str, dict[str, float]] = {}
-    with _opened(out, settings) as every, open_crew(watching.workers, tell=say) as crew:
-        tell = _telling(games, "games")
+    with (
+        going_on(out),
+        open_lines(out, settings) as every,
+        open_crew(watching.workers, tell=say) as crew,
+    ):
         for name, one in zip(names, asked, strict=True):
             lines = every.of(players=list(one.meeting.seats))
-
-            def count(done: int, missing: int, of: str = name) -> None:
-                tell(of, games - missing + done)
-
-            fill_in(lines, games, crew, watched, one, count)
+            fill(lines, games, crew, watched, one, telling(games, "games", name))
             rows += style_rows(name, lines.records[:games])
             odds[name] = mean_odds(lines.records[:games])
     _show_styles(rows, odds, watching.json_)
@@ -231,43 +225,6 @@ def _show_styles(
     heads = ("opponent", *(f"{model} in the end" for model in models))
     cells = [(name, *(figures.share(one[model]) for model in models)) for name, one in odds.items()]
     print(figures.table(heads, cells))
-
-
-# --- what both do ---------------------------------------------------------------------------------
-
-
-@contextmanager
-def _opened(out: Path, settings: dict[str, Any]) -> Iterator[Lines]:
-    """Open the file of results; turn what goes wrong meanwhile into a sentence."""
-    from ..experiments.lines import open_lines
-    from ..train.crew import CrewError
-
-    try:
-        with open_lines(out, settings) as lines:
-            yield lines
-    except CrewError as error:
-        raise CommandFailed(str(error), status=1) from None
-    except OSError as error:
-        raise CommandFailed(f"--out {out}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    except KeyboardInterrupt:
-        say(f"stopped; the same command goes on with {out}")
-        raise
-
-
-def _telling(wanted: int, what: str) -> Callable[[str, int], None]:
-    """Give a function that tells how far it is, now and then."""
-    told = time.monotonic()
-
-    def tell(of: str, done: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if done >= wanted or now - told > _TELL_EVERY_S:
-            told = now
-            say(f"{of}: {done:,} of {wanted:,} {what}".removeprefix(": "))
-
-    return tell
 
 
 # --- what is told ---------------------------------------------------------------------------------
@@ -291,21 +248,20 @@ def _loss_row(row: LossRow) -> tuple[str, ...]:
         row.belief,
         row.leaves,
         f"{row.positions:,}",
-        _with_error(row.loss, row.error, 3),
+        with_error(row.loss, row.error, 3),
         row.against or figures.DASH,
-        _with_error(row.difference, row.difference_error, 4),
+        with_error(row.difference, row.difference_error, 4),
     )
 
 
 def _bin_row(row: BinRow) -> tuple[str, ...]:
-    error = None if row.error is None else 100 * row.error
     return (
         row.belief,
         row.of,
         f"{row.cases:,}",
         figures.share(row.predicted),
         figures.share(row.observed),
-        _with_error(100 * row.difference, error, 2),
+        with_error(row.difference, row.error, 2, times=100),
     )
 
 
@@ -316,12 +272,6 @@ def _style_row(row: StyleRow) -> tuple[str, ...]:
         row.turns,
         f"{row.positions:,}",
         *(figures.number(one, 3) for one in losses),
-        _with_error(row.over_fixed, row.over_fixed_error, 4),
-        _with_error(row.over_mixture, row.over_mixture_error, 4),
+        with_error(row.over_fixed, row.over_fixed_error, 4),
+        with_error(row.over_mixture, row.over_mixture_error, 4),
     )
-
-
-def _with_error(value: float | None, error: float | None, decimals: int) -> str:
-    if value is None or error is None:
-        return figures.number(value, decimals)
-    return f"{figures.number(value, decimals)} ± {figures.number(error, decimals)}"

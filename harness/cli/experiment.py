@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from cyclopts import App, Parameter
 from .. import figures
 from .failing import CommandFailed
 from .field import load_field
+from .long_runs import going_on, telling, with_error
 from .options import (
     JsonOption,
     LeavesOption,
@@ -45,15 +45,17 @@ _BELIEFS = {
     "calibration": "See how well leaves are guessed, in games where the truth is known.",
     "styles": "See whether learning what kind of player one meets pays within one game.",
 }
+_GAINS = {
+    "gains": "See where guessing the opponent's rack pays: by tiles unseen, and by tiles played.",
+}
 for _module, _commands in (
     ("measure", _MEASURES),
     ("strength", _STRENGTHS),
     ("believing", _BELIEFS),
+    ("gains", _GAINS),
 ):
     for _name, _help in _commands.items():
         app.command(f"harness.cli.{_module}:{_name}", name=_name, help=_help)
-
-_TELL_EVERY_S = 20
 
 
 @Parameter(name="*")
@@ -143,29 +145,18 @@ def cs221(
 
     field = playing.field(leaves)
     racks = leave_table(shipped_rack_weights(), field.rules.distribution)
-    try:
+    with going_on(out):
         found = measure_cs221(field, racks, games, playing.threads, playing.seed)
         sampled = measure_sampling(
-            field, games, playing.threads, playing.seed, out, say, _tell(games)
+            field,
+            games,
+            playing.threads,
+            playing.seed,
+            out,
+            say,
+            lambda player: telling(games, "games", player),
         )
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    except OSError as error:
-        raise CommandFailed(f"--out {out}: {error.strerror}") from None
     playing.show(found, sampled)
-
-
-def _tell(games: int) -> Callable[[str, int], None]:
-    """Give a function that tells how far a player's games are, now and then."""
-    told = time.monotonic()
-
-    def tell(player: str, played: int) -> None:
-        nonlocal told
-        if played == games or time.monotonic() - told > _TELL_EVERY_S:
-            told = time.monotonic()
-            say(f"{player}: {played:,} of {games:,} games")
-
-    return tell
 
 
 def _judge(name: str, field: Field) -> Judge:
@@ -203,7 +194,7 @@ def _row(one: Duel) -> tuple[str, ...]:
         figures.share(one.wins),
         figures.number(one.mean),
         figures.number(one.opponent_mean),
-        f"{figures.number(one.difference, 2, sign=True)} ± {one.error:.2f}",
+        with_error(one.difference, one.error, 2, sign=True),
         f"{one.lost_twice:.2%}",
         f"{one.largest_ratio:.2f}",
     )

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
 from .. import figures
 from .failing import CommandFailed
 from .field import load_chances, load_field
+from .long_runs import check_cores, check_counts, show_rows, with_error, work_through
 from .options import (
     Duration,
     JsonOption,
@@ -26,7 +21,6 @@ from .options import (
     WinprobOption,
     load_words,
     parse_duration,
-    say,
 )
 
 if TYPE_CHECKING:
@@ -35,9 +29,6 @@ if TYPE_CHECKING:
     from ..experiments.searches import Ground
 
 __all__ = ["coverage", "regret"]
-
-_Common = TypeVar("_Common")
-_TELL_EVERY_S = 20
 
 
 @Parameter(name="*")
@@ -64,8 +55,7 @@ class _Searching:
 
     def ground(self) -> Ground:
         """Load what is searched with, or fail with a sentence."""
-        if min(self.candidates, self.plies, self.workers) < 1:
-            raise CommandFailed("--candidates, --plies and --workers are 1 or more")
+        check_counts(candidates=self.candidates, plies=self.plies, workers=self.workers)
         from ..experiments.searches import Ground
 
         field = load_field(load_words(self.lexicon), self.leaves, self.winprob)
@@ -81,30 +71,6 @@ class _Searching:
             plies=self.plies,
             seed=self.seed,
         )
-
-    def work_through(
-        self,
-        out: Path,
-        positions: int,
-        settings: Mapping[str, object],
-        function: Callable[[_Common, int], dict[str, Any]],
-        common: _Common,
-        show: Callable[[Sequence[dict[str, Any]]], None],
-    ) -> None:
-        """Do what is missing in the file and show all that there is, also when it is stopped."""
-        from ..experiments.lines import fill_in, open_lines
-        from ..train.crew import open_crew
-
-        with _sentences(out), open_lines(out, settings) as lines:
-            try:
-                if lines.missing(positions):
-                    with open_crew(self.workers, tell=say) as crew:
-                        fill_in(lines, positions, crew, function, common, _telling())
-            except KeyboardInterrupt:
-                say(f"stopped; the same command goes on with {out}")
-                show(lines.records)
-                raise
-            show(lines.records[:positions])
 
 
 def regret(
@@ -127,8 +93,8 @@ def regret(
         searching: With what.
     """
     searching = searching or _Searching()
-    _check_counts(positions=positions)
-    _check_cores(searching.workers)
+    check_counts(positions=positions)
+    check_cores(searching.workers)
     named, times_ms = _rules(rules), tuple(map(_milliseconds, times.split(",")))
     if reference < 1:
         raise CommandFailed("--reference is a millisecond or more")
@@ -144,10 +110,20 @@ def regret(
     }
 
     def show(records: Sequence[dict[str, Any]]) -> None:
-        _show(regret_rows(records, named, times_ms), _REGRET, _regret_row, searching.json_)
+        rows = regret_rows(records, named, times_ms)
+        show_rows(rows, _REGRET, _regret_row, searching.json_)
 
     question = Question(ground, named, times_ms, reference)
-    searching.work_through(out, positions, settings, regrets_in, question, show)
+    work_through(
+        out,
+        settings,
+        positions,
+        regrets_in,
+        question,
+        show,
+        workers=searching.workers,
+        what="positions",
+    )
 
 
 def coverage(
@@ -170,7 +146,7 @@ def coverage(
         searching: With what.
     """
     searching = searching or _Searching()
-    _check_counts(positions=positions, rollouts=rollouts, times=times)
+    check_counts(positions=positions, rollouts=rollouts, times=times)
     named = _rules(rules)
     from ..experiments.coverage import Comparison, coverage_rows, covered_in
 
@@ -184,29 +160,23 @@ def coverage(
     }
 
     def show(records: Sequence[dict[str, Any]]) -> None:
-        _show(coverage_rows(records, named), _COVERAGE, _coverage_row, searching.json_)
+        rows = coverage_rows(records, named)
+        show_rows(rows, _COVERAGE, _coverage_row, searching.json_)
 
     comparison = Comparison(ground, named, rollouts, times)
-    searching.work_through(out, positions, settings, covered_in, comparison, show)
+    work_through(
+        out,
+        settings,
+        positions,
+        covered_in,
+        comparison,
+        show,
+        workers=searching.workers,
+        what="positions",
+    )
 
 
 # --- what is given --------------------------------------------------------------------------------
-
-
-def _check_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        if count < 1:
-            raise CommandFailed(f"--{name} {count}: there is at least one")
-
-
-def _check_cores(workers: int) -> None:
-    """See that searches against the clock don't wait for each other."""
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    if workers > cores:
-        raise CommandFailed(
-            f"--workers {workers}: searches against the clock need a core each, and there are "
-            f"{cores} here"
-        )
 
 
 def _rules(text: str) -> tuple[str, ...]:
@@ -229,52 +199,7 @@ def _milliseconds(text: str) -> int:
     return time_ms
 
 
-@contextmanager
-def _sentences(out: Path) -> Iterator[None]:
-    """Turn what goes wrong into a sentence."""
-    from ..train.crew import CrewError
-
-    try:
-        yield
-    except CrewError as error:
-        raise CommandFailed(str(error), status=1) from None
-    except OSError as error:
-        raise CommandFailed(f"--out {out}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-
-
 # --- what is told ---------------------------------------------------------------------------------
-
-
-def _telling() -> Callable[[int, int], None]:
-    """Give a function that tells of positions now and then."""
-    began = told = time.monotonic()
-
-    def tell(done: int, of: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if done == of or now - told > _TELL_EVERY_S:
-            told = now
-            left = figures.minutes((now - began) / done * (of - done))
-            say(f"{done:,} of {of:,} positions, {left} left")
-
-    return tell
-
-
-_Row = TypeVar("_Row", "RegretRow", "CoverageRow")
-
-
-def _show(
-    rows: Sequence[_Row],
-    heads: Sequence[str],
-    write: Callable[[_Row], tuple[str, ...]],
-    as_json: bool,
-) -> None:
-    if as_json:
-        print(json.dumps([dataclasses.asdict(row) for row in rows], ensure_ascii=False))
-        return
-    print(figures.table(heads, list(map(write, rows))))
 
 
 _REGRET = (
@@ -304,29 +229,22 @@ def _regret_row(row: RegretRow) -> tuple[str, ...]:
         row.rule,
         figures.duration(row.time_ms) if row.time_ms else figures.DASH,
         f"{row.positions:,}",
-        _with_error(row.regret, row.regret_error, 3),
-        _with_error(row.at_least, row.at_least_error, 3),
-        _with_error(row.points, row.points_error, 2),
+        with_error(row.regret, row.regret_error, 3),
+        with_error(row.at_least, row.at_least_error, 3),
+        with_error(row.points, row.points_error, 2),
         figures.share(row.same),
         f"{row.rollouts:,}",
-        _with_error(row.over_equal, row.over_equal_error, 3),
+        with_error(row.over_equal, row.over_equal_error, 3),
     )
 
 
 def _coverage_row(row: CoverageRow) -> tuple[str, ...]:
-    covered, error = (None if one is None else 100 * one for one in (row.covered, row.error))
     return (
         row.rule,
         row.measure,
         row.candidates,
         f"{row.cases:,}",
-        _with_error(covered, error, 1),
+        with_error(row.covered, row.error, times=100),
         figures.share(row.expected),
-        _with_error(row.bias, row.bias_error, 2),
+        with_error(row.bias, row.bias_error, 2),
     )
-
-
-def _with_error(value: float | None, error: float | None, decimals: int) -> str:
-    if value is None or error is None:
-        return figures.number(value, decimals)
-    return f"{figures.number(value, decimals)} ± {figures.number(error, decimals)}"

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,16 +14,15 @@ from cyclopts import Parameter
 from .. import figures
 from .failing import CommandFailed
 from .field import load_field
+from .long_runs import check_cores, going_on, sentences, telling, with_error
 from .options import Duration, JsonOption, LeavesOption, LexiconOption, load_words, say
 
 if TYPE_CHECKING:
-    from ..experiments.games import Meeting
     from ..experiments.lines import Lines
     from ..experiments.richards_amir import Contest, Limit, Strength
 
 __all__ = ["baselines", "table1", "table2"]
 
-_TELL_EVERY_S = 20
 _USUAL_MS = 150
 
 
@@ -63,7 +58,8 @@ class _Playing:
 
         if self.time is not None and self.iterations is not None:
             raise CommandFailed("--time or --iterations ends a search, not both")
-        _check_cores(self.workers, self.iterations)
+        if self.iterations is None:
+            check_cores(self.workers)
         return Limit(_USUAL_MS if self.time is None else self.time, self.iterations)
 
     def play(self, contests: Sequence[Contest], *, all_there: bool = False) -> None:
@@ -81,13 +77,13 @@ class _Playing:
             Meeting(one.seats, field.lexicon, field.rules, self.seed, leaves) for one in contests
         ]
         most = None if all_there else self.games
-        with _sentences(self.out), open_games(self.out, meetings[0]) as lines:
+        with going_on(self.out), open_games(self.out, meetings[0]) as lines:
             try:
                 with open_players(self.workers, say) as crew:
                     for one in meetings:
-                        play_missing(lines, one, self.games, crew, _telling(one, self.games))
+                        tell = telling(self.games, "games", " – ".join(one.seats))
+                        play_missing(lines, one, self.games, crew, tell)
             except KeyboardInterrupt:
-                say(f"stopped; the same command goes on with {self.out}" if self.out else "stopped")
                 self._show(contests, lines, most)
                 raise
             self._show(contests, lines, most)
@@ -152,53 +148,7 @@ def baselines(*, playing: _Playing | None = None) -> None:
     playing.play(Contest.baselines(playing.limit()), all_there=True)
 
 
-# --- what is given --------------------------------------------------------------------------------
-
-
-def _check_cores(workers: int, iterations: int | None) -> None:
-    """See that searches against the clock don't wait for each other."""
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    if iterations is None and workers > cores:
-        raise CommandFailed(
-            f"--workers {workers}: searches against the clock need a core each, and there are "
-            f"{cores} here"
-        )
-
-
-@contextmanager
-def _sentences(out: Path | None) -> Iterator[None]:
-    """Turn what goes wrong into a sentence."""
-    from ..train.crew import CrewError
-
-    try:
-        yield
-    except CrewError as error:
-        raise CommandFailed(str(error), status=1) from None
-    except OSError as error:
-        raise CommandFailed(f"--out {out}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-
-
 # --- what is told ---------------------------------------------------------------------------------
-
-
-def _telling(meeting: Meeting, games: int) -> Callable[[int], None]:
-    """Give a function that tells how far a meeting is, now and then."""
-    told = began = time.monotonic()
-    first: int | None = None
-
-    def tell(there: int) -> None:
-        nonlocal told, first
-        now = time.monotonic()
-        first = there - 1 if first is None else first
-        if there == games or now - told > _TELL_EVERY_S:
-            told = now
-            left = figures.minutes((now - began) / (there - first) * (games - there))
-            player, opponent = meeting.seats
-            say(f"{player} – {opponent}: {there:,} of {games:,} games, {left} left")
-
-    return tell
 
 
 _HEADINGS = (
@@ -221,10 +171,10 @@ def _rows(one: Strength) -> list[tuple[str, ...]]:
         f"{one.player} – {one.opponent}",
         f"{one.games:,}",
         f"{one.wins}–{one.losses}–{one.ties}",
-        _with_error(one.win_rate, one.win_rate_error, 100),
+        with_error(one.win_rate, one.win_rate_error, times=100, unit=" %"),
         figures.number(one.mean),
         figures.number(one.opponent_mean),
-        _with_error(one.difference, one.error, sign=True),
+        with_error(one.difference, one.error, sign=True),
         figures.number(one.largest_win, 0),
         figures.number(one.largest_loss, 0),
         figures.number(one.deviation),
@@ -244,20 +194,8 @@ def _rows(one: Strength) -> list[tuple[str, ...]]:
     return [ours, published]
 
 
-def _with_error(
-    value: float | None, error: float | None, times: int = 1, *, sign: bool = False
-) -> str:
-    """Write a value and half the width of its interval, as far as they are known."""
-    unit = " %" if times == 100 else ""
-    if value is None or error is None:
-        return figures.number(value and times * value, 1, sign, unit)
-    return f"{figures.number(times * value, 1, sign)} ± {figures.number(times * error, 1)}{unit}"
-
-
 def _draw(found: Sequence[Strength], path: Path) -> None:
     from ..experiments.plots import draw_strengths
 
-    try:
+    with sentences("--plot", path):
         draw_strengths(found, path)
-    except OSError as error:
-        raise CommandFailed(f"--plot {path}: {error.strerror or error}") from None

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexicons.cache import replacing
-
+from ..pictures import picture
 from .calibration import TILE_BELIEFS, BinRow, LossRow
 
 if TYPE_CHECKING:
@@ -24,16 +23,12 @@ def draw_calibration(losses: Sequence[LossRow], bins: Sequence[BinRow], path: st
     Raises:
         OSError: the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 6), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
-    _draw_losses(left, [row for row in losses if row.leaves == "all"])
-    for axes, of in ((middle, "rack"), (right, "leave")):
-        _draw_bins(axes, [row for row in bins if row.of == of])
-        axes.set(title=f"tiles on the {of}")
-    with replacing(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=110)
+    with picture(path, 15, 6) as figure:
+        left, middle, right = figure.subplots(1, 3)
+        _draw_losses(left, [row for row in losses if row.leaves == "all"])
+        for axes, of in ((middle, "rack"), (right, "leave")):
+            _draw_bins(axes, [row for row in bins if row.of == of])
+            axes.set(title=f"tiles on the {of}")
 
 
 def _draw_losses(axes: Axes, rows: Sequence[LossRow]) -> None:

@@ -8,16 +8,17 @@ leave table and all adjustments; these play in kernels. *mc* and *mc+rh* sample 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import combinations
 from pathlib import Path
+
+import numpy as np
 
 from engine.evaluation import PLAIN
 from lexicons.leaves import LeaveTable
 
 from ..bench.selfplay import Field
-from .duel import Duel, Judge, play_duel, static, vanilla
-from .games import Meeting, play_seats
+from .duel import Duel, Judge, add_up, play_duel, static, vanilla
+from .games import Meeting, open_games, open_players, play_missing
 
 __all__ = ["PLAYERS", "measure_cs221", "measure_sampling"]
 
@@ -65,7 +66,7 @@ def measure_sampling(
     seed: int,
     out: Path | None = None,
     tell: Callable[[str], object] | None = None,
-    progress: Callable[[str, int], object] | None = None,
+    progress: Callable[[str], Callable[[int], object]] | None = None,
 ) -> list[Duel]:
     """Play so many games of each of CS221's own players against vanilla, itself among them.
 
@@ -74,26 +75,22 @@ def measure_sampling(
         games: for each player.
         workers: how many processes play at once.
         seed: for the bags, which are the same for each player, and for their samples.
-        out: a file that has, or gets, what came of each game (``play_seats``).
+        out: a file that has, or gets, what came of each game (``open_games``).
         tell: told in a sentence what is waited for.
-        progress: told a player and how many of his games there are by now.
+        progress: told a player, gives what is told after each of his games how many there are.
 
     Raises:
-        ValueError: as ``play_seats``.
+        ValueError: as ``open_games``, ``open_players`` and ``play_missing``.
         OSError: the file can't be read or written.
     """
-
-    def count(player: str) -> Callable[[int], object] | None:
-        return partial(progress, player) if progress is not None else None
-
-    return [
-        play_seats(
-            Meeting((player, "vanilla"), field.lexicon, field.rules, seed),
-            games,
-            workers=workers,
-            out=out,
-            tell=tell,
-            progress=count(player),
-        )
-        for player in PLAYERS
+    meetings = [
+        Meeting((player, "vanilla"), field.lexicon, field.rules, seed) for player in PLAYERS
     ]
+    found = []
+    with open_games(out, meetings[0]) as lines, open_players(workers, tell) as crew:
+        for one in meetings:
+            count = None if progress is None else progress(one.seats[0])
+            records = play_missing(lines, one, games, crew, count).records[:games]
+            scores = np.array([each["scores"] for each in records])
+            found.append(add_up(*one.seats, scores[:, 0], scores[:, 1]))
+    return found

@@ -253,7 +253,7 @@ def test_styles_are_learnt_and_gone_on_with(tilewire: CommandLine, tmp_path: Pat
     ("what", "options", "says"),
     [
         ("calibration", ("--positions", "0"), "--positions 0: there is at least one"),
-        ("calibration", ("--racks", "0"), "--racks and --workers are 1 or more"),
+        ("calibration", ("--racks", "0"), "--racks 0: there is at least one"),
         ("calibration", ("--doubt", "1.5"), "--doubt 1.5: it is a share, from 0 to 1"),
         ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
         ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -123,8 +124,8 @@ def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> No
 def test_the_players_of_cs221_all_play_vanilla(field: Field) -> None:
     told: list[tuple[str, int]] = []
 
-    def tell(player: str, played: int) -> None:
-        told.append((player, played))
+    def tell(player: str) -> Callable[[int], None]:
+        return lambda played: told.append((player, played))
 
     duels = measure_sampling(field, 4, 1, 1, progress=tell)
     assert [(one.player, one.opponent, one.games) for one in duels] == [

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import CommandLine
+from interrupts import interrupted
 
 from bot.player import Budget, Choice, Observed, View
 from bot.players.static import StaticPlayer
@@ -292,31 +289,10 @@ def test_a_file_of_something_else(tilewire: CommandLine, tmp_path: Path) -> None
     assert out.read_text() == "notes"
 
 
-@pytest.fixture
-def table1_process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
     out = tmp_path / "games.jsonl"
-    process = subprocess.Popen(
-        (
-            *(sys.executable, "-c", "from harness.cli import main; main()", "experiment", "table1"),
-            *("--iterations", "2", "--games", "100000", "--out", str(out)),
-        ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    yield process, out
-    process.kill()
-    process.communicate()
-
-
-def test_an_interrupt_shows_what_there_is(
-    table1_process: tuple[subprocess.Popen[str], Path],
-) -> None:
-    process, out = table1_process
-    while process.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < 4):
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    printed, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
+    many = ("--iterations", "2", "--games", "100000")
+    status, printed, told = interrupted(out, 4, "experiment", "table1", *many)
+    assert status == 130, told
     assert "full-knowledge?iterations=2 – sim?iterations=2" in printed
     assert f"the same command goes on with {out}" in told

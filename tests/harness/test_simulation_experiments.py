@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -16,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
+from interrupts import interrupted
 
 from engine.generate import Generator
 from engine.moves import PASS, Direction, Exchange, Place
@@ -333,7 +329,7 @@ def test_coverage_is_measured_alike_by_any_number_of_workers(
         ("regret", ("--rules", "best"), "no rule is called 'best'"),
         ("regret", ("--times", "5"), "--times: '5' is no duration"),
         ("regret", ("--times", "0ms"), "--times: 0ms is no time to search in"),
-        ("regret", ("--candidates", "0"), "--candidates, --plies and --workers are 1 or more"),
+        ("regret", ("--candidates", "0"), "--candidates 0: there is at least one"),
         ("regret", ("--positions", "-1"), "--positions -1: there is at least one"),
         ("regret", ("--workers", f"{4 * (os.cpu_count() or 1)}"), "need a core each"),
         ("regret", ("--reference", "1ms"), "1 ms is too short here to sample each of 15"),
@@ -351,32 +347,10 @@ def test_what_can_not_be_measured(
     assert says in tilewire.err
 
 
-@pytest.fixture
-def regret_process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
     out = tmp_path / "regret.jsonl"
     given = ("--times", "5ms", "--reference", "200ms", "--candidates", "3", "--positions", "100000")
-    process = subprocess.Popen(
-        (
-            *(sys.executable, "-c", "from harness.cli import main; main()", "experiment", "regret"),
-            *(*given, "--out", str(out)),
-        ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    yield process, out
-    process.kill()
-    process.communicate()
-
-
-def test_an_interrupt_shows_what_there_is(
-    regret_process: tuple[subprocess.Popen[str], Path],
-) -> None:
-    process, out = regret_process
-    while process.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < 3):
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    printed, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
+    status, printed, told = interrupted(out, 3, "experiment", "regret", *given)
+    assert status == 130, told
     assert "top-two" in printed
     assert f"the same command goes on with {out}" in told

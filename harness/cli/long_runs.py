@@ -1,0 +1,214 @@
+"""What commands have in common that run for hours: how they go on, fail, stop and tell of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import figures
+from .failing import CommandFailed
+from .options import say
+
+if TYPE_CHECKING:
+    from ..experiments.lines import Lines
+    from ..train.crew import Crew
+
+__all__ = [
+    "check_cores",
+    "check_counts",
+    "fill",
+    "going_on",
+    "sentences",
+    "show_rows",
+    "stranger_checksum",
+    "telling",
+    "with_error",
+    "work_through",
+]
+
+_Common = TypeVar("_Common")
+_Row = TypeVar("_Row")
+_TELL_EVERY_S = 20
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def check_counts(**counts: int) -> None:
+    """See that there is one or more of everything, by the names of options, or fail."""
+    for name, count in counts.items():
+        if count < 1:
+            raise CommandFailed(f"--{name} {count}: there is at least one")
+
+
+def check_cores(workers: int) -> None:
+    """See that searches against the clock don't wait for each other, or fail."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if workers > cores:
+        raise CommandFailed(
+            f"--workers {workers}: searches against the clock need a core each, and there are "
+            f"{cores} here"
+        )
+
+
+def stranger_checksum() -> str:
+    """Tell what strangers are taken for from what other versions take them for."""
+    from engine.likelihood import stranger
+
+    return hashlib.sha256(repr(stranger()).encode()).hexdigest()[:16]
+
+
+# --- a run ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def sentences(option: str, path: Path | None) -> Iterator[None]:
+    """Turn what goes wrong with the file of an option, or with workers, into a sentence."""
+    from ..train.crew import CrewError
+
+    try:
+        yield
+    except CrewError as error:
+        raise CommandFailed(str(error), status=1) from None
+    except OSError as error:
+        raise CommandFailed(f"{option} {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+
+
+@contextmanager
+def going_on(out: Path | None) -> Iterator[None]:
+    """Turn what goes wrong into a sentence, and tell one who stops the run how it goes on."""
+    with sentences("--out", out):
+        try:
+            yield
+        except KeyboardInterrupt:
+            say(f"stopped; the same command goes on with {out}" if out else "stopped")
+            raise
+
+
+def work_through(
+    out: Path,
+    settings: Mapping[str, object],
+    count: int,
+    function: Callable[[_Common, int], dict[str, Any]],
+    common: _Common,
+    show: Callable[[Sequence[dict[str, Any]]], None],
+    *,
+    workers: int,
+    what: str,
+) -> None:
+    """Work out what is missing in a file and show all that there is, also when it is stopped.
+
+    Args:
+        out: the file.
+        settings: what the experiment is (``open_lines``).
+        count: how many records there are to be.
+        function: gives the record of a number; at the top of a module.
+        common: what it needs besides.
+        show: shows records.
+        workers: how many processes.
+        what: there is a record of each, in the plural.
+    """
+    from ..experiments.lines import open_lines
+    from ..train.crew import open_crew
+
+    with going_on(out), open_lines(out, settings) as lines:
+        try:
+            if lines.missing(count):
+                with open_crew(workers, tell=say) as crew:
+                    fill(lines, count, crew, function, common, telling(count, what))
+        except KeyboardInterrupt:
+            show(lines.records)
+            raise
+        show(lines.records[:count])
+
+
+def fill(
+    lines: Lines,
+    count: int,
+    crew: Crew,
+    function: Callable[[_Common, int], dict[str, Any]],
+    common: _Common,
+    tell: Callable[[int], object],
+) -> None:
+    """Do as ``fill_in``; ``tell`` is told how many there are by now, the earlier ones too."""
+    from ..experiments.lines import fill_in
+
+    def count_all(done: int, missing: int) -> None:
+        tell(count - missing + done)
+
+    fill_in(lines, count, crew, function, common, count_all)
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def telling(
+    wanted: int, what: str, of: str = "", *, clock: Callable[[], float] = time.monotonic
+) -> Callable[[int], None]:
+    """Give a function that tells now and then how far it is, and how long the rest takes.
+
+    That goes by what came after its first call, since workers take their time to begin.
+
+    Args:
+        wanted: how many there are to be.
+        what: of what, in the plural.
+        of: of whom, where there are several.
+        clock: in seconds.
+    """
+    told = clock()
+    began: tuple[float, int] | None = None
+
+    def tell(there: int) -> None:
+        nonlocal told, began
+        now = clock()
+        began = began or (now, there)
+        if there < wanted and now - told <= _TELL_EVERY_S:
+            return
+        told = now
+        since, before = began
+        left = ""
+        if before < there < wanted:
+            seconds = (now - since) / (there - before) * (wanted - there)
+            left = f", {figures.minutes(seconds)} left"
+        say(f"{of}: {there:,} of {wanted:,} {what}{left}".removeprefix(": "))
+
+    return tell
+
+
+def show_rows(
+    rows: Sequence[_Row],
+    heads: Sequence[str],
+    cells: Callable[[_Row], Sequence[str]],
+    as_json: bool,
+) -> None:
+    """Print rows, which are dataclasses, as a table or as JSON."""
+    if as_json:
+        found = [dataclasses.asdict(row) for row in rows]  # type: ignore[call-overload]
+        print(json.dumps(found, ensure_ascii=False))
+    else:
+        print(figures.table(heads, list(map(cells, rows))))
+
+
+def with_error(
+    value: float | None,
+    error: float | None,
+    decimals: int = 1,
+    *,
+    times: int = 1,
+    sign: bool = False,
+    unit: str = "",
+) -> str:
+    """Write a value and half the width of its interval, both so many times what is given."""
+    if value is None or error is None:
+        return figures.number(value and times * value, decimals, sign, unit)
+    middle = figures.number(times * value, decimals, sign)
+    return f"{middle} ± {figures.number(times * error, decimals)}{unit}"

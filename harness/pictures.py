@@ -1,0 +1,37 @@
+"""How pictures are kept: PNG files, all drawn alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lexicons.cache import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["picture"]
+
+_DOTS = 110  # an inch
+
+
+@contextmanager
+def picture(path: str | Path, width: float, height: float) -> Iterator[Figure]:
+    """Give an empty figure, which is a PNG file once the block is over.
+
+    Args:
+        path: of the file; one that is there is replaced.
+        width: in inches.
+        height: in inches.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    yield figure
+    with replacing(Path(path)) as temporary:
+        figure.savefig(temporary, format="png", dpi=_DOTS)
