@@ -339,7 +339,7 @@ def _each_once(
     """Put equal leaves together and add up what they have; tell which there was one of."""
     codes = np.zeros(len(leaves), np.int64)
     for column in leaves.T:
-        codes = codes << 6 | column
+        codes = codes << 7 | column
     _, first, which = np.unique(codes, return_index=True, return_inverse=True)
     one, other = (
         np.bincount(which, weights=each, minlength=len(first)).astype(np.float64)

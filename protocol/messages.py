@@ -445,7 +445,7 @@ class Belief(Struct, frozen=True, kw_only=True):
     unseen: Chance = 0.0
     """Prior probability of the leaves that there was no time to look at."""
     effective: Measure = 0.0
-    """The effective sample size, (Σ w)² / Σ w² of the weights w of the leaves."""
+    """The effective sample size: so many racks drawn by the prior would tell as much."""
     tiles: Annotated[
         Mapping[Annotated[str, Meta(min_length=1, max_length=16)], Chance], Meta(max_length=64)
     ] = {}

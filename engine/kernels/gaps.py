@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.kernels.board import is_empty
+from engine.kernels.codes import extended, place_of
 from engine.kernels.crosses import cross_everywhere
 from engine.kernels.found import keep_only
 from engine.kernels.moves import EXCHANGE, MAX_PLACED
@@ -44,7 +45,6 @@ U64: TypeAlias = npt.NDArray[np.uint64]
 
 _SIZES = MAX_PLACED + 1
 _PARTS = 1 << MAX_PLACED
-_CODE_BITS = np.uint64(6)
 _ONE = np.uint64(1)
 _TYPICAL = 2  # points of a tile; slots are tried in the order of what such tiles bring there
 
@@ -69,10 +69,10 @@ class Order(NamedTuple):
 
 
 class Book(NamedTuple):
-    """What the best placement of a part is worth, by the part's code (open addressing)."""
+    """What the best placement of a part is worth, by the part's code (``codes``)."""
 
     used: I64  # [1] how many parts there are
-    codes: U64  # [places], a power of two; 0: none. Sorted tiles, six bits each, plus one
+    codes: U64  # [places]
     worths: I32  # [places] thousandths of a point, or a bound on it; NEVER: it has no placement
     exact: npt.NDArray[np.bool_]  # [places] whether it is no mere bound
 
@@ -152,21 +152,11 @@ def copy_book(book: Book, larger: Book) -> None:
     """Write all of a book into a larger one, which is empty and modified in place."""
     for place in range(len(book.codes)):
         if book.codes[place]:
-            to = _place_of(larger, book.codes[place])
+            to = place_of(larger.codes, book.codes[place])
             larger.codes[to] = book.codes[place]
             larger.worths[to] = book.worths[place]
             larger.exact[to] = book.exact[place]
     larger.used[0] = book.used[0]
-
-
-@helper
-def _place_of(book: Book, code: Any) -> Any:
-    """Give the place of a code, or the empty one where it belongs (Knuth 6.4)."""
-    mask = np.uint64(len(book.codes) - 1)
-    place = (code * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & mask
-    while book.codes[place] and book.codes[place] != code:
-        place = place + _ONE & mask
-    return place
 
 
 @kernel
@@ -225,7 +215,7 @@ def find_gaps(
             if placed <= exchangeable:
                 best = max(best, rest)
             rest += late[placed]
-            place = _place_of(book, codes[part])
+            place = place_of(book.codes, codes[part])
             if not book.codes[place]:
                 _take_part(desk, rack, part)
                 _write_bound(desk, words, order, book, place, codes[part])
@@ -253,7 +243,7 @@ def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -
             repeats |= _ONE << np.uint64(at)
         for rest in range(last):
             before = bit_count(np.uint64(rest))
-            codes[rest | last] = codes[rest] << _CODE_BITS | np.uint64(tile + 1)
+            codes[rest | last] = extended(codes[rest], tile)
             if before < longest:
                 places[rest | last] = places[rest] + leaves.binomials[before, tile]
     for part in range(1 << size):

@@ -8,7 +8,7 @@ tiles from what is unseen. So the prior of a rack R is, over all he may have kep
 
 with U what is unseen, over tiles t: hypergeometric (Feller 1968, II.6).
 
-A multiset is known by a *code*: its tiles, sorted, six bits each, plus one.
+Multisets are known by their codes (``engine.kernels.codes``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from engine.kernels.codes import extended, place_of
 from lexicons.bits import bit_count
 from lexicons.jit import helper, kernel
 
@@ -28,7 +29,6 @@ I64: TypeAlias = npt.NDArray[np.int64]
 U64: TypeAlias = npt.NDArray[np.uint64]
 F64: TypeAlias = npt.NDArray[np.float64]
 
-_CODE_BITS = np.uint64(6)
 _ONE = np.uint64(1)
 
 
@@ -44,40 +44,16 @@ class KeptTable(NamedTuple):
     only: bool  # the empty multiset is all there is
 
 
-@helper
-def _code(tiles: Any, size: Any) -> Any:
-    code = np.uint64(0)
-    for at in range(size):
-        code = code << _CODE_BITS | np.uint64(tiles[at] + 1)
-    return code
-
-
-@helper
-def _first_place(code: Any, places: Any) -> Any:
-    """Where a code is looked for first (Fibonacci hashing, Knuth 6.4)."""
-    return (code * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & np.uint64(places - 1)
-
-
 @kernel
 def enter_kept(tiles: U8, weights: F64, table: KeptTable) -> None:
     """Enter multisets, [count, size] sorted tiles and their weights, into an empty table."""
     for row in range(len(tiles)):
-        code = _code(tiles[row], table.size)
-        place = _first_place(code, len(table.codes))
-        while table.codes[place] and table.codes[place] != code:
-            place = place + _ONE & np.uint64(len(table.codes) - 1)
+        code = np.uint64(0)
+        for tile in tiles[row]:
+            code = extended(code, tile)
+        place = place_of(table.codes, code)
         table.codes[place] = code
         table.weights[place] += weights[row]
-
-
-@helper
-def _weight_of(table: KeptTable, code: Any) -> Any:
-    place = _first_place(code, len(table.codes))
-    while table.codes[place]:
-        if table.codes[place] == code:
-            return table.weights[place]
-        place = place + _ONE & np.uint64(len(table.codes) - 1)
-    return 0.0
 
 
 @kernel
@@ -164,9 +140,10 @@ def _mixed(
         code = np.uint64(0)
         for at in range(size):
             if part >> at & 1:
-                code = code << _CODE_BITS | np.uint64(rack[at] + 1)
-        weight = _weight_of(table, code)
-        if weight:
+                code = extended(code, rack[at])
+        place = place_of(table.codes, code)
+        if table.codes[place]:
+            weight = table.weights[place]
             for at in range(size):
                 kept[rack[at]] += part >> at & 1
             prior += weight * _ways(rack, held, kept, counts, binomials)

@@ -31,7 +31,7 @@ from lexicons.store import Lexicon
 from lexicons.tables import leaves_for
 
 __all__ = [
-    "MOST_LISTED",
+    "ALL_LISTED",
     "Drew",
     "Games",
     "Seen",
@@ -44,7 +44,7 @@ __all__ = [
     "told",
 ]
 
-MOST_LISTED = 1_000_000
+ALL_LISTED = 1_000_000
 """No rack of English leaves more: there are 736,281 leaves of six tiles."""
 
 
@@ -62,7 +62,10 @@ class Seen:
 
     play: Play
     counts: tuple[int, ...]
-    """How many of each tile were unseen before it, by tile number."""
+    """How many of each tile he may have had, by tile number: those unseen, but not what the player
+    who watches gave back after he drew."""
+    given_back: Rack
+    """That."""
     number: int
     """Of the turn in the game; the first is 0."""
     leave: Rack
@@ -73,8 +76,11 @@ class Seen:
     @cached_property
     def left(self) -> tuple[int, ...]:
         """How many of each tile are unseen after it."""
-        shown = np.bincount(np.array(self.play.tiles, np.int64), minlength=len(self.counts))
-        return tuple((np.array(self.counts) - shown).tolist())
+        shown, back = (
+            np.bincount(np.array(one, np.int64), minlength=len(self.counts))
+            for one in (self.play.tiles, self.given_back)
+        )
+        return tuple((np.array(self.counts) - shown + back).tolist())
 
     @property
     def hides(self) -> bool:
@@ -89,12 +95,14 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
     """Give what a seat gets to know of the other's rack, as long as there are tiles in the bag."""
     board = Board.empty(game.rules.layout)
     own = tuple(sorted(game.opening_racks[seat]))
+    back: Rack = ()  # what he gave back in his last turn
     for number, turn in enumerate(game.turns):
         racks = (own, ()) if seat == 0 else ((), own)
         counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
         leave = _leave(turn)
         if turn.seat == seat:
             own = tuple(sorted((*leave, *turn.drawn)))
+            back = turn.move.tiles if isinstance(turn.move, Exchange) else ()
             if turn.drawn:
                 yield Drew(tuple(sorted(turn.drawn)), counts)
         else:
@@ -103,7 +111,8 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
                 return
             move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
             play = Play(board, move, turn.score, held, sum(counts) - held)
-            yield Seen(play, counts, number, leave, tuple(sorted(turn.drawn)))
+            had = np.array(counts) - np.bincount(np.array(back, np.int64), minlength=len(counts))
+            yield Seen(play, tuple(had.tolist()), back, number, leave, tuple(sorted(turn.drawn)))
         if isinstance(turn.move, Place):
             board = board.with_move(turn.move)
 
@@ -139,7 +148,7 @@ def take_in(tracker: Tracker, event: Drew | Seen, racks: int) -> Posterior | Non
     if isinstance(event, Drew):
         tracker.drew(event.tiles, event.counts)
         return None
-    inference = tracker.watch(event.play, event.counts, seed=event.number, most_listed=MOST_LISTED)
+    inference = tracker.watch(event.play, event.counts, seed=event.number, most_listed=ALL_LISTED)
     inference.advance(racks)
     return tracker.conclude(inference)
 
