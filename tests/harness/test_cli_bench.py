@@ -1,4 +1,4 @@
-"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``: what is stated, not how fast."""
+"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``: what they say, no speeds."""
 
 from __future__ import annotations
 
