@@ -45,9 +45,9 @@ def gains(
     """See in finished games where guessing the opponent's rack pays.
 
     Each turn after a play of the opponent is decided again: without a belief; by what all his plays
-    tell (infer); by what the last one tells, as in Richards and Amir (2007) (last); and with his
-    rack in sight (full-knowledge). Where they choose differently, their moves are rolled out at
-    length against the rack that he had, and held against that of the first.
+    tell (infer); by what the last one tells, as in Richards and Amir (2007) (last); with what he
+    kept in sight (leave), and with his rack (full-knowledge). Where they choose differently, their
+    moves are rolled out at length against the rack that he had, and held against that of the first.
 
     Args:
         from_: A file of games between two such players: of a duel, or of calibration. Of two with

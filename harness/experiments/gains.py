@@ -1,11 +1,11 @@
 """What guessing the opponent's rack gains, turn by turn: an answer to where it pays.
 
 In games that were played, each turn after a play of the opponent is decided several times by
-simulations of as many rollouts: without a belief, with what is inferred from his plays, and with
-his rack in sight. Where they choose different moves, these are rolled out at length against the
-rack that he really had: by so much as a move is worth more than that of the first, so much is
-gained. The draws to come are random, so that the luck of the game itself is left out, and a few
-thousand turns tell as much as many thousand games.
+simulations of as many rollouts: without a belief, with what is inferred from his plays, with what
+he kept in sight, and with his rack. Where they choose different moves, these are rolled out at
+length against the rack that he really had: by so much as a move is worth more than that of the
+first, so much is gained. The draws to come are random, so that the luck of the game itself is left
+out, and a few thousand turns tell as much as many thousand games.
 
 What is left out, too: what the game that follows makes of it. Rollouts go on with static players.
 
@@ -41,8 +41,9 @@ from .watching import Games, Seen, judges_for, take_in, told
 
 __all__ = ["GAINERS", "GainRow", "Gains", "gain_rows", "gains_in"]
 
-GAINERS = ("infer", "last", "full-knowledge")
-"""``last`` goes by the last play only, deterministic: as in Richards and Amir (2007)."""
+GAINERS = ("infer", "last", "leave", "full-knowledge")
+"""``last`` goes by the last play only, deterministic: as in Richards and Amir (2007). ``leave``
+sees what he kept, but not what he drew: no inference from plays can know more."""
 CANDIDATES = 15
 _SLICE = 256  # rollouts
 _UNSEEN = ((8, 14), (15, 28), (29, 49), (50, 93))
@@ -123,6 +124,7 @@ def _turns(gains: Gains, record: dict[str, Any], seat: int) -> Iterator[dict[str
         if isinstance(event, Seen) and event.hides and number < len(game.turns):
             before = replayed(record | {"moves": record["moves"][:number]}, seed, rules)
             beliefs = {name: tracker.belief() for name, tracker in trackers.items()}
+            beliefs["leave"] = Belief([event.leave], [1.0])
             yield {
                 "turn": number,
                 "unseen": sum(event.left),
