@@ -34,8 +34,9 @@ from .simulating import SimulatingPlayer, seed_of
 
 __all__ = ["InferringPlayer"]
 
-SHARE = 0.3
-"""Of a turn's time, what inference may take at most."""
+SHARE = 0.1
+"""Of a turn's time, what inference may take at most: what it finds is worth less than rollouts are
+(``docs/results/inference.md``)."""
 LONGEST_MS = 400.0
 """More time than that tells next to nothing more."""
 RACKS = 4_000
