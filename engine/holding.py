@@ -114,6 +114,7 @@ def priors_of(racks: U8, counts: Sequence[int], kept: Kept) -> F64:
         counts: how many of each tile are unseen.
         kept: what the player may have kept.
     """
+    racks = np.ascontiguousarray(racks)  # kernels that are frozen take no others
     size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
     for part, share in components(kept):
         if part.size > size:  # more than he holds

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
@@ -37,6 +39,28 @@ def test_a_worker_killed_in_mid_search_answers_in_time_all_the_same(tmp_path: Pa
     assert result["forfeits"] == {"a": {}, "b": {}}
     assert sum(result["faults"]["a"].values()) == GAMES, "each kill is on the record"
     check_games(folder, GAMES)
+
+
+def test_seats_that_infer_say_what_they_believe_and_what_is_learnt_is_kept(tmp_path: Path) -> None:
+    """In processes whose kernels take no new types once the clock runs."""
+    folder = tmp_path / "match"
+    play = ["match", "infer?time=30ms", "champion?time=30ms", "--games", "2", "--seed", "3"]
+    told = subprocess.run(
+        [*COMMAND, *play, "--time", "1m", "--json", "--out", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    result = json.loads(told.stdout.splitlines()[-1])
+    assert result["faults"] == {"a": {}, "b": {}}
+    with closing(sqlite3.connect(folder / "match.db")) as journal:
+        styles = dict(journal.execute("SELECT name, games FROM styles"))
+        records = [json.loads(one) for (one,) in journal.execute("SELECT content FROM records")]
+    assert styles == {"infer": 2, "champion": 2}
+    beliefs = [one["belief"] for one in records if one.get("belief")]
+    assert len(beliefs) > 20
+    assert {"leaves_considered", "top", "style", "tiles"} <= set(beliefs[0])
 
 
 def _wait_for_a_game(log: IO[str]) -> None:
