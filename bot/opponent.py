@@ -262,7 +262,11 @@ class Opponent:
 
     def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
         """Give what simulations draw his rack from; None where nothing is hidden, or known."""
-        return self.tracker.belief(doubt) if view.bag else None
+        if not view.bag:
+            return None
+        # What was missed may have left what can't be; simulations take no such thing.
+        self.tracker.kept = self.tracker.kept.part_of(view.unseen) or Kept.nothing()
+        return self.tracker.belief(doubt)
 
 
 def look_until(

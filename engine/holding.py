@@ -13,7 +13,16 @@ import numpy.typing as npt
 from engine.kernels.holding import KeptTable, draw_racks, enter_kept, list_parts, rack_priors
 from engine.position import Rack
 
-__all__ = ["Draws", "Kept", "all_parts", "components", "count_parts", "drawn_racks", "priors_of"]
+__all__ = [
+    "Draws",
+    "Kept",
+    "all_parts",
+    "components",
+    "count_parts",
+    "drawn_racks",
+    "joined",
+    "priors_of",
+]
 
 U8 = npt.NDArray[np.uint8]
 I64 = npt.NDArray[np.int64]
@@ -79,6 +88,14 @@ class Kept:
         wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
         return Kept(self.tiles[there], weights[there] / total, wrong / (wrong + right))
 
+    def part_of(self, counts: Sequence[int]) -> Kept | None:
+        """Leave out what is not part of so many of each tile; None if nothing is left."""
+        there = _are_there(self.tiles, np.array(counts, np.int64))
+        total = float(self.weights[there].sum())
+        if not total > 0:
+            return None
+        return Kept(self.tiles[there], self.weights[there] / total, self.doubt)
+
     def table(self) -> KeptTable:
         """Lay it out for kernels."""
         places = 2
@@ -88,6 +105,12 @@ class Kept:
         if self.size:
             enter_kept(np.ascontiguousarray(self.tiles), self.weights, table)
         return table
+
+
+def joined(parts: U8, tiles: Rack) -> U8:
+    """Put tiles to each of some multisets, [count, size]; what comes of it is sorted."""
+    same = np.broadcast_to(np.array(tiles, np.uint8), (len(parts), len(tiles)))
+    return np.sort(np.concatenate((parts, same), axis=1), axis=1)
 
 
 def count_parts(counts: Sequence[int], size: int) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.gaps import Gaps, Judges, Play, best_kept
-from engine.holding import Draws, Kept, all_parts, count_parts, priors_of
+from engine.holding import Draws, Kept, all_parts, count_parts, joined, priors_of
 from engine.kernels.gaps import Book, copy_book
 from engine.likelihood import SIMULATING, Judge, Style
 from engine.moves import Direction, Place
@@ -184,7 +184,7 @@ class Inference:
                 self._draws = Draws(counts, self._before, self._shown, play.held)
             return self._draw(0)
         leaves = all_parts(left, play.kept)
-        racks = _joined(leaves, play.tiles)
+        racks = joined(leaves, play.tiles)
         priors = self._priors(racks)
         there = np.flatnonzero(priors)
         priors = priors[there] / priors.sum()
@@ -315,12 +315,6 @@ def _asked(style: Style) -> list[Judge]:
     odds = {judge: style.odds_of(judge) for judge in (model.judge for model in style.models)}
     order = sorted(odds, key=odds.__getitem__, reverse=True)
     return [one for one in order if one == order[0] or odds[one] > _UNLIKELY]
-
-
-def _joined(leaves: U8, tiles: Rack) -> U8:
-    """Put tiles to each of some leaves; the racks are sorted."""
-    same = np.broadcast_to(np.array(tiles, np.uint8), (len(leaves), len(tiles)))
-    return np.sort(np.concatenate((leaves, same), axis=1), axis=1)
 
 
 def _without(racks: U8, tiles: Rack) -> U8:

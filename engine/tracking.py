@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.holding import Kept, all_parts, count_parts, priors_of
+from engine.holding import Kept, all_parts, count_parts, joined, priors_of
 from engine.inference import MOST_LISTED, Inference, Judges, Play, Posterior
 from engine.kernels.worths import POINT
 from engine.likelihood import Style
@@ -116,8 +116,7 @@ class Tracker:
             self.kept = known
         else:
             others = all_parts(left, rest)
-            same = np.broadcast_to(known.tiles, (len(others), len(tiles)))
-            racks = np.sort(np.concatenate((others, same), axis=1), axis=1)
+            racks = joined(others, tiles)
             priors = priors_of(racks, counts, self.kept)
             there = priors > 0
             self.kept = known

@@ -35,8 +35,8 @@ from .simulating import SimulatingPlayer, seed_of
 __all__ = ["InferringPlayer"]
 
 SHARE = 0.1
-"""Of a turn's time, what inference may take at most: what it finds is worth less than rollouts are
-(``docs/results/inference.md``)."""
+"""Of a turn's time, what inference may take at most: there is little to gain by it
+(``docs/results/inference.md``), and rollouts need the rest."""
 LONGEST_MS = 400.0
 """More time than that tells next to nothing more."""
 RACKS = 4_000

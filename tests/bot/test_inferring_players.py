@@ -16,6 +16,7 @@ from bot.players.inferring import InferringPlayer
 from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player, parse_seat
 from engine.game import Game
+from engine.holding import Kept
 from engine.inference import Play
 from engine.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
 from engine.moves import PASS, Direction, Exchange, Place
@@ -224,6 +225,17 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
     assert opponent.told is not None
     assert "tiles that he can't have had" in opponent.told.note
     assert opponent.belief(view) is None
+
+
+def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
+    """As after draws that were missed: there is one Z, and not two."""
+    opponent, zs, es = Opponent(begun(), stranger()), (26, 26), (5, 5)
+    opponent.tracker.kept = Kept(np.array([zs], np.uint8), np.ones(1))
+    assert opponent.belief(begun()) is None
+    opponent.tracker.kept = Kept(np.array([es, zs], np.uint8), np.array([0.5, 0.5]))
+    belief = opponent.belief(begun())
+    assert belief is not None
+    assert np.array(belief.holdings).tolist() == [list(es)]
 
 
 def test_several_plays_share_the_time() -> None:
