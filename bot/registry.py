@@ -5,6 +5,8 @@
 ``package.module:factory``     anything importable that makes a player
 ``path/to/bot.py:factory``     the same in a file
 ``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
+``siu:program arguments``      somebody else's engine, by what it speaks: ``siu``, ``quackle``,
+                               ``magpie``, or ``files``, which names a folder
 =============================  ================================================================
 
 Options for a local player follow after ``?``: ``static?temperature=2&…``, percent-encoded where
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from .player import Factory, Player
 
 __all__ = [
+    "DIALECTS",
     "ENTRY_POINTS",
     "SeatError",
     "SeatSpec",
@@ -43,6 +46,9 @@ __all__ = [
 ]
 
 ENTRY_POINTS = "tilewire.bots"
+
+DIALECTS = ("files", "magpie", "quackle", "siu")
+"""What engines of others may speak; ``harness.adapters`` has a module for each."""
 
 
 class _House(NamedTuple):
@@ -89,17 +95,28 @@ class SeatError(ValueError):
 class SeatSpec:
     """A seat by its text, read."""
 
-    kind: Literal["local", "remote"]
+    kind: Literal["local", "remote", "engine"]
     name: str
     """What to call it: the bot's name, a factory's, or the last part of a URL."""
     target: str
-    """``module:factory`` or ``file.py:factory``; of a remote seat the URL."""
+    """``module:factory`` or ``file.py:factory``; of a remote seat the URL; of an engine its
+    program and arguments, as a shell would read them, or its folder."""
     options: tuple[tuple[str, str], ...] = ()
     """For the factory, decoded."""
     text: str = ""
     """As it was given."""
     built_in: bool = False
     """Whether the player is one of the house."""
+    dialect: str = ""
+    """What an engine speaks, one of ``DIALECTS``."""
+
+    @property
+    def starts_afresh(self) -> bool:
+        """Whether it runs on this machine and knows nothing of earlier games.
+
+        Only then may the two games of a pair have the same draws.
+        """
+        return self.kind == "local" or (self.kind == "engine" and self.dialect != "files")
 
 
 def known_bots() -> dict[str, str]:
@@ -121,6 +138,9 @@ def parse_seat(text: str) -> SeatSpec:
         return _remote(text)
     head, _, query = text.partition("?")
     options = _options(query, text)
+    dialect, colon, program = head.partition(":")
+    if colon and dialect in DIALECTS:
+        return _engine(dialect, program, options, text)
     if not head:
         raise SeatError(f"{text!r} names no bot; {_known()}")
     if "://" in head:
@@ -154,6 +174,8 @@ def load_factory(spec: SeatSpec) -> Factory:
     """
     if spec.kind == "remote":
         raise SeatError(f"{spec.text!r} is elsewhere; it is dialled, not loaded")
+    if spec.kind == "engine":
+        raise SeatError(f"{spec.text!r} is an engine of its own; a match or a server starts it")
     where, _, name = spec.target.rpartition(":")
     module = _file_module(Path(where)) if where.endswith(".py") else _module(where)
     factory: Any = getattr(module, name, None)
@@ -215,6 +237,34 @@ def _remote(text: str) -> SeatSpec:
         raise SeatError(f"{shown!r}: a secret does not belong in an address, which is logged")
     name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
     return SeatSpec("remote", name[:64], text, _options(parts.query, text), text)
+
+
+def _engine(
+    dialect: str, program: str, options: tuple[tuple[str, str], ...], text: str
+) -> SeatSpec:
+    """Read an engine's seat; its path is made to mean the same in every folder."""
+    import shlex
+
+    try:
+        words = shlex.split(unquote(program))
+    except ValueError as error:
+        raise SeatError(f"{text!r} can't be read as a command: {error}") from None
+    if not words:
+        raise SeatError(f"{text!r} names no program; write {dialect}:/path/to/it")
+    if "/" in words[0] or dialect == "files":
+        words[0] = str(Path(words[0]).expanduser().resolve())
+    name = dict(options).get("name") or Path(words[0]).name
+    query = text.partition("?")[2]
+    target = shlex.join(words)
+    written = f"{dialect}:{target.replace('%', '%25').replace('?', '%3F')}"
+    return SeatSpec(
+        "engine",
+        name[:64],
+        target,
+        options,
+        f"{written}?{query}" if query else written,
+        dialect=dialect,
+    )
 
 
 def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:

@@ -43,7 +43,7 @@ from .thinking import PlayerThread, think
 from .timeplan import LagSeen, plan, pondering
 from .watching import Watched
 
-__all__ = ["SeatGame"]
+__all__ = ["SeatGame", "info_about"]
 
 log = structlog.get_logger(__name__)
 
@@ -256,7 +256,7 @@ class SeatGame:
         self.watched.sent(seq, attempt, choice.move)
         answer: list[GameMessage] = [Move(game=self.name, seq=seq, move=text, attempt=attempt)]
         if choice.equity is not None or choice.text or choice.candidates or choice.belief:
-            answer.insert(0, _info(view, seq, choice))
+            answer.insert(0, info_about(view, seq, choice))
         self._kept = [message for message in answer if not self._say(message)]
         ended = self._clock()
         self._lag.answered(ended)
@@ -272,7 +272,7 @@ class SeatGame:
             if best is not None and best is not told and best.candidates:
                 told = best
                 # What it believes goes out once, with the move: the arbiter keeps it all.
-                self._say(_info(view, seq, replace(best, belief=None)))
+                self._say(info_about(view, seq, replace(best, belief=None)))
 
     def _search_done(self, search: asyncio.Task[None]) -> None:
         error = None if search.cancelled() else search.exception()
@@ -302,7 +302,7 @@ def _with_some_rack(view: View) -> View:
     return replace(view, position=replace(view.position, racks=racks))
 
 
-def _info(view: View, seq: int, choice: Choice) -> Info:
+def info_about(view: View, seq: int, choice: Choice) -> Info:
     """Say what a player thinks; of the moves that it has looked at the first."""
     equity = None if choice.equity is None else choice.equity / 1_000
     considered = choice.candidates[:MAX_CANDIDATES] or (

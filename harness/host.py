@@ -22,7 +22,7 @@ from .journal import Journal, JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook
-from .seats import Came, Gone, Happening, ProcessSeat, Said, Seat
+from .seats import Came, Gone, Happening, Noted, ProcessSeat, Said, Seat
 from .table import Effects, Table
 
 __all__ = ["GameHost"]
@@ -160,6 +160,8 @@ class GameHost:
                 if failure == "host_error":
                     return self._table.void(why, now_ms())
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
+            case Noted(code=code, message=message, evidence=evidence):
+                return self._table.note(seat, code, message, evidence)
             case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
                 try:
                     return self._table.receive(

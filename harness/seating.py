@@ -16,10 +16,13 @@ from types import TracebackType
 from bot.equipment import Equipment
 from bot.process import SeatProcess
 from bot.registry import SeatSpec, parse_seat
+from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Hello, Welcome
 from protocol.websocket import WebSocketChannel, dial
 
+from .adapters import Context, engine_for
+from .adapters.seat import EngineSeat
 from .match import MatchConfig
 from .reception import Reception
 from .seats import ProcessSeat, RemoteSeat, Seat, Worker, WorkerFailed, welcomed
@@ -158,15 +161,25 @@ class Seating:
 
     Args:
         config: the match.
+        lexicon: its words.
         notice: told in a sentence what takes the seats' processes long.
 
     Raises:
         SeatError: a seat's text means nothing.
     """
 
-    def __init__(self, config: MatchConfig, notice: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        config: MatchConfig,
+        lexicon: Lexicon,
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
         self._config = config
+        self._lexicon = lexicon
         self._specs = parse_seat(config.seats[0]), parse_seat(config.seats[1])
+        for spec, name in zip(self._specs, config.names, strict=True):
+            if spec.kind == "engine":  # its options are read now, not in the middle of the match
+                engine_for(spec, Context(name, config.lexicon, lexicon, config.threads))
         self._reception = Reception() if config.transport == "websocket" else None
         self._makers = [
             WorkerMaker(
@@ -199,7 +212,14 @@ class Seating:
 
     def open(self, side: int, number: int) -> Seat:
         """Make the seat of a side for the game of a number."""
-        return seat_for(self._specs[side], self._config.names[side], self._makers[side], number)
+        return seat_for(
+            self._specs[side],
+            self._config.names[side],
+            self._makers[side],
+            self._config.equipment,
+            self._lexicon,
+            number,
+        )
 
 
 def player_seed(seed: int, name: str, number: int) -> int:
@@ -208,8 +228,30 @@ def player_seed(seed: int, name: str, number: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 
-def seat_for(spec: SeatSpec, name: str, maker: WorkerMaker | None, number: int = 0) -> Seat:
-    """Make a seat for one game."""
+def seat_for(
+    spec: SeatSpec,
+    name: str,
+    maker: WorkerMaker | None,
+    equipment: Equipment,
+    lexicon: Lexicon,
+    number: int = 0,
+) -> Seat:
+    """Make a seat for one game.
+
+    Args:
+        spec: who sits there.
+        name: what he is called.
+        maker: of processes, for a player of ours.
+        equipment: what is played with.
+        lexicon: the words of it, loaded.
+        number: of the game, so that each has chance of its own.
+
+    Raises:
+        SeatError: an engine's options make no sense.
+    """
+    if spec.kind == "engine":
+        context = Context(name, equipment.lexicon, lexicon, equipment.threads)
+        return EngineSeat(name, partial(engine_for, spec, context), lexicon)
     if spec.kind == "remote" or maker is None:
         return RemoteSeat(name, partial(open_remote, spec))
     return ProcessSeat(name, partial(maker.make, number))

@@ -27,6 +27,7 @@ __all__ = [
     "Gone",
     "GuestSeat",
     "Happening",
+    "Noted",
     "ProcessSeat",
     "RemoteSeat",
     "Report",
@@ -73,7 +74,17 @@ class Gone:
     """Of a failed process: its exit status, the end of its stderr, its last messages."""
 
 
-Happening: TypeAlias = Came | Said | Gone
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something was wrong with what the seat said; it goes into the record, the game goes on."""
+
+    code: str
+    """``wrong_score``, or why a move was refused."""
+    message: str
+    evidence: str = ""
+
+
+Happening: TypeAlias = Came | Said | Noted | Gone
 Report: TypeAlias = Callable[[Happening], None]
 
 

@@ -165,6 +165,14 @@ class Table:
             self._end(code, 1 - seat, message, now_ms, effects)
         return effects
 
+    def note(self, seat: int, code: str, message: str, evidence: str) -> Effects:
+        """Something was wrong with what a seat said: kept for the result, and nothing more."""
+        if self.over:
+            return Effects()
+        failed = Failed(seat=seat, code=code, message=message, evidence=evidence)
+        self.book.take(failed)
+        return Effects([failed])
+
     def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
         """The host itself has failed: nobody loses.
 

@@ -80,7 +80,9 @@ def match(
     """Play a match between two seats and print what came of it.
 
     A seat is ``greedy``, ``static``, another bot's name, ``module:factory``,
-    ``path/to/file.py:factory`` or ``ws://host:port/BOT``, with options after ``?``.
+    ``path/to/file.py:factory``, ``ws://host:port/BOT``, or an engine by what it speaks:
+    ``siu:PROGRAM``, ``quackle:PROGRAM``, ``magpie:PROGRAM``, ``files:FOLDER``; with options after
+    ``?``.
 
     Args:
         seat_a: The seat that the result is seen from.
@@ -168,10 +170,10 @@ def _configure(
         raise CommandFailed(str(error)) from None
     if games < 1 or concurrency < 1:
         raise CommandFailed("--games and --concurrency are 1 or more")
-    local = all(spec.kind == "local" for spec in specs)
+    local = all(spec.starts_afresh for spec in specs)
     cores = os.cpu_count() or 1
     busy = concurrency * equipment.threads
-    if busy > cores and concurrency > 1 and any(spec.kind == "local" for spec in specs):
+    if busy > cores and concurrency > 1 and any(spec.kind != "remote" for spec in specs):
         each = f" with --threads {equipment.threads}" if equipment.threads > 1 else ""
         raise CommandFailed(
             f"--concurrency {concurrency}{each} would have players share a core: this machine has "
@@ -181,7 +183,8 @@ def _configure(
     lag_ms = lag_quota_ms(control.initial_ms, hosts)
     if seed is not None and not local:
         raise CommandFailed(
-            "--seed would let a remote seat work out the draws; it is for local seats alone"
+            "--seed would let a seat that goes on after a game work out the draws; it is for seats "
+            "that start afresh on this machine"
         )
     words = load_equipped(equipment)
     config = MatchConfig(
@@ -212,7 +215,7 @@ def _check_cores(config: MatchConfig) -> None:
 
 def _anywhere(spec: SeatSpec) -> str:
     """Write a seat so that it means the same in every folder: the match may be resumed in one."""
-    if ".py:" not in spec.target or spec.kind == "remote":
+    if ".py:" not in spec.target or spec.kind != "local":
         return spec.text
     path, _, factory = spec.target.rpartition(":")
     options = urlencode(spec.options, quote_via=quote)
@@ -238,7 +241,7 @@ async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: b
                 files.append(result)
                 progress.game_finished(result)
 
-            async with Seating(config, say_once()) as seating:
+            async with Seating(config, words, say_once()) as seating:
                 match = Match(config, words, folder, seating.open, finished, files.results)
                 await match.play()
         stats = files.write_summary(a, b)

@@ -17,8 +17,10 @@ import msgspec
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots, parse_seat
 from protocol.channel import Channel
+from protocol.errors import PeerError
 from protocol.messages import TimeControl
 
+from ..adapters import Context, engine_for
 from ..clock import check_time_control, lag_quota_ms
 from ..journal import Journal, JournalError
 from ..seating import WorkerMaker, open_remote, seat_for
@@ -226,11 +228,17 @@ async def _serve(
     numbers = count()  # of games, so that each has chance of its own
 
     def seat(name: str) -> Seat:
-        return seat_for(bots[name], name, makers.get(name), next(numbers))
+        return seat_for(bots[name], name, makers.get(name), equipment, lexicon, next(numbers))
 
     house: dict[str, Callable[[], Seat]] = {name: partial(seat, name) for name in bots}
 
+    for name, spec in bots.items():
+        if spec.kind == "engine":  # its options are read before anybody plays
+            engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
+
     async def open_bot(name: str) -> tuple[Channel, Worker | None]:
+        if bots[name].kind == "engine":
+            raise PeerError("unknown_bot", f"{name} plays on this server only", close=1008)
         if name in makers:
             worker = await makers[name].make(next(numbers))
             return worker.channel, worker

@@ -1,0 +1,144 @@
+"""Moves as CGP's ``lm`` operation writes them, and SIU after it: no spaces, parts joined by ``.``.
+
+======================================  ==========================================================
+``8D.WORDs``, ``D8.WORDs``              a placement across, down; a blank is in lower case, and a
+                                        square that is played through shows the letter that it has
+``ex.ABC?``, ``ex.3``                   an exchange of these tiles, of so many
+``pass``                                a pass, or a challenge that was lost
+``phony.8D.WORDs``                      a placement that was challenged off
+``8D.WORDs.DORSW?X.5.1``                with the rack that it was played from, points that a
+                                        challenge earned, and whether it cost the other his turn
+``rack.ABCDEFG``                        no move: what the player on turn holds
+======================================  ==========================================================
+
+Format: the CGP specification's ``lm``, and SIU draft 0.2, section 2 (woogles-io/open-protocols).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from engine.notation.cgp import read_rack
+from engine.notation.move_text import NotationError, format_square, parse_move, shown
+from engine.position import Board, Rack
+from lexicons.alphabet import Alphabet
+
+__all__ = ["CgpMove", "format_cgp_move", "parse_cgp_move", "parse_cgp_rack"]
+
+_COUNT = re.compile(r"[1-9][0-9]?")
+_WHOLE = re.compile(r"[0-9]{1,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class CgpMove:
+    """A move as it was written, and what was written with it."""
+
+    move: Move | int
+    """A number where that many tiles were exchanged and it is not said which."""
+    rack: Rack | None = None
+    """What it was played from, as far as is known, sorted."""
+    phony: bool = False
+    """Whether it was challenged off."""
+    challenge_points: int = 0
+    """What a challenge in vain has added."""
+    turn_lost: bool = False
+    """Whether a challenge in vain has cost the other his turn."""
+
+
+def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:
+    """Write a move that is to be made on ``board``; a number is an exchange of that many.
+
+    Raises:
+        NotationError: the word runs off the board, or the column has no letter.
+    """
+    match move:
+        case int():
+            return f"ex.{move}"
+        case Pass():
+            return "pass"
+        case Exchange(tiles):
+            return f"ex.{alphabet.text(tiles)}"
+        case Place():
+            square = format_square(move.row, move.column, move.direction)
+            return f"{square}.{_word(move, board, alphabet)}"
+
+
+def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int = 7) -> CgpMove:
+    """Read a move that is to be made on ``board``; whether it is legal is for the rules to say.
+
+    Raises:
+        NotationError: says which part of the text is wrong; ``rack.…`` is no move either.
+    """
+    first, *rest = text.split(".")
+    match first.lower(), rest:
+        case "pass", []:
+            return CgpMove(Pass())
+        case "ex", [count] if _COUNT.fullmatch(count):
+            return CgpMove(int(count))
+        case "ex", [tiles, *racks] if len(racks) <= 1:
+            exchange = parse_move(f"-{tiles}", board, alphabet)
+            return CgpMove(exchange, _rack(racks, text, alphabet, rack_size))
+        case "phony", [square, word]:
+            return CgpMove(_placement(square, word, board, alphabet), phony=True)
+        case "phony" | "ex" | "pass" | "rack", _:
+            raise _no_move(text)
+        case _, [word, *more] if len(more) <= 3:
+            return CgpMove(
+                _placement(first, word, board, alphabet),
+                _rack(more[:1], text, alphabet, rack_size),
+                challenge_points=_number(more[1:2], text),
+                turn_lost=bool(_number(more[2:3], text)),
+            )
+    raise _no_move(text)
+
+
+def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int = 7) -> Rack | None:
+    """Read ``rack.ABCDEFG``; None if the text is nothing of the kind.
+
+    Raises:
+        NotationError: its tiles are none, or too many.
+    """
+    first, dot, tiles = text.partition(".")
+    if first.lower() != "rack" or not dot:
+        return None
+    return read_rack(tiles, shown(text), alphabet, rack_size)
+
+
+def _word(move: Place, board: Board, alphabet: Alphabet) -> str:
+    down = move.direction is Direction.DOWN
+    letters = []
+    for at, tile in enumerate(move.tiles):
+        row, column = (move.row + at, move.column) if down else (move.row, move.column + at)
+        if row >= board.layout.rows or column >= board.layout.columns:
+            raise NotationError(f"a word of {len(move.tiles)} squares runs off the board")
+        letters.append(board.at(row, column) if tile == PLAYED_THROUGH else tile)
+    return "".join(map(alphabet.tile_text, letters))
+
+
+def _placement(square: str, word: str, board: Board, alphabet: Alphabet) -> Place:
+    if not word:
+        raise NotationError(f"{shown(square)} is a square without a word")
+    move = parse_move(f"{square} {word}", board, alphabet)
+    assert isinstance(move, Place)
+    return move
+
+
+def _rack(texts: list[str], whole: str, alphabet: Alphabet, rack_size: int) -> Rack | None:
+    if not texts or not texts[0]:
+        return None
+    return read_rack(texts[0], f"the rack in {shown(whole)}", alphabet, rack_size)
+
+
+def _number(texts: list[str], whole: str) -> int:
+    if texts and not _WHOLE.fullmatch(texts[0]):
+        raise NotationError(f"{shown(texts[0])} in {shown(whole)} is no number")
+    return int(texts[0]) if texts else 0
+
+
+def _no_move(text: str) -> NotationError:
+    return NotationError(
+        f"{shown(text)} is not a move; write '8D.WORD' to place, 'ex.ABC' or 'ex.3' to exchange, "
+        "'pass' to pass"
+    )

@@ -1,0 +1,134 @@
+"""Stands between the host and an engine's process, so that nothing of it is ever left behind.
+
+    python -I -S guard.py LIFELINE MEMORY CORES COMMAND …
+
+The engine is a child of this process and has the standard streams that this one was given. It is
+killed, with all that it started, when it ends by itself or when the lifeline (the number of an open
+pipe of which the host holds the other end) is closed, which also happens when the host is killed.
+What has left its group or session is found all the same: whose parent dies is handed to this
+process (``PR_SET_CHILD_SUBREAPER``). MEMORY limits its address space, in MiB, 0: no limit; CORES is
+a list of cores to run on, as ``0,1``, or ``-``.
+
+The exit status is the engine's own; a signal that ended it is 128 and its number, as in a shell;
+127 says that the command can't be run. It runs as a program of its own and imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import select
+import signal
+import sys
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+CANT_RUN = 127
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command of the arguments until it ends or the lifeline does."""
+    lifeline, memory, cores, command = int(arguments[0]), *arguments[1:3], arguments[3:]
+    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: 0
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    woken = _wake_for_children()
+    child = os.fork()
+    if child == 0:
+        os.close(lifeline)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _become(command, int(memory), cores)
+    _let_go_of_streams()
+    status = _wait(child, lifeline, woken)
+    while _kill_children():
+        _reap()
+    return status
+
+
+def _wake_for_children() -> int:
+    """Have a pipe say when a child has ended; give its reading end."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, lambda *_: None)  # a handler, unlike SIG_IGN, is not inherited
+    return reading
+
+
+def _become(command: list[str], memory: int, cores: str) -> None:
+    """Turn the forked child into the engine, in a group of its own; never returns."""
+    try:
+        os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
+        if cores != "-":
+            os.sched_setaffinity(0, map(int, cores.split(",")))
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]} can't be run: {error.strerror}\n".encode())
+    finally:
+        os._exit(CANT_RUN)
+
+
+def _let_go_of_streams() -> None:
+    """Leave the engine's streams to it, so that they end when it does."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+
+
+def _wait(child: int, lifeline: int, woken: int) -> int:
+    """Wait for the end of the engine, or of the lifeline."""
+    while True:
+        ready, _, _ = select.select([lifeline, woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            for pid, status in _reap():
+                if pid == child:
+                    return status if status >= 0 else 128 - status
+        if lifeline in ready and not os.read(lifeline, 1):
+            return 128 + signal.SIGKILL
+
+
+def _reap() -> list[tuple[int, int]]:
+    """Take the status of each child that has ended: its exit status, or less than 0 a signal."""
+    ended = []
+    with contextlib.suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            ended.append((found[0], os.waitstatus_to_exitcode(found[1])))
+    return ended
+
+
+def _kill_children() -> bool:
+    """Kill all that descends from this process; tell whether there was any."""
+    pids = _descendants(os.getpid())
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    if pids:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+    return bool(pids)
+
+
+def _descendants(parent: int) -> list[int]:
+    """List who descends from a process and has not been reaped; none where there is no /proc."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            after_name = entry.read_text(errors="replace").rpartition(")")[2].split()
+            parents.setdefault(int(after_name[1]), []).append(int(entry.parent.name))
+    found, todo = [], [parent]
+    while todo:
+        children = parents.get(todo.pop(), [])
+        found += children
+        todo += children
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

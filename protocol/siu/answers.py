@@ -1,0 +1,385 @@
+"""What an SIU engine says.
+
+Reading never fails: a line that SIU does not have is None and to be ignored, and a result that
+makes no sense is ``InfoText``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = [
+    "Answer",
+    "BestMove",
+    "Capability",
+    "Fault",
+    "Id",
+    "Ignored",
+    "InfoEndgame",
+    "InfoGen",
+    "InfoInfer",
+    "InfoPeg",
+    "InfoSim",
+    "InfoText",
+    "Option",
+    "Provenance",
+    "ReadyOk",
+    "SiuOk",
+    "parse_answer",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """Who the engine is: its ``name`` or its ``author`` (section 3)."""
+
+    what: Literal["name", "author"]
+    text: str
+
+    def line(self) -> str:
+        """Write it."""
+        return f"id {self.what} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What the engine can do: modes, ``stream`` and ``stop``."""
+
+    names: tuple[str, ...]
+
+    def line(self) -> str:
+        """Write it."""
+        return " ".join(("capability", *self.names))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that the engine has (section 4)."""
+
+    name: str
+    type: str
+    """``check``, ``spin``, ``combo``, ``button`` or ``string``."""
+    default: str | None = None
+    least: int | None = None
+    most: int | None = None
+    values: tuple[str, ...] = ()
+    """What a ``combo`` may be."""
+
+    def line(self) -> str:
+        """Write it."""
+        words = ["option name", self.name, "type", self.type]
+        for name, value in (("default", self.default), ("min", self.least), ("max", self.most)):
+            words += [] if value is None else [name, str(value)]
+        for value in self.values:
+            words += ["var", value]
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class SiuOk:
+    """The handshake is over."""
+
+    def line(self) -> str:
+        """Write it."""
+        return "siuok"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyOk:
+    """The answer to ``isready``."""
+
+    def line(self) -> str:
+        """Write it."""
+        return "readyok"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a search's figures come from; said before the first of them (section 7)."""
+
+    engine: str
+    leaves: str
+    winpct: str
+    lexicon: str
+
+    def line(self) -> str:
+        """Write it."""
+        return (
+            f"info string provenance engine={self.engine} leaves={self.leaves} "
+            f"winpct={self.winpct} lexicon={self.lexicon}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InfoGen:
+    """A move that may be played."""
+
+    move: str
+    score: int
+    equity: float
+    """In points."""
+    leave: str
+
+    def line(self) -> str:
+        """Write it."""
+        leave = f" leave {self.leave}" if self.leave else " leave"
+        return f"info gen move {self.move} score {self.score} eq {self.equity:.3f}{leave}"
+
+
+@dataclass(frozen=True, slots=True)
+class InfoSim:
+    """What simulation has found of a move so far."""
+
+    move: str
+    win: float
+    """In per cent."""
+    win_error: float
+    """Its standard error."""
+    equity: float
+    """In points."""
+    equity_error: float
+    iterations: int
+
+    def line(self) -> str:
+        """Write it."""
+        return (
+            f"info sim move {self.move} wp {self.win:.2f} wpse {self.win_error:.2f} "
+            f"eq {self.equity:.2f} eqse {self.equity_error:.2f} iters {self.iterations}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InfoInfer:
+    """How likely the opponent kept some tiles."""
+
+    leave: str
+    probability: float
+
+    def line(self) -> str:
+        """Write it."""
+        return f"info infer leave {self.leave} prob {self.probability:.6f}"
+
+
+@dataclass(frozen=True, slots=True)
+class InfoEndgame:
+    """The best line of an endgame to some depth, and by how much it changes the spread."""
+
+    depth: int
+    spread: int
+    line_of_play: tuple[str, ...]
+
+    def line(self) -> str:
+        """Write it."""
+        pv = " ".join(("pv", *self.line_of_play))
+        return f"info endgame depth {self.depth} score spread {self.spread:+d} {pv}"
+
+
+@dataclass(frozen=True, slots=True)
+class InfoPeg:
+    """With which draws a move wins, draws and loses."""
+
+    move: str
+    wins: tuple[str, ...] = ()
+    draws: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+    spread: float | None = None
+
+    def line(self) -> str:
+        """Write it."""
+        parts = (("w", self.wins), ("d", self.draws), ("l", self.losses))
+        written = " ".join(f"{name}:{'|'.join(draws)}" for name, draws in parts)
+        spread = "" if self.spread is None else f" spread {self.spread:+.2f}"
+        return f"info peg move {self.move} {written}{spread}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the engine could not make sense of (section 7, Errors)."""
+
+    code: str
+    """``unknown-command``, ``bad-position``, ``bad-move``, ``unsupported-mode``, ``no-position``,
+    or another."""
+    text: str
+
+    def line(self) -> str:
+        """Write it."""
+        return f"info string error {self.code} {self.text}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A parameter of a ``go`` that the engine does not honour."""
+
+    parameter: str
+
+    def line(self) -> str:
+        """Write it."""
+        return f"info string ignored {self.parameter}"
+
+
+@dataclass(frozen=True, slots=True)
+class InfoText:
+    """Anything else after ``info``."""
+
+    text: str
+
+    def line(self) -> str:
+        """Write it."""
+        return f"info {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class BestMove:
+    """The end of a search; ``none`` after an inference."""
+
+    move: str
+
+    def line(self) -> str:
+        """Write it."""
+        return f"bestmove {self.move}"
+
+
+Answer: TypeAlias = (
+    Id
+    | Capability
+    | Option
+    | SiuOk
+    | ReadyOk
+    | Provenance
+    | InfoGen
+    | InfoSim
+    | InfoInfer
+    | InfoEndgame
+    | InfoPeg
+    | Fault
+    | Ignored
+    | InfoText
+    | BestMove
+)
+
+
+def parse_answer(line: str) -> Answer | None:
+    """Read a line of an engine; None where SIU has no such line, and it is to be ignored."""
+    words = line.split()
+    match words:
+        case ["siuok"]:
+            return SiuOk()
+        case ["readyok"]:
+            return ReadyOk()
+        case ["bestmove", move, *_]:
+            return BestMove(move)
+        case ["id", "name" | "author" as what, *rest] if rest:
+            return Id(what, " ".join(rest))
+        case ["capability", *names]:
+            return Capability(tuple(names))
+        case ["option", "name", *rest] if "type" in rest:
+            return _read_option(rest)
+        case ["info", *rest]:
+            return _read_info(rest)
+    return None
+
+
+def _read_option(words: list[str]) -> Option | None:
+    at = words.index("type")
+    name, rest = " ".join(words[:at]), words[at + 1 :]
+    if not name or not rest:
+        return None
+    found: dict[str, list[str]] = {}
+    values = []
+    key = ""
+    for word in rest[1:]:
+        if word in ("default", "min", "max", "var"):
+            key = word
+            found[key] = []
+            values += [found[key]] if key == "var" else []
+        elif key:
+            found[key].append(word)
+    return Option(
+        name,
+        rest[0],
+        " ".join(found["default"]) if "default" in found else None,
+        _whole(" ".join(found.get("min", ()))),
+        _whole(" ".join(found.get("max", ()))),
+        tuple(" ".join(one) for one in values),
+    )
+
+
+def _read_info(words: list[str]) -> Answer:
+    said = InfoText(" ".join(words))
+    match words:
+        case ["string", "provenance", *rest]:
+            known = dict(part.partition("=")[::2] for part in rest)
+            return Provenance(
+                *(known.get(key, "") for key in ("engine", "leaves", "winpct", "lexicon"))
+            )
+        case ["string", "error", code, *rest]:
+            return Fault(code, " ".join(rest))
+        case ["string", "ignored", *rest] if rest:
+            return Ignored(" ".join(rest))
+        case ["gen" | "sim" | "infer" | "endgame" | "peg" as mode, *rest]:
+            try:
+                return _RESULTS[mode](rest)
+            except (ValueError, KeyError):
+                return said
+    return said
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    """Read ``key value key value …``."""
+    return dict(zip(words[::2], words[1::2], strict=False))
+
+
+def _read_gen(words: list[str]) -> InfoGen:
+    known = _pairs(words)
+    return InfoGen(known["move"], int(known["score"]), float(known["eq"]), known.get("leave", ""))
+
+
+def _read_sim(words: list[str]) -> InfoSim:
+    known = _pairs(words)
+    win, win_error, equity, equity_error = (
+        float(known.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
+    )
+    iterations = int(known.get("iters", "0"))
+    return InfoSim(known["move"], win, win_error, equity, equity_error, iterations)
+
+
+def _read_infer(words: list[str]) -> InfoInfer:
+    known = _pairs(words)
+    return InfoInfer(known["leave"], float(known["prob"]))
+
+
+def _read_endgame(words: list[str]) -> InfoEndgame:
+    at = words.index("pv") if "pv" in words else len(words)
+    head = [word for word in words[:at] if word != "score"]
+    known = _pairs(head)
+    return InfoEndgame(int(known["depth"]), int(known["spread"]), tuple(words[at + 1 :]))
+
+
+def _read_peg(words: list[str]) -> InfoPeg:
+    words = words[1:] if words[:1] == ["move"] else words  # the draft's own example leaves it out
+    draws = {"w": (), "d": (), "l": ()} | {
+        word[0]: tuple(filter(None, word[2:].split("|")))
+        for word in words[1:]
+        if word[1:2] == ":" and word[0] in "wdl"
+    }
+    spread = words[words.index("spread") + 1] if "spread" in words[:-1] else None
+    known = None if spread is None else float(spread)
+    return InfoPeg(words[0], draws["w"], draws["d"], draws["l"], known)
+
+
+_RESULTS: dict[str, Callable[[list[str]], Answer]] = {
+    "gen": _read_gen,
+    "sim": _read_sim,
+    "infer": _read_infer,
+    "endgame": _read_endgame,
+    "peg": _read_peg,
+}
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
