@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
-from engine.evaluation import PASS_EQUITY
+import numpy as np
+
+from engine.evaluation import PASS_EQUITY, POINT
 from engine.generate import Generator, RankedMove
-from engine.moves import PASS, Direction, Move, Place
-from engine.position import Position
+from engine.moves import PASS, Direction, Exchange, Move, Place
+from engine.packing import leaves_of, pack
+from engine.position import Position, bag_count
+from engine.rules import rack_tiles, score_play
 from lexicons.layout import BoardLayout
 
-__all__ = ["best_candidates", "is_symmetric"]
+__all__ = ["best_candidates", "is_symmetric", "ranked_moves"]
 
 
 def best_candidates(
@@ -33,6 +38,42 @@ def best_candidates(
     ]
     passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
     return found[:count] or [passed]
+
+
+def ranked_moves(
+    generator: Generator, position: Position, moves: Sequence[Move]
+) -> list[RankedMove]:
+    """Rank moves that the rules allow, whatever words they make, in the order given.
+
+    No generator finds a phony; it is ranked by its score and leave alone.
+    """
+    found = generator.arrays(position)
+    rack = tuple(sorted(position.racks[position.on_turn]))
+    ranked = []
+    for move in moves:
+        at = np.flatnonzero(found.packed == np.uint64(pack(move)))[:1]
+        if len(at):
+            (leave,) = leaves_of(found.parts[at], rack)
+            score, equity = int(found.scores[at[0]]), int(found.equities[at[0]])
+            ranked.append(RankedMove(move, score, equity, leave))
+        else:
+            ranked.append(_phony(generator, position, move))
+    return ranked
+
+
+def _phony(generator: Generator, position: Position, move: Move) -> RankedMove:
+    rules = generator.rules
+    score = 0
+    used: tuple[int, ...] = ()
+    if isinstance(move, Place):
+        score, used = score_play(position.board, move, rules).score, rack_tiles(move.placed)
+    elif isinstance(move, Exchange):
+        used = move.tiles
+    left = Counter(position.racks[position.on_turn]) - Counter(used)
+    leave = tuple(sorted(left.elements()))
+    known = bag_count(position, rules) and len(leave) < generator.leaves.rack_size
+    worth = round(generator.leaves.value(leave) * POINT) if known else 0
+    return RankedMove(move, score, score * POINT + worth, leave)
 
 
 def _runs_down(move: Move) -> bool:

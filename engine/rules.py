@@ -14,7 +14,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from engine.moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
-from engine.position import Board, Position
+from engine.position import Board, Position, unseen
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, TileDistribution, load_distribution
 from lexicons.layout import BoardLayout, load_layout
 
@@ -29,6 +29,7 @@ __all__ = [
     "score_play",
     "square_name",
     "standard_rules",
+    "why_not",
 ]
 
 Words: TypeAlias = Callable[[tuple[int, ...]], bool]
@@ -297,3 +298,32 @@ def canonical(place: Place, board: Board) -> Place:
             tiles = tuple(tile if (r, c) == (row, column) else PLAYED_THROUGH for r, c, _ in line)
             return Place(line[0][0], line[0][1], direction, tiles)
     return replace(place, tiles=(tile,))
+
+
+def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
+    """Say why a position has nothing to choose, or too little is known of it; empty if it is fine.
+
+    Args:
+        position: as the player on turn sees it.
+        rules: those of the game.
+        whole: whether all of the rack has to be known.
+
+    Raises:
+        ValueError: more of a tile is in sight than there are.
+    """
+    rack = position.racks[position.on_turn]
+    hidden = sum(unseen(position, position.on_turn, rules))
+    text = rules.distribution.alphabet.text(rack)
+    if position.scoreless_turns >= rules.scoreless_limit:
+        return f"the game is over, after {position.scoreless_turns} scoreless turns in a row"
+    if rack and not hidden:
+        return "the game is over: the opponent has no tiles left"
+    if not rack and hidden <= rules.rack_size:
+        return "no rack is on turn: the game is over, or the last rack is not given"
+    if not rack:
+        return "the rack of the player on turn is not given"
+    if whole and len(rack) < rules.rack_size < hidden:
+        return (
+            f"{text} is not the whole rack, which has {rules.rack_size} tiles while there is a bag"
+        )
+    return ""

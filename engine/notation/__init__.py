@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from engine.notation.cgp import Cgp, read_cgp, write_cgp
+from engine.notation.cgp_moves import (
+    CgpMove,
+    format_cgp_move,
+    parse_cgp_move,
+    parse_cgp_rack,
+)
 from engine.notation.gcg import (
     EventKind,
     GcgError,
@@ -12,6 +18,14 @@ from engine.notation.gcg import (
     GcgPragma,
     read_gcg,
     write_gcg,
+)
+from engine.notation.magpie_moves import (
+    MagpieMove,
+    parse_magpie_endgame,
+    parse_magpie_generated,
+    parse_magpie_move,
+    parse_magpie_preendgame,
+    parse_magpie_simulated,
 )
 from engine.notation.move_text import (
     NotationError,
@@ -27,20 +41,30 @@ from engine.notation.replaying import Replay, ReplayStep, replay
 
 __all__ = [
     "Cgp",
+    "CgpMove",
     "EventKind",
     "GcgError",
     "GcgEvent",
     "GcgGame",
     "GcgPlayer",
     "GcgPragma",
+    "MagpieMove",
     "NotationError",
     "Replay",
     "ReplayStep",
+    "format_cgp_move",
     "format_exchange_count",
     "format_move",
     "format_square",
     "gcg_from_game",
+    "parse_cgp_move",
+    "parse_cgp_rack",
     "parse_exchange_count",
+    "parse_magpie_endgame",
+    "parse_magpie_generated",
+    "parse_magpie_move",
+    "parse_magpie_preendgame",
+    "parse_magpie_simulated",
     "parse_move",
     "parse_square",
     "read_cgp",

@@ -77,7 +77,7 @@ def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int =
             return CgpMove(Pass())
         case "ex", [count] if _COUNT.fullmatch(count):
             return CgpMove(int(count))
-        case "ex", [tiles, *racks] if len(racks) <= 1:
+        case "ex", [tiles, *racks] if tiles and len(racks) <= 1:
             exchange = parse_move(f"-{tiles}", board, alphabet)
             return CgpMove(exchange, _rack(racks, text, alphabet, rack_size))
         case "phony", [square, word]:

@@ -185,8 +185,8 @@ def analyse(
 
     Args:
         settings: what is made use of; its generators by nobody else meanwhile.
-        position: ``why_not`` has nothing against it. The opponent's rack is known as far as it is
-            given.
+        position: ``engine.rules.why_not`` has nothing against it. The opponent's rack is known as
+            far as it is given.
         played: what was played, in the canonical form.
         taken_back: whether that was a phony in the game, whatever the lexicon says.
         told: what is found so far, some times a second.

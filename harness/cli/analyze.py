@@ -17,7 +17,7 @@ from rich.text import Text
 from engine.moves import Move
 from engine.notation import EventKind, GcgGame, Replay, ReplayStep
 from engine.position import Position
-from engine.rules import Rules
+from engine.rules import Rules, why_not
 
 from ..board_view import move_text, print_view
 from ..figures import plain
@@ -172,8 +172,6 @@ def _settings(
 
 def _cases(what: str, rules: Rules) -> tuple[list[_Case], int | None]:
     """Read what was named: one position, or all turns of a game, which has no line then."""
-    from ..analysis.questions import why_not
-
     named = game_and_line(what)
     if named is None:
         position = read_position(what, rules)
@@ -200,7 +198,7 @@ def _cases(what: str, rules: Rules) -> tuple[list[_Case], int | None]:
 
 
 def _case(gcg: GcgGame, played: Replay, line: int, rules: Rules) -> _Case:
-    from ..analysis.questions import as_seen, why_not
+    from ..analysis.questions import as_seen
 
     position = as_seen(position_after(played, line - 1))
     step = played.steps[line - 1] if line <= len(played.steps) else None

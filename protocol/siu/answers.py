@@ -321,7 +321,7 @@ def _read_info(words: list[str]) -> Answer:
         case ["gen" | "sim" | "infer" | "endgame" | "peg" as mode, *rest]:
             try:
                 return _RESULTS[mode](rest)
-            except (ValueError, KeyError):
+            except (ValueError, LookupError):
                 return said
     return said
 
@@ -346,6 +346,8 @@ def _read_sim(words: list[str]) -> InfoSim:
 
 
 def _read_infer(words: list[str]) -> InfoInfer:
+    if words[:2] == ["leave", "prob"]:  # he kept nothing
+        words = ["leave", "", *words[1:]]
     known = _pairs(words)
     return InfoInfer(known["leave"], float(known["prob"]))
 

@@ -207,7 +207,7 @@ def _read_go(words: list[str]) -> Go:
         elif word in _FLAGS:
             found[word] = True
         elif word in _NUMBERS and words and words[0].isascii() and words[0].isdigit():
-            found[_NUMBERS[word]] = min(int(words.pop(0)[:12]), 10**12)
+            found[_NUMBERS[word]] = min(int(words.pop(0)[:18]), 10**12)
         else:
             ignored.append(word)
             if word in _NUMBERS and words and words[0] not in _PARAMETERS:

@@ -13,10 +13,10 @@ from engine.generate import Generator
 from engine.moves import PASS, Direction, Exchange, Place
 from engine.notation import read_cgp
 from engine.position import Position
-from engine.rules import standard_rules
+from engine.rules import standard_rules, why_not
 from engine.simulation import Difference
 from harness.analysis.findings import Findings, Limit, Settings, analyse
-from harness.analysis.questions import Question, ask, why_not
+from harness.analysis.questions import Question, ask
 from harness.analysis.verdict import summary, verdict
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import win_probabilities_for

@@ -1,0 +1,172 @@
+"""Moves as MAGPIE prints them, and the lines of its answers that have one.
+
+==========================  ======================================================================
+``14F ZI(N)E``, ``K5 VIV``  a placement across, down; a blank is in lower case, and what is played
+                            through stands in parentheses
+``(exch IUVV)``             an exchange
+``pass``                    a pass
+==========================  ======================================================================
+
+Each command's answer is a table without a heading, and a cell that is empty leaves no trace: the
+leave, where all tiles are played, and then every later column is one further to the left. So what
+follows a leave is read from the right.
+
+Source: what MAGPIE printed when it was tried, with ``-hr false -shwithmoves false``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.moves import PASS, Move
+from engine.notation.move_text import NotationError, parse_move, shown
+from engine.position import Board
+from lexicons.alphabet import Alphabet
+
+__all__ = [
+    "MagpieMove",
+    "parse_magpie_endgame",
+    "parse_magpie_generated",
+    "parse_magpie_move",
+    "parse_magpie_preendgame",
+    "parse_magpie_simulated",
+]
+
+_SQUARE = r"(?:[0-9]{1,2}[A-Z]|[A-Z][0-9]{1,2})"
+_MOVE = rf"pass\b|\(exch [^ )]+\)|{_SQUARE} \S+"
+_REAL = r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{1,9})?|nan|inf)"
+
+_GENERATED = re.compile(rf" *[0-9]+: +(.*?) +(-?[0-9]{{1,6}}) +({_REAL}) *")
+_SIMULATED = re.compile(rf" *[0-9]+: +(.*?) +(-?[0-9]{{1,6}}) +[-X]((?: +{_REAL}){{6,}}) *")
+_PREENDGAME = re.compile(
+    rf" *(?:\S+ +)?[0-9]+ +({_MOVE}) +([0-9]{{1,9}}) +([0-9]{{1,9}}) +([0-9]{{1,9}}) +{_REAL} .*"
+)
+_ENDGAME = re.compile(rf" *({_MOVE}) +(?:([0-9]{{1,6}}) +)?(?:\([^()]*\) +)?-?[0-9]+ +-?[0-9]+.*")
+_FIRST_MOVE = re.compile(_MOVE)
+_EXCHANGE = re.compile(r"\(exch ([^ )]+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class MagpieMove:
+    """A move in a line of an answer, and what MAGPIE says of it; None: nothing."""
+
+    move: Move
+    score: int | None = None
+    win: float | None = None
+    """How likely it wins, 0 to 1."""
+    win_error: float | None = None
+    """The standard error of that."""
+    equity: float | None = None
+    """In points."""
+    equity_error: float | None = None
+    samples: int | None = None
+    """Continuations, or orders of the bag, that were looked at."""
+
+
+_Line: TypeAlias = MagpieMove | None
+"""What a line says; None if it is no line with a move, as a heading."""
+
+
+def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
+    """Read a move that is to be made on ``board``; whether it is legal is for the rules to say.
+
+    Raises:
+        NotationError: it is none, or names other tiles than the board has.
+    """
+    if text == "pass":
+        return PASS
+    if exchange := _EXCHANGE.fullmatch(text):
+        return parse_move(f"-{exchange[1]}", board, alphabet)
+    if not _FIRST_MOVE.fullmatch(text):
+        raise NotationError(
+            f"{shown(text)} is not a move; it is '8D WO(R)D', '(exch ABC)' or 'pass'"
+        )
+    return parse_move(text, board, alphabet)
+
+
+def parse_magpie_generated(line: str, board: Board, alphabet: Alphabet) -> _Line:
+    """Read a line of ``generate``: rank, move, leave, score, equity.
+
+    Raises:
+        NotationError: its move is none.
+    """
+    if not (row := _GENERATED.fullmatch(line)):
+        return None
+    return MagpieMove(_leading_move(row[1], board, alphabet), int(row[2]), equity=_number(row[3]))
+
+
+def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line:
+    """Read a line of ``simulate``, behind whose move come leave, score, and a mark.
+
+    Then follow the chance of winning in percent and its error, the equity and its error, the
+    static equity, the number of samples, and columns for single plies, as many as were asked for.
+
+    Raises:
+        NotationError: its move is none.
+    """
+    if not (row := _SIMULATED.fullmatch(line)):
+        return None
+    win, win_error, equity, equity_error, _, samples, *_ = row[3].split()
+    return MagpieMove(
+        _leading_move(row[1], board, alphabet),
+        int(row[2]),
+        _chance(win),
+        _error(win_error, 100),
+        _number(equity),
+        _error(equity_error, 1),
+        int(samples) if samples.isdecimal() else None,
+    )
+
+
+def parse_magpie_preendgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
+    """Read a line of ``peg``: depth or nothing, rank, move, wins, ties, losses, percent, ….
+
+    A move that was not looked at has neither wins, ties nor losses: ``samples`` is 0.
+
+    Raises:
+        NotationError: its move is none.
+    """
+    if not (row := _PREENDGAME.fullmatch(line)):
+        return None
+    wins, ties, losses = map(int, row.groups()[1:4])
+    samples = wins + ties + losses
+    win = (wins + ties / 2) / samples if samples else None
+    return MagpieMove(parse_magpie_move(row[1], board, alphabet), win=win, samples=samples)
+
+
+def parse_magpie_endgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
+    """Read a line of ``endgame``: move, score, tiles left to the other, value, spread, ….
+
+    Raises:
+        NotationError: its move is none.
+    """
+    if not (row := _ENDGAME.fullmatch(line)):
+        return None
+    move = parse_magpie_move(row[1], board, alphabet)
+    return MagpieMove(move, None if row[2] is None else int(row[2]))
+
+
+def _leading_move(text: str, board: Board, alphabet: Alphabet) -> Move:
+    """Read a move behind which a leave may stand."""
+    move = _FIRST_MOVE.match(text)
+    if move is None or len(text[move.end() :].split()) > 1:
+        raise NotationError(f"{shown(text)} is not a move and a leave")
+    return parse_magpie_move(move[0], board, alphabet)
+
+
+def _number(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _chance(text: str) -> float | None:
+    percent = float(text)
+    return percent / 100 if 0 <= percent <= 100 else None
+
+
+def _error(text: str, unit: float) -> float | None:
+    value = float(text)
+    return value / unit if 0 <= value < math.inf else None

@@ -1,0 +1,132 @@
+"""Moves as CGP and SIU write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
+from engine.notation import (
+    CgpMove,
+    NotationError,
+    format_cgp_move,
+    parse_cgp_move,
+    parse_cgp_rack,
+)
+from engine.position import Board
+from engine.rules import Rules
+from lexicons.alphabet import BLANK_FLAG
+
+Lay = Callable[..., Board]
+
+
+def tiles(text: str) -> tuple[int, ...]:
+    """Number English tiles, ``.`` played through, lower case a blank."""
+    return tuple(
+        PLAYED_THROUGH if c == "." else ord(c.upper()) - 64 | (BLANK_FLAG if c.islower() else 0)
+        for c in text
+    )
+
+
+def rack(text: str) -> tuple[int, ...]:
+    return tuple(sorted(0 if c == "?" else ord(c) - 64 for c in text))
+
+
+ACROSS, DOWN = Direction.ACROSS, Direction.DOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("8D.FARMs", Place(7, 3, ACROSS, tiles(".ARMs"))),
+        ("D8.FOLK", Place(7, 3, DOWN, tiles(".OLK"))),
+        ("15A.AA", Place(14, 0, ACROSS, tiles("AA"))),
+        ("ex.ABC", Exchange(rack("ABC"))),
+        ("ex.?Z", Exchange(rack("?Z"))),
+        ("ex.3", 3),
+        ("pass", PASS),
+    ],
+)
+def test_both_ways(text: str, move: Move | int, rules: Rules, lay: Lay) -> None:
+    board, alphabet = lay(("8D", "F")), rules.distribution.alphabet
+    assert parse_cgp_move(text, board, alphabet) == CgpMove(move)
+    assert format_cgp_move(move, board, alphabet) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("8d.FARM", CgpMove(Place(7, 3, ACROSS, tiles(".ARM")))),
+        ("8D.fARM", CgpMove(Place(7, 3, ACROSS, tiles(".ARM")))),
+        ("PASS", CgpMove(PASS)),
+        ("EX.AB", CgpMove(Exchange(rack("AB")))),
+        ("ex.AB.ABCDE?G", CgpMove(Exchange(rack("AB")), rack("ABCDE?G"))),
+        ("phony.9C.XX", CgpMove(Place(8, 2, ACROSS, tiles("XX")), phony=True)),
+        ("9C.XI.XI", CgpMove(Place(8, 2, ACROSS, tiles("XI")), rack("XI"))),
+        ("9C.XI.XI.5", CgpMove(Place(8, 2, ACROSS, tiles("XI")), rack("XI"), False, 5)),
+        ("9C.XI.XI.0.1", CgpMove(Place(8, 2, ACROSS, tiles("XI")), rack("XI"), turn_lost=True)),
+        ("9C.XI..10.0", CgpMove(Place(8, 2, ACROSS, tiles("XI")), challenge_points=10)),
+    ],
+)
+def test_what_else_is_read(text: str, expected: CgpMove, rules: Rules, lay: Lay) -> None:
+    assert parse_cgp_move(text, lay(("8D", "F")), rules.distribution.alphabet) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is not a move; write '8D.WORD'"),
+        ("8D", "is not a move"),
+        ("8D.", "a square without a word"),
+        ("8D.XARM", "8D holds F, not X"),
+        ("8D.FARM.ABCDEFGH", "is 8 tiles; a rack holds 7"),
+        ("8D.FARM.A.five", "'five' in '8D.FARM.A.five' is no number"),
+        ("8D.FARM.A.5.0.0", "is not a move"),
+        ("Q8.AB", "is off the board"),
+        ("8N.ABC", "runs off the board"),
+        ("ex.", "is not a move"),
+        ("ex.0", "is not an exchange"),
+        ("ex.a", "exchange a blank as"),
+        ("pass.A", "is not a move"),
+        ("phony.ex.A", "is not a square"),
+        ("rack.ABC", "is not a move"),
+        ("ex.ABC." + "A" * 400, "a rack holds 7"),
+    ],
+)
+def test_what_is_no_move(text: str, sentence: str, rules: Rules, lay: Lay) -> None:
+    with pytest.raises(NotationError, match=sentence) as caught:
+        parse_cgp_move(text, lay(("8D", "F")), rules.distribution.alphabet)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_rack_ends_a_list_of_moves(rules: Rules) -> None:
+    alphabet = rules.distribution.alphabet
+    assert parse_cgp_rack("rack.A?BB", alphabet) == rack("?ABB")
+    assert parse_cgp_rack("Rack.", alphabet) == ()
+    assert parse_cgp_rack("8D.RACK", alphabet) is None
+    assert parse_cgp_rack("rack", alphabet) is None
+    with pytest.raises(NotationError, match="a rack holds 7"):
+        parse_cgp_rack("rack.ABCDEFGH", alphabet)
+
+
+def test_a_word_off_the_board_is_not_written(rules: Rules, lay: Lay) -> None:
+    place = Place(7, 13, ACROSS, tiles("ABC"))
+    with pytest.raises(NotationError, match="runs off the board"):
+        format_cgp_move(place, lay(), rules.distribution.alphabet)
+
+
+@given(st.text("8Dexpasrckphony.?AB[]0 é", max_size=20))
+def test_any_text_is_a_move_or_a_sentence(text: str) -> None:
+    from engine.rules import standard_rules
+
+    rules = standard_rules()
+    board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
+    try:
+        read = parse_cgp_move(text, board, alphabet)
+    except NotationError:
+        return
+    written = format_cgp_move(read.move, board, alphabet)
+    assert parse_cgp_move(written, board, alphabet).move == read.move
