@@ -18,6 +18,9 @@ app = App(
 _COMMANDS = {
     "match": "Play a match between two seats and print what came of it.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
+    "bridge": "Let pages in a browser drive engines of this machine (SIU).",
+    "siu": "Be an engine for analysis, driven over standard input and output (SIU).",
+    "files": "Play for somebody else's host, through two files in a folder.",
     "connect": "Join somebody's server as a player.",
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
@@ -33,7 +36,7 @@ _COMMANDS = {
 }
 
 for _name, _help in _COMMANDS.items():
-    _target = "app" if _name in ("lexicon", "train", "bench", "experiment") else _name
+    _target = "app" if _name in ("lexicon", "train", "bench", "experiment", "bridge") else _name
     app.command(f"harness.cli.{_name}:{_target}", name=_name, help=_help)
 
 

@@ -1,0 +1,36 @@
+"""Which moves a search compares: the best by static equity, and those that it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.candidates import best_candidates, ranked_moves
+from engine.generate import Generator, RankedMove
+from engine.moves import Move
+from engine.position import Position
+
+__all__ = ["chosen"]
+
+
+def chosen(
+    generator: Generator,
+    position: Position,
+    count: int,
+    only: Sequence[Move] = (),
+    also: Sequence[Move] = (),
+) -> list[RankedMove]:
+    """Give the moves that are to be compared, each once, the highest equity first.
+
+    Args:
+        generator: finds and ranks them.
+        position: with the rack of the player on turn.
+        count: so many of the best …
+        only: … or these alone, whatever words they make.
+        also: beside the others.
+    """
+    best = [] if only else best_candidates(generator, position, count)
+    there = {one.move for one in best}
+    asked = [move for move in dict.fromkeys((*only, *also)) if move not in there]
+    if asked:
+        best += ranked_moves(generator, position, asked)
+    return sorted(best, key=lambda one: -one.equity)

@@ -1,0 +1,389 @@
+"""What an SIU engine answers: lines and news of searches in, what is to be done out.
+
+No I/O, no clock, no thread: the time is an argument, and what takes time is for others to do.
+
+* A ``go`` is over when its ``bestmove`` is said, and has exactly one. One that makes no sense
+  (no rack, no move that can be made, a mode that is not there) gets an error and ``bestmove none``;
+  only without any position there is nothing but the error, as the conformance suite has it.
+* A ``go`` during a search ends that as ``stop`` does; it begins when the other's ``bestmove`` is
+  out. So each has its own, whatever the front end does.
+* A search that does not end soon after it should is spoken for: its best move so far is said, and
+  what it may still say is not.
+* ``position`` during a search is for the next ``go``, and so is ``setoption``.
+* Options have no codes of their own among the draft's errors; theirs is ``unknown-command``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from protocol.siu.answers import (
+    Answer,
+    BestMove,
+    Capability,
+    Fault,
+    Id,
+    Ignored,
+    Provenance,
+    ReadyOk,
+    SiuOk,
+)
+from protocol.siu.commands import (
+    Command,
+    Go,
+    IsReady,
+    NewGame,
+    Quit,
+    SetOption,
+    SetPosition,
+    Siu,
+    Stop,
+    parse_command,
+)
+
+from .modes import HONOURED, NOTHING, WHOLE_RACK, Task, honoured, ignored
+from .settings import Settings, options, with_option
+
+if TYPE_CHECKING:  # these bring numpy in, which the handshake does not need
+    from engine.moves import Move
+
+    from .position import Situation
+
+__all__ = ["Begin", "Conversation", "Effect", "End", "Leave", "Load", "Say"]
+
+PATIENCE_MS = 20
+"""How long a search may take to end by itself once it should; an answer is due after 50."""
+
+LAST_RESORT = "pass"
+"""What may be played in any position."""
+
+_SHOWN = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Say this."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Load what these settings name; ``loaded`` or ``not_loaded`` is the answer."""
+
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Make a search; ``told`` and ``ended`` are what comes of it."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End this search."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """End the engine, now."""
+
+
+Effect: TypeAlias = Say | Load | Begin | End | Leave
+
+
+@dataclass
+class _Search:
+    """A ``go`` without its ``bestmove``: on, or waiting for its turn."""
+
+    number: int
+    task: Task | None
+    """None: it makes no sense."""
+    preface: list[Answer]
+    """What is to be said when it begins."""
+    best: str | None = None
+    is_told_whence: bool = False
+    """Whether it was said what its figures come from."""
+    due_ms: int | None = None
+    """When it is spoken for."""
+    is_ending: bool = False
+
+
+class Conversation:
+    """A conversation with a front end.
+
+    Args:
+        settings: what is set at first.
+        name: what the engine calls itself, with its version.
+        author: who wrote it.
+    """
+
+    def __init__(self, settings: Settings, name: str, author: str) -> None:
+        self._initial = self._settings = settings
+        self._name, self._author = name, author
+        self._wanted: Settings | None = None
+        """What was last to be loaded."""
+        self._good: Settings | None = None
+        """What was last loaded."""
+        self._loads = 0  # that are on
+        self._owed = 0  # readyok
+        self._situation: Situation | None = None
+        self._games = 0
+        self._number = 0
+        self._searches: deque[_Search] = deque()  # the first is on
+        self._effects: list[Effect] = []
+
+    @property
+    def wakes_ms(self) -> int | None:
+        """When ``tick`` wants to be called, if nothing happens before."""
+        search = self._searches[0] if self._searches else None
+        return None if search is None or search.best is None else search.due_ms
+
+    # --- what happens -----------------------------------------------------------------------------
+
+    def take(self, line: str, now_ms: int) -> list[Effect]:
+        """Take a line of the front end."""
+        command = parse_command(line)
+        if command is not None:
+            self._obey(command, now_ms)
+        return self._done()
+
+    def loaded(self, settings: Settings) -> list[Effect]:
+        """These are loaded."""
+        self._good = settings
+        self._has_loaded()
+        return self._done()
+
+    def not_loaded(self, settings: Settings, why: str) -> list[Effect]:
+        """These can't be loaded; what could be is used on."""
+        self._fault("unknown-command", f"setoption: {why}")
+        self._settings = self._settings.loading(self._good or Settings())
+        if self._settings.needs_loading(settings):
+            self._load()
+        self._has_loaded()
+        return self._done()
+
+    def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
+        """A search says something, and perhaps its best move so far."""
+        if self._is_on(number):
+            search = self._searches[0]
+            search.best = best or search.best
+            for answer in answers:
+                if not (isinstance(answer, Provenance) and search.is_told_whence):
+                    self._say(answer)
+                search.is_told_whence |= isinstance(answer, Provenance)
+        return self._done()
+
+    def at_once(self, number: int, whence: Provenance, best: str) -> list[Effect]:
+        """A move is found that will do as long as the search has none."""
+        known = self._is_on(number) and self._searches[0].best is not None
+        return [] if known else self.told(number, (whence,), best)
+
+    def ended(self, number: int, best: str | None) -> list[Effect]:
+        """A search has ended; without a move it has failed."""
+        if self._is_on(number):
+            self._finish(best or self._searches[0].best or NOTHING)
+        return self._done()
+
+    def tick(self, now_ms: int) -> list[Effect]:
+        """Time has gone by."""
+        wakes = self.wakes_ms
+        if wakes is not None and now_ms >= wakes:
+            search = self._searches[0]
+            self._effects.append(End(search.number))
+            self._finish(search.best or NOTHING)
+        return self._done()
+
+    def _done(self) -> list[Effect]:
+        effects, self._effects = self._effects, []
+        return effects
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def _obey(self, command: Command, now_ms: int) -> None:
+        match command:
+            case Siu():
+                self._introduce()
+            case IsReady():
+                self._say_ready()
+            case SetOption(name, value):
+                self._set(name, value)
+            case SetPosition():
+                self._place(command)
+            case NewGame():
+                self._games += 1
+                self._situation = None
+            case Go():
+                self._go(command, now_ms)
+            case Stop():
+                for search in self._searches:
+                    self._end(search, now_ms)
+            case Quit():
+                self._effects.append(Leave())
+            case _:
+                self._fault("unknown-command", f"{command.line()[:_SHOWN]}; it is ignored")
+
+    def _introduce(self) -> None:
+        self._say(Id("name", self._name), Id("author", self._author))
+        self._say(Capability((*HONOURED, "stream", "stop")))
+        self._say(*options(self._initial), SiuOk())
+        self._load()
+
+    def _say_ready(self) -> None:
+        if self._good is None or not self._searches:
+            self._load()
+            if self._loads:
+                self._owed += 1
+                return
+        self._say(ReadyOk())
+
+    def _load(self) -> None:
+        """See that what is set is loaded, if that is news."""
+        if self._wanted is None or self._settings.needs_loading(self._wanted):
+            self._wanted = self._settings
+            self._loads += 1
+            self._effects.append(Load(self._settings))
+
+    def _has_loaded(self) -> None:
+        self._loads -= 1
+        if not self._loads:
+            self._say(*[ReadyOk()] * self._owed)
+            self._owed = 0
+
+    def _set(self, name: str, value: str | None) -> None:
+        try:
+            self._settings = with_option(self._settings, name, value)
+        except ValueError as error:
+            self._fault("unknown-command", f"setoption: {error}")
+
+    def _place(self, command: SetPosition) -> None:
+        from .position import BadMove, read_position  # brings numpy in
+
+        self._situation = None
+        if not command.cgp:
+            self._fault("bad-position", "write position cgp BOARD RACKS SCORES ZEROS")
+            return
+        try:
+            self._situation = read_position(command, self._settings)
+        except BadMove as error:
+            self._fault("bad-move", str(error))
+        except ValueError as error:
+            self._fault("bad-position", str(error))
+        else:
+            for note in self._situation.notes:
+                self._fault("bad-position", note)
+
+    # --- searches ---------------------------------------------------------------------------------
+
+    def _go(self, go: Go, now_ms: int) -> None:
+        if self._situation is None:
+            self._fault("no-position", "say position cgp … first")
+            return
+        self._load()
+        self._number += 1
+        left_out = ignored(go, self._settings.threads)
+        search = _Search(self._number, None, [Ignored(name) for name in left_out])
+        fault = self._make(search, honoured(go, left_out), self._situation, now_ms)
+        if fault is not None:
+            search.task = None
+            search.preface.append(fault)
+        for earlier in self._searches:
+            self._end(earlier, now_ms)
+        self._searches.append(search)
+        if len(self._searches) == 1:
+            self._begin()
+
+    def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
+        """Say what there is to do; or why there is nothing, in as far as it is not said yet."""
+        settings = self._settings
+        if go.mode not in HONOURED:
+            known = ", ".join(HONOURED)
+            return Fault("unsupported-mode", f"{go.mode} is not there; there are: {known}")
+        if go.mode != "infer" and (why := situation.why_not(whole=go.mode in WHOLE_RACK)):
+            return Fault("bad-position", why)
+        named: dict[Move, str] = {}
+        only, also = (
+            self._moves(search, texts, situation, named)
+            for texts in (go.searchmoves, go.alsosearchmoves)
+        )
+        if go.searchmoves and not only:
+            return Fault("bad-move", "none of searchmoves can be made")
+        ends_ms = None if (limit := settings.limit_ms(go)) is None else now_ms + limit
+        search.due_ms = None if ends_ms is None else ends_ms + PATIENCE_MS
+        search.best = NOTHING if go.mode == "infer" else None
+        search.task = Task(
+            self._number,
+            self._games,
+            go.mode,
+            go,
+            situation,
+            settings,
+            only,
+            also,
+            named,
+            go.threads or settings.threads,
+            ends_ms,
+        )
+        return None
+
+    def _moves(
+        self, search: _Search, texts: Sequence[str], situation: Situation, named: dict[Move, str]
+    ) -> tuple[Move, ...]:
+        """Read moves that are to be compared; say which can't be made, and go on without them."""
+        found = []
+        for text in texts:
+            try:
+                move, name = situation.read_move(text)
+            except ValueError as error:
+                search.preface.append(Fault("bad-move", f"{text[:_SHOWN]}: {error}"))
+            else:
+                named[move] = name
+                found.append(move)
+        return tuple(found)
+
+    def _begin(self) -> None:
+        """Begin what waits, until something is on."""
+        while self._searches:
+            search = self._searches[0]
+            self._say(*search.preface)
+            if search.task is not None:
+                self._effects.append(Begin(search.task))
+                if search.is_ending:
+                    self._effects.append(End(search.number))
+                return
+            self._searches.popleft()
+            self._say(BestMove(NOTHING))
+
+    def _end(self, search: _Search, now_ms: int) -> None:
+        """Have a search end, or not begin in earnest."""
+        if search.is_ending or search.task is None:
+            return
+        search.is_ending = True
+        search.due_ms = min(now_ms + PATIENCE_MS, search.due_ms or now_ms + PATIENCE_MS)
+        if search is self._searches[0]:
+            self._effects.append(End(search.number))
+        if self._loads and search.best is None:
+            search.best = LAST_RESORT
+
+    def _finish(self, best: str) -> None:
+        self._searches.popleft()
+        self._say(BestMove(best))
+        self._begin()
+
+    def _is_on(self, number: int) -> bool:
+        return bool(self._searches) and self._searches[0].number == number
+
+    # --- answers ----------------------------------------------------------------------------------
+
+    def _say(self, *answers: Answer) -> None:
+        self._effects += map(Say, answers)
+
+    def _fault(self, code: str, text: str) -> None:
+        self._say(Fault(code, text))

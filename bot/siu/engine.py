@@ -1,0 +1,219 @@
+"""The process around the conversation: lines in, lines out, and searches that run meanwhile.
+
+One thread reads lines, one writes them, one searches, and the one that calls ``run`` brings the
+news of all to the conversation and does what it says. None waits for another, so a line is answered
+while a search runs, and a front end that does not read what it is told keeps nothing from ending.
+One more finds a first move for each search: the thread that searches may still be busy with what
+nobody waits for any more.
+
+The end of the input ends the engine, and so does that of the output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from protocol.channel import now_ms
+from protocol.siu.answers import Answer, InfoInfer, InfoSim, InfoText
+
+from .conversation import Begin, Conversation, Effect, End, Leave, Load, Say
+from .modes import Task
+from .settings import Settings
+
+if TYPE_CHECKING:  # these bring numpy in, and numba
+    from .searches import Searcher
+    from .watch import Watch
+
+__all__ = ["MAX_LINE", "run"]
+
+MAX_LINE = 1 << 20
+"""Bytes of a line; a longer one is cut there, and what is left of it thrown away."""
+
+UNREAD = 2_000
+"""So many lines that the front end has not read, and results of searches are dropped."""
+
+LAST_WORDS_S = 0.2
+"""How long the end waits for the front end to read what it was told."""
+
+SWITCH_S = 0.001
+"""How long a search may keep Python's lock from the threads that answer; the usual 5 ms, several
+times over, are felt between ``stop`` and ``bestmove``."""
+
+_News: TypeAlias = Callable[[], Sequence[Effect]]
+
+
+def run(settings: Settings, name: str, author: str, reading: int, writing: int) -> None:
+    """Talk to a front end until it wants no more.
+
+    Args:
+        settings: what is set at first.
+        name: what the engine calls itself, with its version.
+        author: who wrote it.
+        reading: the file descriptor that lines come from.
+        writing: the one that they go to.
+    """
+    sys.setswitchinterval(SWITCH_S)
+    _Shell(Conversation(settings, name, author), name, _Writer(writing)).run(reading)
+
+
+class _Writer:
+    """Writes lines in a thread of its own."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="siu writer", daemon=True)
+        self.broken: Callable[[], None] = lambda: None
+        self._thread.start()
+
+    @property
+    def unread(self) -> int:
+        """How many lines wait to be written."""
+        return self._lines.qsize()
+
+    def write(self, line: str) -> None:
+        """Have a line written after those before it."""
+        self._lines.put(line)
+
+    def close(self) -> None:
+        """Write what is left, if it is read."""
+        self._lines.put(None)
+        self._thread.join(LAST_WORDS_S)
+
+    def _run(self) -> None:
+        while (line := self._lines.get()) is not None:
+            data = " ".join(line.splitlines()).encode(errors="replace") + b"\n"
+            try:
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+            except OSError:  # nobody listens any more
+                self.broken()
+                return
+
+
+class _Shell:
+    """Brings news to the conversation, and does what it says."""
+
+    def __init__(self, conversation: Conversation, name: str, writer: _Writer) -> None:
+        self._conversation = conversation
+        self._writer = writer
+        self._name = name
+        self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
+        self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self._watches: dict[int, Watch] = {}
+        self._is_over = False
+        writer.broken = partial(self._news.put, _leave)
+
+    def run(self, reading: int) -> None:
+        """Go on until there is no more to say, or nobody to say it to."""
+        _start("siu reader", self._read, reading)
+        _start("siu searcher", self._search)
+        while not self._is_over:
+            for effect in self._next():
+                self._do(effect)
+        self._writer.close()
+
+    def _next(self) -> Sequence[Effect]:
+        """Wait for news, or for the time at which the conversation has something to say."""
+        wakes, now = self._conversation.wakes_ms, now_ms()
+        if wakes is not None and wakes <= now:
+            return self._conversation.tick(now)
+        try:
+            news = self._news.get(timeout=None if wakes is None else (wakes - now) / 1_000)
+        except queue.Empty:
+            return ()
+        return news()
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Say(answer):
+                self._writer.write(answer.line())
+            case Load(settings):
+                self._work.put(partial(self._load, settings))
+            case Begin(task):
+                from .watch import Watch
+
+                watch = self._watches[task.number] = Watch(task.ends_ms)
+                self._work.put(partial(self._make, task, watch))
+                if task.mode != "infer":
+                    self._firsts.put(task)
+            case End(number):
+                if number in self._watches:
+                    self._watches[number].cancel()
+            case Leave():
+                self._is_over = True
+
+    # --- the reader's thread ----------------------------------------------------------------------
+
+    def _read(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, "rb") as stream, contextlib.suppress(OSError):
+            while line := stream.readline(MAX_LINE):
+                at_ms, rest = now_ms(), line
+                while len(rest) == MAX_LINE and not rest.endswith(b"\n"):
+                    rest = stream.readline(MAX_LINE)
+                text = line.decode(errors="replace")
+                self._news.put(partial(self._conversation.take, text, at_ms))
+        self._news.put(_leave)
+
+    # --- the searchers' threads -------------------------------------------------------------------
+
+    def _search(self) -> None:
+        work = self._work.get()  # nothing heavy is imported before there is any
+        from .searches import Searcher
+
+        searcher = Searcher(self._name.replace(" ", "/"), self._progress)
+        work(searcher)  # it is warm from then on
+        _start("siu first moves", self._find_first_moves, searcher)
+        while True:
+            self._work.get()(searcher)
+
+    def _find_first_moves(self, searcher: Searcher) -> None:
+        while True:
+            task = self._firsts.get()
+            with contextlib.suppress(ValueError, OSError):  # the search itself says why
+                self._news.put(
+                    partial(self._conversation.at_once, task.number, *searcher.at_once(task))
+                )
+
+    def _progress(self, sentence: str) -> None:
+        self._news.put(lambda: (Say(InfoText(f"string {sentence}")),))
+
+    def _load(self, settings: Settings, searcher: Searcher) -> None:
+        try:
+            searcher.load(settings)
+        except (ValueError, OSError) as error:
+            self._news.put(partial(self._conversation.not_loaded, settings, str(error)))
+        else:
+            self._news.put(partial(self._conversation.loaded, settings))
+
+    def _make(self, task: Task, watch: Watch, searcher: Searcher) -> None:
+        best: str | None = None
+        try:
+            best = searcher.search(task, watch, partial(self._told, task.number))
+        except Exception:  # a bug of ours: the front end still gets its bestmove
+            traceback.print_exc()
+            self._progress("the search has failed; standard error has the traceback")
+        self._news.put(partial(self._conversation.ended, task.number, best))
+        self._watches.pop(task.number, None)
+
+    def _told(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
+        if self._writer.unread > UNREAD:
+            answers = [one for one in answers if not isinstance(one, InfoSim | InfoInfer)]
+        self._news.put(partial(self._conversation.told, number, answers, best))
+
+
+def _start(name: str, target: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=target, args=arguments, name=name, daemon=True).start()
+
+
+def _leave() -> Sequence[Effect]:
+    return (Leave(),)

@@ -1,0 +1,102 @@
+"""The modes of ``go`` that the engine has, and what a search is told.
+
+A new mode is a line in ``HONOURED`` and a function of the same name in ``searches``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
+
+from protocol.siu.commands import Go, Mode
+
+if TYPE_CHECKING:
+    from engine.moves import Move
+
+    from .position import Situation
+    from .settings import Settings
+
+__all__ = ["HONOURED", "NOTHING", "WHOLE_RACK", "Task", "honoured", "ignored"]
+
+HONOURED: dict[Mode, frozenset[str]] = {
+    "gen": frozenset({"searchmoves", "alsosearchmoves", "infinite"}),
+    "sim": frozenset(
+        {
+            *("searchmoves", "alsosearchmoves", "depth", "iterations", "movetime"),
+            *("stopcondition", "useinference", "threads", "infinite"),
+        }
+    ),
+    "infer": frozenset({"movetime", "infinite"}),
+    # It infers in any case.
+    "auto": frozenset({"movetime", "threads", "infinite", "useinference"}),
+}
+"""What each mode makes of the parameters of ``go``; all others it says that it ignores."""
+
+WHOLE_RACK: frozenset[Mode] = frozenset({"sim", "auto"})
+"""Modes that have to know all of the rack on turn while there is a bag."""
+
+NOTHING = "none"
+"""The best move where none is wanted, or there is none to choose."""
+
+_FIELDS = {
+    one.name.removesuffix("_ms"): one.name
+    for one in fields(Go)
+    if one.name not in ("mode", "ignored")
+}
+_FEWEST = {"depth": 1, "iterations": 2, "stopcondition": 51, "threads": 1}
+_CERTAIN = 99  # the most that a stopcondition may ask for
+
+
+@dataclass(frozen=True)
+class Task:
+    """A search that is to be made."""
+
+    number: int
+    """Of this ``go``; each has its own."""
+    game: int
+    """Of the game; what was learnt of another is forgotten."""
+    mode: Mode
+    go: Go
+    """Without what is ignored."""
+    situation: Situation
+    settings: Settings
+    only: tuple[Move, ...] = ()
+    """Compare these alone."""
+    also: tuple[Move, ...] = ()
+    """Compare these too."""
+    named: Mapping[Move, str] = field(default_factory=dict)
+    """What the front end calls them."""
+    threads: int = 1
+    ends_ms: int | None = None
+    """When it is over at the latest; None: as it pleases, or when it is told to."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody wants its end before it is told to end, or its time is over."""
+        timed = self.go.movetime_ms is not None and not self.settings.stop_early
+        return self.go.infinite or timed
+
+
+def ignored(go: Go, most_threads: int) -> tuple[str, ...]:
+    """Name what is not honoured of a ``go``: what its mode has no use for, or makes no sense."""
+    wanted = HONOURED.get(go.mode, frozenset())
+    most = {"stopcondition": _CERTAIN, "threads": most_threads}
+    names = list(go.ignored)
+    for name, of in _FIELDS.items():
+        value = getattr(go, of)
+        if value is None or value is False or value == ():
+            continue
+        fits = name not in _FEWEST or _FEWEST[name] <= value <= most.get(name, value)
+        if name not in wanted or not fits:
+            names.append(name)
+    return tuple(names)
+
+
+def honoured(go: Go, left_out: Collection[str]) -> Go:
+    """Leave out what is ignored."""
+    nothing = Go()
+    dropped = {
+        field: getattr(nothing, field) for name, field in _FIELDS.items() if name in left_out
+    }
+    return replace(go, ignored=(), **dropped)

@@ -1,0 +1,329 @@
+"""``position cgp … moves …``: a game as far as it is told, and how each player sees it.
+
+The engine plays for whoever is on turn at the end. What is known of a rack comes from the CGP, from
+what moves say of the racks that they were played from, from phonies that came off, and from
+``rack.…`` at the end. Whether words are words is not asked: they may be of another lexicon.
+
+Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz`` and ``oru`` are obeyed, ``lex``
+where the words are there, ``cr`` where it is ``void``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from engine.moves import PASS, Exchange, Move, Place
+from engine.notation.cgp import check_tile_counts, read_cgp
+from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
+from engine.notation.move_text import NotationError, shown
+from engine.position import Position, Rack, bag_count, unseen
+from engine.rules import (
+    IllegalMove,
+    Rules,
+    canonical,
+    check_move,
+    rack_tiles,
+    score_play,
+    standard_rules,
+    why_not,
+)
+from protocol.siu.commands import SetPosition
+
+from . import shelf
+from .settings import Settings
+
+__all__ = ["BadMove", "Situation", "Turn", "read_position"]
+
+_WHOLE_NUMBERS = {"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "scoreless_limit"}
+
+
+class BadMove(ValueError):
+    """A move of the list that can't be read, or can't have been made."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn that was taken."""
+
+    seat: int
+    move: Move | int
+    """A number: so many tiles were exchanged, and it is not said which."""
+    phony: bool
+    """Whether it was challenged off."""
+    score: int
+    before: Position
+    """Without racks."""
+    held: Rack
+    """Tiles that he had for certain, as far as was known before the move was."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A game up to a turn that has to be taken."""
+
+    key: tuple[str, ...]
+    """The CGP and the moves, as they were given."""
+    rules: Rules
+    lexicon: str | None
+    """What the CGP names, if it is there."""
+    turns: tuple[Turn, ...]
+    last: Position
+    """Where it stands; without racks."""
+    certain: tuple[tuple[Rack, Rack], ...]
+    """By turn, and at the end: what each certainly has, by seat."""
+    notes: tuple[str, ...] = ()
+    """What the CGP asks for and does not get: ``lex CSW21``."""
+
+    @property
+    def seat(self) -> int:
+        """Who is on turn."""
+        return self.last.on_turn
+
+    @property
+    def rack(self) -> Rack:
+        """What he holds, as far as is known."""
+        return self.certain[-1][self.seat]
+
+    @property
+    def known(self) -> Rack:
+        """What the opponent certainly has."""
+        return self.certain[-1][1 - self.seat]
+
+    @cached_property
+    def position(self) -> Position:
+        """The position with the rack of the player on turn, and the other if it is known whole.
+
+        Without a bag his rack is what is unseen, and needs no saying.
+        """
+        position = self.seen(len(self.turns))
+        whole = len(self.known) == self.rules.rack_size
+        if not whole or not bag_count(position, self.rules):
+            return position
+        return replace(position, racks=_with(position.racks, 1 - self.seat, self.known))
+
+    @cached_property
+    def bag(self) -> int:
+        """How many tiles are in the bag."""
+        return bag_count(self.position, self.rules)
+
+    @cached_property
+    def hidden(self) -> tuple[int, ...]:
+        """How many of each tile the player on turn does not see."""
+        return unseen(self.position, self.seat, self.rules)
+
+    @property
+    def opponent_tiles(self) -> int:
+        """How many tiles the opponent has."""
+        return min(self.rules.rack_size, sum(self.hidden))
+
+    def seen(self, turn: int) -> Position:
+        """Give the position before a turn, or at the end, as the player on turn at the end sees it.
+
+        His rack is there where all of it is known.
+        """
+        position = self.turns[turn].before if turn < len(self.turns) else self.last
+        return replace(position, racks=_with(((), ()), self.seat, self._own(turn)))
+
+    def _own(self, turn: int) -> Rack:
+        """Give the rack of the player on turn at the end, before any turn; () unless it is whole.
+
+        It stays what it is until he draws again, so a later turn may tell it.
+        """
+        end = len(self.turns)
+        for at in range(turn, end + 1):
+            rack = self.certain[at][self.seat]
+            if len(rack) == self.rules.rack_size or turn == end:
+                return rack
+            if at < end and self.turns[at].seat == self.seat and not self.turns[at].phony:
+                return ()
+        return () if bag_count(self.last, self.rules) else rack
+
+    def read_move(self, text: str) -> tuple[Move, str]:
+        """Read a move that may be made now, whatever words it makes; give it and its name.
+
+        Raises:
+            ValueError: it can't be read, or made.
+        """
+        board, rules = self.position.board, self.rules
+        alphabet = rules.distribution.alphabet
+        read = parse_cgp_move(text, board, alphabet, rules.rack_size)
+        if isinstance(read.move, int) or read.phony:
+            raise ValueError("which move is it? Write 8D.WORD, ex.ABC or pass")
+        check_move(self.position, read.move, rules, None, self.bag)
+        name = format_cgp_move(read.move, board, alphabet)
+        return canonical(read.move, board) if isinstance(read.move, Place) else read.move, name
+
+    def why_not(self, *, whole: bool = True) -> str:
+        """Say why there is nothing to choose, or too little is known; empty if it is fine.
+
+        Args:
+            whole: whether all of the rack has to be known.
+        """
+        return why_not(self.position, self.rules, whole=whole)
+
+
+def read_position(command: SetPosition, settings: Settings) -> Situation:
+    """Read a game.
+
+    Raises:
+        ValueError: the CGP makes no sense, or asks for what is not there.
+        BadMove: a move can't be read, or can't have been made.
+    """
+    operations = _operations(command.cgp)
+    rules, lexicon, notes = _terms(operations, settings)
+    start = read_cgp(command.cgp, rules).position
+    if "oru" in operations:
+        start = replace(start, racks=(start.racks[0], ()))
+    game = _Game(start, rules)
+    for text in command.moves:
+        game.take(text)
+    moves = tuple(text for text in command.moves if not text.lower().startswith("rack."))
+    key = (command.cgp, *moves)
+    certain = (*game.certain, game.racks)
+    return Situation(key, rules, lexicon, tuple(game.turns), game.position, certain, tuple(notes))
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+def _operations(cgp: str) -> dict[str, str]:
+    """Read the operations, before the rules are known by which the rest is read."""
+    fields = cgp.split(maxsplit=4)
+    pieces = fields[4].split(";") if len(fields) == 5 else []
+    found: dict[str, str] = {}
+    for piece in pieces:
+        name, _, argument = piece.strip().partition(" ")
+        found.setdefault(name, argument.strip())
+    return found
+
+
+def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
+    """Give the rules, the lexicon if it is there, and what is asked for in vain."""
+    notes = []
+    tiles = operations.get("ld")
+    distribution = shelf.find_distribution(tiles, settings.data) if tiles else settings.distribution
+    board = operations.get("bdn")
+    layout = shelf.find_layout(board, settings.data) if board else "standard"
+    if operations.get("var", "classic").casefold() != "classic":
+        raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
+    try:
+        rules = standard_rules(distribution, layout)
+    except OSError as error:
+        raise ValueError(str(error)) from None
+    for name, field in _WHOLE_NUMBERS.items():
+        if name in operations:
+            text = operations[name]
+            if not (text.isascii() and text.isdigit() and len(text) < 5):
+                raise ValueError(f"{name} {text[:60]!r} is no number")
+            changed: Any = {field: int(text)}
+            rules = replace(rules, **changed)
+    lexicon = None
+    if words := operations.get("lex"):
+        try:
+            lexicon = shelf.find_lexicon(words, settings.data, settings.lexicon)
+        except ValueError as error:
+            notes.append(str(error))
+    if operations.get("cr", "void").casefold() != "void":
+        notes.append(f"cr {operations['cr'][:60]}: plays are taken to be void if they are phonies")
+    return rules, lexicon, notes
+
+
+# --- moves ----------------------------------------------------------------------------------------
+
+
+class _Game:
+    """A game that is played over."""
+
+    def __init__(self, start: Position, rules: Rules) -> None:
+        self.rules = rules
+        self.position = replace(start, racks=((), ()))
+        self.racks = start.racks
+        self.turns: list[Turn] = []
+        self.certain: list[tuple[Rack, Rack]] = []
+        self._is_over = False
+        self._lost_turn = False
+
+    def take(self, text: str) -> None:
+        """Take a move, or the last rack."""
+        if self._is_over:
+            raise BadMove(f"nothing comes after {shown('rack.…')}, which ends the list")
+        rules, board = self.rules, self.position.board
+        alphabet = rules.distribution.alphabet
+        try:
+            rack = parse_cgp_rack(text, alphabet, rules.rack_size)
+            if rack is not None:
+                self._is_over = True
+                self._hold(self.position.on_turn, rack)
+                check_tile_counts(board, self.racks, rules.distribution)
+                return
+            self._play(parse_cgp_move(text, board, alphabet, rules.rack_size))
+        except (NotationError, IllegalMove) as error:
+            raise BadMove(f"move {len(self.turns) + 1}, {shown(text)}: {error}") from None
+
+    def _play(self, made: CgpMove) -> None:
+        if self._lost_turn and made.move == PASS:
+            self._lost_turn = False  # the turn that a challenge in vain has cost, told once more
+            return
+        self._lost_turn = made.turn_lost
+        rules, before, seat = self.rules, self.position, self.position.on_turn
+        move, score, board = made.move, 0, self.position.board
+        if isinstance(move, int) and move > rules.rack_size:
+            raise NotationError(f"{move} tiles; a rack holds {rules.rack_size}")
+        if isinstance(move, Place):
+            move = canonical(move, board)
+            score = score_play(board, move, rules).score
+        self._hold(seat, made.rack or ())
+        held, used = self.racks[seat], _used(move)
+        self._hold(seat, used)
+        if isinstance(move, Place) and not made.phony:
+            board = board.with_move(move)
+        scoreless = 0 if board is not before.board else before.scoreless_turns + 1
+        self.certain.append(self.racks)
+        self.turns.append(Turn(seat, move, made.phony, score * (not made.phony), before, held))
+        if not made.phony:
+            self._give_away(seat, move, used)
+        gained = self.turns[-1].score + made.challenge_points
+        self.position = Position(
+            board,
+            ((), ()),
+            _with(before.scores, seat, before.scores[seat] + gained),
+            seat if made.turn_lost else 1 - seat,
+            scoreless + made.turn_lost,
+        )
+        check_tile_counts(board, self.racks, rules.distribution)
+
+    def _hold(self, seat: int, tiles: Rack) -> None:
+        """Take in that a player has these tiles, among others."""
+        had = self.racks[seat]
+        held = tuple(sorted((Counter(had) | Counter(tiles)).elements()))
+        if len(held) > self.rules.rack_size:
+            text = self.rules.distribution.alphabet.text
+            raise NotationError(
+                f"{text(tiles)} can't be on his rack, which is known to have {text(had)}"
+            )
+        self.racks = _with(self.racks, seat, held)
+
+    def _give_away(self, seat: int, move: Move | int, used: Rack) -> None:
+        """Take off a rack what a move takes off it; which tiles it was may not be known."""
+        left = Counter(self.racks[seat]) - Counter(used)
+        stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
+        self.racks = _with(self.racks, seat, stays)
+
+
+def _used(move: Move | int) -> Rack:
+    match move:
+        case Place():
+            return rack_tiles(move.placed)
+        case Exchange(tiles=tiles):
+            return tiles
+    return ()
+
+
+_T = TypeVar("_T")
+
+
+def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
+    return (value, pair[1]) if seat == 0 else (pair[0], value)

@@ -1,0 +1,224 @@
+"""The searches, one for each mode of ``go``; they run in one thread, one after another.
+
+A search tells what it finds as it goes on: where its figures come from before anything else, then
+results, and its best move so far, so that whoever has to end it at once has an answer. Until then
+there is ``at_once``, for another thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from engine.evaluation import POINT
+from engine.holding import Kept
+from engine.moves import Direction, Place
+from engine.notation.cgp import write_cgp
+from engine.notation.cgp_moves import format_cgp_move
+from engine.position import Board, Position
+from engine.rules import Rules, standard_rules
+from lexicons import jit
+from protocol.channel import now_ms
+from protocol.siu.answers import Fault, Ignored, InfoGen, InfoText, Provenance
+from protocol.siu.commands import Go, Mode, SetPosition
+
+from .choosing import chosen
+from .following import Follower
+from .inferring import Inferring
+from .kit import Kit, load_kit
+from .modes import NOTHING, Task
+from .position import Situation, read_position
+from .settings import Settings
+from .simulating import Simulating
+from .telling import Pulse, Texts, Told, sim_lines
+from .watch import Watch
+
+__all__ = ["Searcher"]
+
+REHEARSED_MS = 50
+
+
+class Searcher:
+    """Makes searches, and remembers of one what the next may want.
+
+    Args:
+        name: what we are called where figures come from.
+        progress: told in a sentence what takes time.
+    """
+
+    def __init__(self, name: str, progress: Callable[[str], None]) -> None:
+        self._name = name
+        self._progress = progress
+        self._kit: tuple[tuple[object, ...], Kit] | None = None
+        self._is_warm = False
+        self._loading = threading.Lock()
+        self._follower = Follower()
+        self._inferred: tuple[tuple[str, ...], Kept] | None = None
+
+    # --- getting ready ----------------------------------------------------------------------------
+
+    def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
+        """Load what settings name, and the first time compile, and rehearse.
+
+        Raises:
+            ValueError: what is wrong with a file, or that it is for other tiles.
+            OSError: a file can't be read.
+        """
+        rules = rules or standard_rules(settings.distribution)
+        key = (settings.lexicon, settings.leaves, settings.win_probabilities, rules)
+        with self._loading:
+            if self._kit is None or self._kit[0] != key:
+                self._kit = key, load_kit(settings, rules, self._name, self._progress)
+            kit = self._kit[1]
+        if not self._is_warm:
+            self._is_warm = True
+            jit.tell_of_compiling(self._progress)
+            jit.warm_up()
+            self._rehearse(settings)
+        return kit
+
+    def _rehearse(self, settings: Settings) -> None:
+        """Make a short search of each kind, so that all is read that is read when first wanted."""
+        situation = _some_situation(settings)
+        for go in (Go("gen"), Go("infer"), Go("sim", iterations=2), Go("auto")):
+            task = Task(0, -1, go.mode, go, situation, settings, threads=settings.threads)
+            self.search(task, Watch(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
+        self._follower, self._inferred = Follower(), None
+
+    def _kit_for(self, task: Task) -> Kit:
+        words = task.situation.lexicon or task.settings.lexicon
+        return self.load(replace(task.settings, lexicon=words), task.situation.rules)
+
+    # --- searching --------------------------------------------------------------------------------
+
+    def at_once(self, task: Task) -> tuple[Provenance, str]:
+        """Give the best move by static equity. Any thread may ask.
+
+        Raises:
+            ValueError: as ``load``, or there is no move.
+            OSError: as ``load``.
+        """
+        kit = self._kit_for(task)
+        (first, *_) = chosen(kit.generator(), task.situation.position, 1, task.only)
+        return kit.provenance, Texts(task)(first.move)
+
+    def search(self, task: Task, watch: Watch, told: Told) -> str:
+        """Make a search; give the best move. It ends when the watch says so, or by itself."""
+        try:
+            kit = self._kit_for(task)
+            best = _MODES[task.mode](self, task, kit, watch, told)
+        except (ValueError, OSError) as error:
+            told((Fault("bad-position", str(error)),), None)
+            return NOTHING
+        if task.waits:
+            watch.wait()
+        return best
+
+    def _gen(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
+        """List the best moves by static equity."""
+        text, write = Texts(task), kit.rules.distribution.alphabet.text
+        position, count = task.situation.position, task.settings.lines
+        found = chosen(kit.generator(), position, count, task.only, task.also)
+        lines = (
+            InfoGen(text(one.move), one.score, one.equity / POINT, write(one.leave))
+            for one in found
+        )
+        told((kit.provenance, *lines), text(found[0].move))
+        return text(found[0].move)
+
+    def _sim(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
+        """Roll candidates out."""
+        began, text, pulse = time.perf_counter(), Texts(task), Pulse()
+        kept = self._kept(task, told) if task.go.useinference else None
+        told((kit.provenance,), None)
+        search = Simulating(task, kit, kept)
+        simulation = search.simulation
+        while not (watch.expired or search.is_used_up or search.is_settled):
+            search.step(watch)
+            if pulse.is_due() and simulation.is_sampled:
+                told(sim_lines(task, simulation.estimates(), text), text(simulation.leader.move))
+                pulse.done()
+        ms = max(round(1_000 * (time.perf_counter() - began)), 1)
+        told(
+            (
+                *sim_lines(task, simulation.estimates(), text),
+                InfoText(
+                    f"depth {simulation.plies} time {ms} nodes {simulation.rollouts} "
+                    f"nps {1_000 * simulation.rollouts // ms}"
+                ),
+            ),
+            text(simulation.leader.move),
+        )
+        return text(simulation.leader.move)
+
+    def _kept(self, task: Task, told: Told) -> Kept | None:
+        """Give what the last inference found, if it was about this position."""
+        if self._inferred is not None and self._inferred[0] == task.situation.key:
+            return self._inferred[1]
+        why = InfoText("string there is no result of go infer about this position")
+        told((Ignored("useinference"), why), None)
+        return None
+
+    def _infer(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
+        """Work out what the opponent kept when he last moved."""
+        told((kit.provenance,), None)
+        search, pulse = Inferring(task, kit), Pulse()
+        while not (watch.expired or search.is_over):
+            search.step(watch)
+            if pulse.is_due():
+                told(search.told(search.posterior()), None)
+                pulse.done()
+        found = search.posterior()
+        note = (InfoText(f"string {found.note}"),) if found.note else ()
+        told((*search.told(found), *note), None)
+        self._inferred = task.situation.key, search.kept(found)
+        return NOTHING
+
+    def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
+        """Ask the champion."""
+        text, pulse = Texts(task), Pulse()
+        player, view = self._follower.player(task, kit)
+        told((kit.provenance,), None)
+
+        def offered() -> None:
+            best = watch.best
+            if best is not None:
+                due = pulse.is_due()
+                told(sim_lines(task, best.candidates, text) if due else (), text(best.move))
+                if due:
+                    pulse.done()
+
+        watch.on_change(offered)
+        try:
+            choice = player.choose(view, watch)
+        finally:
+            watch.on_change(None)
+        told(sim_lines(task, choice.candidates, text), text(choice.move))
+        return text(choice.move)
+
+
+_Search: TypeAlias = Callable[[Searcher, Task, Kit, Watch, Told], str]
+
+_MODES: Mapping[Mode, _Search] = {
+    "gen": Searcher._gen,
+    "sim": Searcher._sim,
+    "infer": Searcher._infer,
+    "auto": Searcher._auto,
+}
+
+
+def _some_situation(settings: Settings) -> Situation:
+    """Give the second turn of some game, for a rehearsal."""
+    rules = standard_rules(settings.distribution)
+    tiles, alphabet = rules.distribution.all_tiles(), rules.distribution.alphabet
+    board = Board.empty(rules.layout)
+    start = write_cgp(Position(board, ((), ()), (0, 0)), rules)
+    first = format_cgp_move(
+        Place(*rules.layout.start, Direction.ACROSS, tiles[-2:]), board, alphabet
+    )
+    every = (len(tiles) - 2) // rules.rack_size
+    rack = tiles[: every * rules.rack_size : every]
+    return read_position(SetPosition(start, (first, f"rack.{alphabet.text(rack)}")), settings)

@@ -1,0 +1,199 @@
+"""The engine's options: what they are called, what they may be, and what is set by them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from protocol.siu.answers import Option
+from protocol.siu.commands import Go
+
+from . import shelf
+
+__all__ = ["Settings", "options", "with_option"]
+
+MOST_LINES = 1_000
+MOST_CANDIDATES = 300
+MOST_SEED = 2**53
+LONGEST_MS = 86_400_000
+
+OWN = "own"
+"""For a table: the players' own (``lexicons.tables``)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is set; each search goes by those of its beginning."""
+
+    lexicon: str = "scowl"
+    """An embedded lexicon's name or a path."""
+    distribution: str = "english"
+    """An embedded distribution's name or a path."""
+    leaves: str | None = None
+    """``trained``, ``formula`` or a path; None: the players' own."""
+    win_probabilities: str | None = None
+    """``trained`` or a path; None: the players' own."""
+    data: tuple[Path, ...] = ()
+    """Folders in which names are looked for."""
+    threads: int = 1
+    """As many as a search may have, and has unless it is told otherwise."""
+    seed: int = 0
+    lines: int = 15
+    """So many moves or leaves are told."""
+    candidates: int = 0
+    """So many moves are simulated; 0: as many as are usual."""
+    usual_ms: int = 5_000
+    """A search ends after it that was given no limit."""
+    stop_early: bool = True
+    """Whether a search may end before its ``movetime`` if more of it would change nothing."""
+    infer_model: str = "soft"
+    """By what kind of player ``infer`` judges a play (``engine.likelihood``)."""
+
+    def loading(self, other: Settings) -> Settings:
+        """Give these, with what is loaded of others."""
+        return replace(
+            self,
+            lexicon=other.lexicon,
+            distribution=other.distribution,
+            leaves=other.leaves,
+            win_probabilities=other.win_probabilities,
+        )
+
+    def needs_loading(self, other: Settings) -> bool:
+        """Tell whether something else has to be loaded for these than for others."""
+        return self != self.loading(other)
+
+    def limit_ms(self, go: Go) -> int | None:
+        """Say how long a search may take; None: until it is told to end, or ends by itself."""
+        if go.movetime_ms is not None or go.mode == "gen":
+            return go.movetime_ms
+        limited = go.infinite or go.iterations is not None or go.stopcondition is not None
+        return None if limited else self.usual_ms
+
+
+@dataclass(frozen=True)
+class _Row:
+    """An option: how it is told, what it is now, and what a value of it makes."""
+
+    option: Option
+    now: Callable[[Settings], str]
+    take: Callable[[Settings, str], Settings]
+
+
+def options(settings: Settings) -> tuple[Option, ...]:
+    """Give the options with what they are now as their defaults."""
+    return tuple(replace(row.option, default=row.now(settings)) for row in _ROWS)
+
+
+def with_option(settings: Settings, name: str, value: str | None) -> Settings:
+    """Set an option.
+
+    Raises:
+        ValueError: there is none of the name, or the value is none of its values; says which are.
+    """
+    row = next((one for one in _ROWS if one.option.name.casefold() == name.casefold()), None)
+    if row is None:
+        known = ", ".join(one.option.name for one in _ROWS)
+        raise ValueError(f"no option is called {name[:60]!r}; there are: {known}")
+    try:
+        return row.take(settings, (value or "").strip())
+    except ValueError as error:
+        raise ValueError(f"{row.option.name}: {error}") from None
+
+
+# --- kinds of options -----------------------------------------------------------------------------
+
+
+def _spin(name: str, field: str, least: int, most: int) -> _Row:
+    def take(settings: Settings, text: str) -> Settings:
+        if not (text.isascii() and text.isdigit()) or not least <= int(text[:18]) <= most:
+            raise ValueError(f"{text[:60]!r} is no number from {least} to {most}")
+        return _with(settings, field, int(text))
+
+    option = Option(name, "spin", least=least, most=most)
+    return _Row(option, lambda settings: str(getattr(settings, field)), take)
+
+
+def _combo(name: str, field: str | None, *values: str) -> _Row:
+    """Give a choice of some values; without a field there is but one."""
+
+    def take(settings: Settings, text: str) -> Settings:
+        if text.casefold() not in values:
+            raise ValueError(f"{text[:60]!r} is not there; there are: {', '.join(values)}")
+        return _with(settings, field, text.casefold()) if field else settings
+
+    option = Option(name, "combo", values=values)
+    return _Row(option, lambda settings: getattr(settings, field) if field else values[0], take)
+
+
+def _check(name: str, field: str) -> _Row:
+    def take(settings: Settings, text: str) -> Settings:
+        if text.casefold() not in ("true", "false"):
+            raise ValueError(f"{text[:60]!r} is neither true nor false")
+        return _with(settings, field, text.casefold() == "true")
+
+    return _Row(Option(name, "check"), lambda now: str(getattr(now, field)).lower(), take)
+
+
+def _with(settings: Settings, field: str, value: Any) -> Settings:
+    return replace(settings, **{field: value})
+
+
+def _data(settings: Settings, text: str) -> Settings:
+    folders = tuple(Path(part.strip()) for part in text.split(";") if part.strip())
+    for folder in folders:
+        if not folder.is_dir():
+            raise ValueError(f"there is no folder {str(folder)[:200]!r}")
+    return replace(settings, data=tuple(folder.resolve() for folder in folders))
+
+
+def _lexicon(settings: Settings, text: str) -> Settings:
+    return replace(settings, lexicon=shelf.find_lexicon(text, settings.data, settings.lexicon))
+
+
+def _distribution(settings: Settings, text: str) -> Settings:
+    return replace(settings, distribution=shelf.find_distribution(text, settings.data))
+
+
+def _leaves(settings: Settings, text: str) -> Settings:
+    own = text.casefold() in ("", OWN)
+    return replace(settings, leaves=None if own else shelf.find_leaves(text, settings.data))
+
+
+def _win_probabilities(settings: Settings, text: str) -> Settings:
+    own = text.casefold() in ("", OWN)
+    found = None if own else shelf.find_win_probabilities(text, settings.data)
+    return replace(settings, win_probabilities=found)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_ROWS = (
+    _Row(Option("DataPath", "string"), lambda now: ";".join(map(str, now.data)), _data),
+    _Row(Option("Lexicon", "string"), lambda now: shelf.name_of(now.lexicon), _lexicon),
+    _Row(
+        Option("LetterDistribution", "string"),
+        lambda now: shelf.name_of(now.distribution),
+        _distribution,
+    ),
+    _Row(Option("Leaves", "string"), lambda now: now.leaves or OWN, _leaves),
+    _Row(
+        Option("WinPctTable", "string"),
+        lambda now: now.win_probabilities or OWN,
+        _win_probabilities,
+    ),
+    _spin("Threads", "threads", 1, max(64, _cores())),
+    _combo("ChallengeRule", None, "void"),
+    _combo("Variant", None, "classic"),
+    _spin("Seed", "seed", 0, MOST_SEED),
+    _spin("Lines", "lines", 1, MOST_LINES),
+    _spin("Candidates", "candidates", 0, MOST_CANDIDATES),
+    _spin("UsualTime", "usual_ms", 1, LONGEST_MS),
+    _check("StopEarly", "stop_early"),
+    _combo("InferModel", "infer_model", "deterministic", "margin", "soft"),
+)

@@ -1,0 +1,72 @@
+"""``tilewire siu``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from bot.siu.settings import Settings, with_option
+
+from ..software import SOFTWARE
+from .failing import CommandFailed
+from .options import LeavesOption, LexiconOption, ThreadsOption, WinprobOption
+
+__all__ = ["siu"]
+
+AUTHOR = "the authors of tilewire"
+
+
+def siu(
+    *,
+    lexicon: LexiconOption = "scowl",
+    leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
+    threads: ThreadsOption = 1,
+    data: str = "",
+    seed: int = 0,
+) -> None:
+    """Be an engine for analysis: speak SIU (draft 0.2) on standard input and output.
+
+    What is given here is where the options of the same meaning begin; a front end may set others.
+
+    Args:
+        lexicon: An embedded lexicon, or a word list or KWG file (Lexicon).
+        leaves: trained, formula, or a leave table (KLV2) (Leaves).
+        winprob: trained, or a table of win probabilities (CSV) (WinPctTable).
+        threads: How many a search may use (Threads).
+        data: Folders in which lexicons and tables are looked for, separated by ; (DataPath).
+        seed: For what is drawn (Seed).
+    """
+    settings = Settings()
+    for option, name, value in (
+        ("--data", "DataPath", data),
+        ("--lexicon", "Lexicon", lexicon),
+        ("--leaves", "Leaves", leaves),
+        ("--winprob", "WinPctTable", winprob),
+        ("--threads", "Threads", str(threads)),
+        ("--seed", "Seed", str(seed)),
+    ):
+        try:
+            settings = settings if value is None else with_option(settings, name, value)
+        except ValueError as error:
+            raise CommandFailed(f"{option}: {error}") from None
+    from bot.siu.engine import run
+
+    reading, writing = _set_aside()
+    status = 0
+    try:
+        run(settings, SOFTWARE, AUTHOR, reading, writing)
+    except KeyboardInterrupt:
+        status = 130
+    sys.stderr.flush()
+    os._exit(status)  # a search that is on must not keep the process
+
+
+def _set_aside() -> tuple[int, int]:
+    """Keep the pipes to the front end; what else is printed goes to standard error."""
+    reading, writing = os.dup(0), os.dup(1)
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    return reading, writing

@@ -1,0 +1,417 @@
+"""What an SIU engine answers, without processes, threads or time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.siu.conversation import (
+    PATIENCE_MS,
+    Begin,
+    Conversation,
+    Effect,
+    End,
+    Leave,
+    Load,
+    Say,
+)
+from bot.siu.modes import Task
+from bot.siu.settings import Settings
+from protocol.siu.answers import Answer, InfoSim, Option, Provenance, parse_answer
+
+EMPTY = "/".join(["15"] * 15)
+POSITION = f"position cgp {EMPTY} AEINRST/ 0/0 0"
+WHENCE = Provenance("tilewire/1", "own", "own", "scowl")
+RESULT = InfoSim("8D.RETAINS", 60.0, 1.0, 70.0, 1.0, 10)
+
+
+class Talk:
+    """A conversation, and all that has come of it."""
+
+    def __init__(self, *lines: str) -> None:
+        self.conversation = Conversation(Settings(), "tilewire 1", "somebody")
+        self.now_ms = 1_000
+        self.begun: list[Task] = []
+        self.loads: list[Settings] = []
+        self.ended: list[int] = []
+        self.is_over = False
+        for line in lines:
+            self.says(line)
+
+    def says(self, line: str) -> list[str]:
+        """Give what is answered to a line."""
+        return self.did(self.conversation.take(line, self.now_ms))
+
+    def tells(self, *answers: Answer, best: str | None = None) -> list[str]:
+        """Give what is said when the search that was begun last tells something."""
+        return self.did(self.conversation.told(self.begun[-1].number, answers, best))
+
+    def ends(self, best: str = "pass", which: int = -1) -> list[str]:
+        return self.did(self.conversation.ended(self.begun[which].number, best))
+
+    def loaded(self) -> list[str]:
+        return self.did(self.conversation.loaded(self.loads[-1]))
+
+    def waits(self, ms: int) -> list[str]:
+        self.now_ms += ms
+        return self.did(self.conversation.tick(self.now_ms))
+
+    def did(self, effects: Sequence[Effect]) -> list[str]:
+        said = []
+        for effect in effects:
+            match effect:
+                case Say(answer):
+                    said.append(answer.line())
+                case Load(settings):
+                    self.loads.append(settings)
+                case Begin(task):
+                    self.begun.append(task)
+                case End(number):
+                    self.ended.append(number)
+                case Leave():
+                    self.is_over = True
+        return said
+
+
+def ready(*lines: str) -> Talk:
+    """Give a conversation that is past its beginning."""
+    talk = Talk("siu", "isready")
+    talk.loaded()
+    for line in lines:
+        talk.says(line)
+    return talk
+
+
+# --- getting ready --------------------------------------------------------------------------------
+
+
+def test_the_handshake() -> None:
+    talk = Talk()
+    said = talk.says("siu")
+    assert said[:3] == [
+        "id name tilewire 1",
+        "id author somebody",
+        "capability gen sim infer auto stream stop",
+    ]
+    assert said[-1] == "siuok"
+    read = [parse_answer(line) for line in said[3:-1]]
+    names = {one.name: one for one in read if isinstance(one, Option)}
+    assert len(names) == len(read)
+    assert {"Lexicon", "LetterDistribution", "Leaves", "WinPctTable", "DataPath"} < names.keys()
+    assert names["Threads"] == Option("Threads", "spin", "1", 1, names["Threads"].most)
+    assert names["ChallengeRule"].values == ("void",)
+    assert names["StopEarly"].default == "true"
+    assert len(talk.loads) == 1
+
+
+def test_ready_is_said_once_all_is_loaded() -> None:
+    talk = Talk("siu")
+    assert talk.says("isready") == talk.says("isready") == []
+    assert talk.loaded() == ["readyok", "readyok"]
+    assert talk.says("isready") == ["readyok"]
+    assert len(talk.loads) == 1
+
+
+def test_a_front_end_that_does_not_shake_hands_gets_ready_too() -> None:
+    talk = Talk("isready")
+    assert talk.loaded() == ["readyok"]
+
+
+def test_only_what_is_loaded_is_loaded_again() -> None:
+    talk = ready("setoption name seed value 7", "setoption name LINES value 3")
+    assert talk.says("isready") == ["readyok"]
+    talk.says("setoption name Leaves value FORMULA")
+    assert talk.says("isready") == []
+    assert talk.loads[-1] == Settings(seed=7, lines=3, leaves="formula")
+    assert talk.loaded() == ["readyok"]
+
+
+def test_what_can_not_be_loaded_is_not_used() -> None:
+    talk = ready("setoption name Leaves value formula", "setoption name seed value 7", "isready")
+    bad = talk.loads[-1]
+    said = talk.did(talk.conversation.not_loaded(bad, "it is broken"))
+    assert said == ["info string error unknown-command setoption: it is broken"]
+    assert talk.loads[-1] == Settings(seed=7)
+    assert talk.loaded() == ["readyok"]
+    talk.says(POSITION)
+    talk.says("go gen")
+    assert talk.begun[0].settings == Settings(seed=7)
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("Lexicon value CSW21", "Lexicon: no lexicon is called 'CSW21'; there are: scowl"),
+        ("Threads value 0", "Threads: '0' is no number from 1 to"),
+        ("threads value many", "Threads: 'many' is no number"),
+        ("Threads", "Threads: '' is no number"),
+        (f"Seed value {'9' * 5_000}", "Seed: '999"),
+        ("ChallengeRule value single", "ChallengeRule: 'single' is not there; there are: void"),
+        ("Variant value wordsmog", "Variant: 'wordsmog' is not there"),
+        ("StopEarly value maybe", "StopEarly: 'maybe' is neither true nor false"),
+        ("DataPath value /no/such/folder", "DataPath: there is no folder '/no/such/folder'"),
+        ("Leaves value /no/such", "Leaves: no leave table is called"),
+        ("WinPctTable value x", "WinPctTable: no win % table is called 'x'"),
+        ("LetterDistribution value x", "LetterDistribution: no letter distribution is called 'x'"),
+        ("Joho value 1", "no option is called 'Joho'; there are: DataPath, Lexicon"),
+        ("value 1", "no option is called ''"),
+    ],
+)
+def test_options_that_make_no_sense(option: str, sentence: str) -> None:
+    talk = ready()
+    (said,) = talk.says(f"setoption name {option}")
+    assert said.startswith(f"info string error unknown-command setoption: {sentence}")
+    assert len(said) < 700
+    assert talk.says("isready") == ["readyok"]
+
+
+def test_options_are_set_whatever_their_case() -> None:
+    talk = ready("setoption name stopearly value FALSE", "setoption name variant value Classic")
+    talk.says("setoption name lexicon value SCOWL")
+    talk.says(POSITION)
+    talk.says("go auto movetime 5")
+    assert talk.begun[0].settings == Settings(stop_early=False)
+    assert talk.begun[0].waits
+
+
+# --- what makes no sense --------------------------------------------------------------------------
+
+
+def test_what_is_unknown_is_ignored() -> None:
+    talk = ready()
+    assert talk.says("joho frobnicate") == [
+        "info string error unknown-command joho frobnicate; it is ignored"
+    ]
+    assert talk.says("stop") == talk.says("") == talk.says(" \r\n") == []
+    assert talk.says("isready") == ["readyok"]
+
+
+def test_without_a_position_nothing_is_searched() -> None:
+    talk = ready()
+    assert talk.says("go gen")[0].startswith("info string error no-position")
+    talk.says(POSITION)
+    assert talk.says("position cgp 15")[0].startswith("info string error bad-position '15' is not")
+    assert talk.says("position")[0].startswith("info string error bad-position write position cgp")
+    assert talk.says(f"{POSITION} moves 1A.TEA")[0].startswith("info string error bad-move move 1")
+    talk.says(POSITION)
+    talk.says("siunewgame")
+    assert talk.says("go")[0].startswith("info string error no-position")
+    assert not talk.begun
+
+
+def test_words_that_are_not_there_are_no_obstacle() -> None:
+    talk = ready()
+    assert talk.says(f"{POSITION} lex CSW21;") == [
+        "info string error bad-position no lexicon is called 'CSW21'; there are: scowl"
+    ]
+    assert talk.says("go gen") == []
+
+
+@pytest.mark.parametrize(
+    ("go", "error"),
+    [
+        ("go endgame", "unsupported-mode endgame is not there; there are: gen, sim, infer, auto"),
+        ("go gen searchmoves 8H.ZOO", "bad-move 8H.ZOO: OOZ are not on the rack AEINRST"),
+        ("go sim searchmoves ex.3", "bad-move ex.3: which move is it"),
+    ],
+)
+def test_what_can_not_be_searched_ends_at_once(go: str, error: str) -> None:
+    talk = ready(POSITION)
+    said = talk.says(go)
+    assert said[0].startswith(f"info string error {error}")
+    assert said[-1] == "bestmove none"
+    assert not talk.begun
+    assert talk.says("go gen") == []
+
+
+def test_without_a_rack_there_is_only_inference() -> None:
+    talk = ready(f"position cgp {EMPTY} / 0/0 0 moves 8H.ZA")
+    assert talk.says("go sim") == [
+        "info string error bad-position the rack of the player on turn is not given",
+        "bestmove none",
+    ]
+    assert talk.says("go infer") == []
+    assert talk.begun[0].mode == "infer"
+
+
+@pytest.mark.parametrize(
+    ("go", "ignored"),
+    [
+        ("gen movetime 5 infinite firstwin threads 1", ["movetime", "firstwin", "threads"]),
+        ("sim depth 3 iterations 9 movetime 5 stopcondition 95 useinference threads 1", []),
+        ("sim depth 0 iterations 1 stopcondition 100 threads 2 firstwin joho",
+         ["joho", "depth", "iterations", "stopcondition", "firstwin", "threads"]),
+        ("infer movetime 5 depth 2 useinference infinite", ["depth", "useinference"]),
+        ("auto movetime 5 threads 1 useinference infinite", []),
+        ("auto iterations 5 searchmoves pass", ["searchmoves", "iterations"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_honoured_is_said_to_be_ignored(go: str, ignored: list[str]) -> None:
+    talk = ready(POSITION)
+    assert talk.says(f"go {go}") == [f"info string ignored {one}" for one in ignored]
+    assert not talk.begun[0].only
+
+
+def test_moves_to_compare() -> None:
+    talk = ready(POSITION)
+    said = talk.says("go sim alsosearchmoves 8h.TEA.AEINRST 8H.QI searchmoves pass ex.AE")
+    assert [line[:37] for line in said] == ["info string error bad-move 8H.QI: Q i"]
+    (task,) = talk.begun
+    assert (len(task.only), len(task.also)) == (2, 1)
+    assert task.named[task.also[0]] == "8H.TEA"
+
+
+def test_limits() -> None:
+    talk = ready(POSITION)
+    for go, ends_ms, waits in (
+        ("sim", 1_000 + Settings().usual_ms, False),
+        ("sim movetime 300", 1_300, False),
+        ("sim iterations 50", None, False),
+        ("sim stopcondition 99", None, False),
+        ("auto infinite", None, True),
+        ("infer infinite movetime 300", 1_300, True),
+        ("gen", None, False),
+        ("gen infinite", None, True),
+    ):
+        talk.says(f"go {go}")
+        assert (talk.begun[-1].ends_ms, talk.begun[-1].waits) == (ends_ms, waits), go
+        talk.ends()
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+
+def test_a_search_ends_once() -> None:
+    talk = ready(POSITION, "go sim")
+    assert talk.tells(WHENCE, best="8D.RETAINS") == [WHENCE.line()]
+    assert talk.tells(RESULT) == [RESULT.line()]
+    assert talk.says("isready") == ["readyok"]
+    assert talk.ends("8D.RETAINS") == ["bestmove 8D.RETAINS"]
+    assert talk.ends("8D.RETAINS") == talk.tells(RESULT) == talk.waits(10**6) == []
+    assert talk.says("stop") == []
+    assert not talk.ended
+
+
+def test_stop() -> None:
+    talk = ready(POSITION, "go infinite")
+    talk.tells(WHENCE, best="8D.RETAINS")
+    assert talk.says("stop") == talk.says("stop") == []
+    assert talk.ended == [1]
+    assert talk.tells(RESULT, best="8D.NASTIER") == [RESULT.line()]
+    assert talk.ends("8D.NASTIER") == ["bestmove 8D.NASTIER"]
+
+
+def test_a_search_that_does_not_stop_is_spoken_for() -> None:
+    talk = ready(POSITION, "go infinite")
+    talk.tells(WHENCE, best="8D.RETAINS")
+    talk.says("stop")
+    assert talk.conversation.wakes_ms == talk.now_ms + PATIENCE_MS
+    assert talk.waits(PATIENCE_MS - 1) == []
+    assert talk.waits(1) == ["bestmove 8D.RETAINS"]
+    assert talk.tells(RESULT, best="pass") == talk.ends() == []
+
+
+def test_a_search_that_outlives_its_time_is_spoken_for() -> None:
+    talk = ready(POSITION, "go sim movetime 300")
+    assert talk.waits(300 + PATIENCE_MS) == []  # there is nothing to say
+    assert talk.ended == []
+    assert talk.tells(WHENCE, best="8D.RETAINS") == [WHENCE.line()]
+    assert talk.waits(0) == ["bestmove 8D.RETAINS"]
+    assert talk.ended == [1]
+
+
+def test_a_first_move_stands_in_for_a_search_that_has_none() -> None:
+    talk = ready(POSITION, "go infinite")
+    assert talk.did(talk.conversation.at_once(1, WHENCE, "8D.RETAINS")) == [WHENCE.line()]
+    assert talk.tells(WHENCE, RESULT) == [RESULT.line()]
+    talk.tells(best="8D.NASTIER")
+    assert talk.did(talk.conversation.at_once(1, WHENCE, "8D.RETAINS")) == []
+    talk.says("stop")
+    assert talk.waits(PATIENCE_MS) == ["bestmove 8D.NASTIER"]
+
+
+def test_stop_while_loading() -> None:
+    talk = Talk("siu", POSITION, "go infinite", "stop")
+    assert talk.waits(PATIENCE_MS) == ["bestmove pass"]
+    assert talk.says("isready") == []
+    assert talk.loaded() == ["readyok"]
+
+
+def test_an_inference_has_no_move() -> None:
+    talk = ready(f"position cgp {EMPTY} / 0/0 0 moves 8H.ZA", "go infer infinite", "stop")
+    assert talk.waits(PATIENCE_MS) == ["bestmove none"]
+
+
+def test_a_search_that_fails_has_its_first_move() -> None:
+    talk = ready(POSITION, "go sim")
+    talk.tells(best="8D.RETAINS")
+    assert talk.did(talk.conversation.ended(1, None)) == ["bestmove 8D.RETAINS"]
+
+
+def test_go_during_a_search_ends_that_first() -> None:
+    talk = ready(POSITION, "go infinite")
+    assert talk.says("go gen depth 2") == []
+    assert talk.ended == [1]
+    assert talk.ends("8D.RETAINS") == ["bestmove 8D.RETAINS", "info string ignored depth"]
+    assert [task.mode for task in talk.begun] == ["auto", "gen"]
+    assert talk.ends("8D.NASTIER") == ["bestmove 8D.NASTIER"]
+
+
+def test_a_search_keeps_its_position_and_settings() -> None:
+    talk = ready(POSITION, "go infinite", f"position cgp {EMPTY} ABCDEFG/ 0/0 0")
+    talk.says("setoption name Lines value 3")
+    assert len(talk.begun[0].situation.rack) == 7
+    talk.ends()
+    talk.says("go gen")
+    first, second = talk.begun
+    assert first.situation.rack != second.situation.rack
+    assert (first.settings.lines, second.settings.lines) == (15, 3)
+
+
+def test_quit() -> None:
+    talk = ready(POSITION, "go infinite")
+    talk.says("quit")
+    assert talk.is_over
+
+
+LINES = (
+    *("go", "go gen", "go infer", "go infinite", "go endgame", "go sim searchmoves 8H.ZOO"),
+    *("go sim movetime 30", "stop", "isready", POSITION, "position cgp x", "siunewgame"),
+    *("setoption name Leaves value formula", "setoption name Leaves value own"),
+)
+
+
+@given(st.lists(st.sampled_from((*LINES, *["told", "ended", "tick", "loaded", "broken"]))))
+def test_every_go_has_one_bestmove_and_every_isready_one_answer(script: list[str]) -> None:
+    talk = Talk("siu")
+    said: list[str] = []
+    gone = asked = loaded = 0
+    for line in script:
+        if line == "told" and talk.begun:
+            said += talk.tells(best="8D.RETAINS")
+        elif line == "ended" and talk.begun:
+            said += talk.ends()
+        elif line == "tick":
+            said += talk.waits(40)
+        elif line in ("loaded", "broken") and loaded < len(talk.loads):
+            of, loaded = talk.loads[loaded], loaded + 1
+            told = talk.conversation
+            broken = line == "broken" and of.leaves
+            said += talk.did(told.not_loaded(of, "no") if broken else told.loaded(of))
+        elif line in LINES:
+            answered = talk.says(line)
+            said += answered
+            refused = any("no-position" in one for one in answered)
+            gone += line.startswith("go") and not refused
+            asked += line == "isready"
+    while loaded < len(talk.loads):
+        said += talk.did(talk.conversation.loaded(talk.loads[loaded]))
+        loaded += 1
+    for at in range(2 * len(script)):
+        if at < len(talk.begun):
+            said += talk.ends(which=at)
+    assert sum(one.startswith("bestmove ") for one in said) == gone
+    assert said.count("readyok") == asked
