@@ -506,7 +506,8 @@ class Accusation(Struct, frozen=True):
     seat: Seat
     """Whose play it was."""
     code: Code
-    """An outcome of ``SPEC.md``, or ``disconnect``."""
+    """An outcome of ``SPEC.md``, ``disconnect``, or of an engine of others ``wrong_score``,
+    ``wrong_rack`` and the codes of its refused moves."""
     message: Sentence
     """What happened."""
 

@@ -28,7 +28,7 @@ from .codec import CODECS, MAX_FRAME, MSGPACK
 from .errors import PeerError
 from .messages import Message
 
-__all__ = ["BytesBudget", "WebSocketChannel", "dial", "listen"]
+__all__ = ["Budgeted", "BytesBudget", "WebSocketChannel", "dial", "listen"]
 
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
@@ -53,24 +53,31 @@ class BytesBudget:
         return self._left >= 0
 
 
-class _Guarded(Connection):
-    """A connection that notes when messages arrive, and has a budget of bytes."""
+class Budgeted(Connection):
+    """A connection that is closed when it gets too many bytes: pings, too, cost others time."""
 
-    _budget: BytesBudget
-    _stamps: deque[int]
-    _arrived_ms: int = 0
+    budget: BytesBudget
 
     def data_received(self, data: bytes) -> None:
-        """Note the time; close the connection of a peer that sends too much."""
-        now_ns = time.monotonic_ns()
-        self._arrived_ms = now_ns // 1_000_000
-        # Small frames cost more than their bytes: a read costs as much as 64 of them.
-        if self._budget.spend(len(data) + 64, now_ns / 1e9):
+        """Take bytes in, if there is budget for them; a read costs as much as 64."""
+        if self.budget.spend(len(data) + 64, time.monotonic()):
             super().data_received(data)
         elif not self.protocol.close_expected():
             self.protocol.fail(CloseCode.POLICY_VIOLATION, "too many bytes a second")
             self.send_data()
             self.transport.abort()
+
+
+class _Guarded(Budgeted):
+    """A connection that notes when messages arrive, and has a budget of bytes."""
+
+    _stamps: deque[int]
+    _arrived_ms: int = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Note the time."""
+        self._arrived_ms = time.monotonic_ns() // 1_000_000
+        super().data_received(data)
 
     def process_event(self, event: Any) -> None:
         """Stamp the last frame of each message."""
@@ -87,14 +94,14 @@ class _ServerEnd(_Guarded, ServerConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._stamps = deque()
-        self._budget = BytesBudget()
+        self.budget = BytesBudget()
 
 
 class _ClientEnd(_Guarded, ClientConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._stamps = deque()
-        self._budget = BytesBudget(burst=8 << 20, per_second=1 << 20)
+        self.budget = BytesBudget(burst=8 << 20, per_second=1 << 20)
 
 
 class WebSocketChannel:

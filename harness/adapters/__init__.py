@@ -20,6 +20,18 @@ def engine_for(spec: SeatSpec, context: Context) -> Engine:
         SeatError: its options make no sense.
     """
     match spec.dialect:
+        case "files":
+            from .files import FilesEngine
+
+            return FilesEngine(spec, context)
+        case "magpie":
+            from .magpie import MagpieEngine
+
+            return MagpieEngine(spec, context)
+        case "quackle":
+            from .quackle import QuackleEngine
+
+            return QuackleEngine(spec, context)
         case "siu":
             from .siu import SiuEngine
 

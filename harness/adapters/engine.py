@@ -16,6 +16,7 @@ from typing import TypeAlias
 from bot.player import Budget, Considered, Result, View
 from bot.registry import SeatError, SeatSpec
 from engine.moves import Move
+from engine.position import Rack
 from lexicons.store import Lexicon
 
 from .process import EngineFailed, EngineProcess, Limits
@@ -47,6 +48,8 @@ class Answer:
     """For a person to read; it goes into the record."""
     candidates: tuple[Considered, ...] = ()
     """The moves that it has looked at, the best first."""
+    rack: Rack | None = None
+    """The tiles that it says it plays from, sorted; the arbiter knows what it holds."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ KEPT_CHARACTERS = 400  # of a line
 TAIL_BYTES = 4_096
 KILL_S = 2.0
 DRAIN_S = 0.5
+SETTLE_S = 0.08
+"""What an exit status gets to come in behind the end of the output; some never end."""
 
 _GUARD = Path(__file__).with_name("guard.py")
 
@@ -101,6 +103,7 @@ class EngineProcess:
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
         limits: Limits = Limits(),
+        one_stream: bool = False,
     ) -> EngineProcess:
         """Start an engine.
 
@@ -110,6 +113,7 @@ class EngineProcess:
             folder: its working directory; ours if none is given.
             environment: added to ours.
             limits: what it may have.
+            one_stream: whether lines of its standard error are among those that it says.
 
         Raises:
             EngineFailed: there is no such program, or it may not be run.
@@ -118,15 +122,8 @@ class EngineProcess:
         program = await asyncio.to_thread(_find, command[0], name)
         reading, lifeline = os.pipe()
         cores = ",".join(map(str, _some_cores(limits.cores))) or "-"
-        guard = [
-            sys.executable,
-            "-I",
-            "-S",
-            str(_GUARD),
-            str(reading),
-            str(limits.memory_mb),
-            cores,
-        ]
+        guard = [sys.executable, "-I", "-S", str(_GUARD)]
+        guard += [str(reading), str(limits.memory_mb), cores]
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
@@ -135,7 +132,7 @@ class EngineProcess:
                 *command[1:],
                 stdin=pipe,
                 stdout=pipe,
-                stderr=pipe,
+                stderr=asyncio.subprocess.STDOUT if one_stream else pipe,
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
                 pass_fds=(reading,),
@@ -155,6 +152,12 @@ class EngineProcess:
     def returncode(self) -> int | None:
         """Its exit status once it has ended; 128 and more: the number of a signal added."""
         return self._process.returncode
+
+    @property
+    def unread(self) -> int:
+        """How many bytes of what it was told it has left with us so far."""
+        stream = self._process.stdin
+        return 0 if stream is None else stream.transport.get_write_buffer_size()
 
     def evidence(self) -> str:
         """Give what helps to find out what went wrong: status, standard error, the last lines."""
@@ -287,6 +290,7 @@ class EngineProcess:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+        reading = asyncio.create_task(self._read_out())  # an end with unread output is none
         try:
             async with asyncio.timeout(KILL_S):
                 await self._process.wait()
@@ -295,30 +299,26 @@ class EngineProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             await self._process.wait()
         await self._settled()
-        self._drain.cancel()
-        await asyncio.gather(self._drain, return_exceptions=True)
+        for task in (reading, self._drain):
+            task.cancel()
+        await asyncio.gather(reading, self._drain, return_exceptions=True)
         self.close_input()
-        await self._read_out()
 
     async def _settled(self) -> None:
         """Let the exit status and the last words come in."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_S):
-                await self._process.wait()
-        await asyncio.wait({self._drain}, timeout=DRAIN_S)
+        ending = asyncio.ensure_future(self._process.wait())
+        await asyncio.wait({ending, self._drain}, timeout=SETTLE_S)
+        ending.cancel()
 
     async def _read_out(self) -> None:
-        """Read what nobody wants any more, so that the pipe is closed at our end too."""
+        """Read what nobody wants any more."""
         assert self._process.stdout is not None
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_S):
-                while await self._process.stdout.read(MAX_LINE):
-                    pass
+        while await self._process.stdout.read(MAX_LINE):
+            pass
 
     async def _read_stderr(self) -> None:
         stream = self._process.stderr
-        assert stream is not None
-        while chunk := await stream.read(TAIL_BYTES):
+        while stream is not None and (chunk := await stream.read(TAIL_BYTES)):
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
             log.debug("stderr", engine=self.name, text=chunk.decode(errors="replace").rstrip())
@@ -345,7 +345,7 @@ def _some_cores(count: int) -> list[int]:
 
 
 def _status_text(status: int) -> str:
-    if status > 128:
-        with contextlib.suppress(ValueError):
-            return f"was ended by {signal.Signals(status - 128).name}"
+    by_signal = -status if status < 0 else status - 128  # less than 0: the guard itself was killed
+    with contextlib.suppress(ValueError):
+        return f"was ended by {signal.Signals(by_signal).name}"
     return f"ended with exit status {status}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, NoReturn
 
 import structlog
 
@@ -21,9 +21,12 @@ from bot.player import Budget, Choice
 from bot.seatgame import info_about
 from bot.timeplan import plan
 from bot.watching import Watched
+from engine.moves import Move as EngineMove
 from engine.notation import format_move
+from engine.rules import IllegalMove, check_move
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
+from protocol.codec import MSGPACK
 from protocol.errors import PeerError
 from protocol.messages import (
     Decline,
@@ -52,6 +55,9 @@ SETTLE_S = 0.2
 MAX_TEXT = 128
 """Characters of a move, as the protocol has them; what an engine prints may be of any length."""
 
+MAX_SENTENCE = 1_000
+"""Characters of what is noted; a score may have thousands of digits."""
+
 
 class EngineSeat:
     """An engine behind an adapter.
@@ -69,7 +75,6 @@ class EngineSeat:
         self._report: Report = lambda _happening: None
         self._inbox: asyncio.Queue[Message] = asyncio.Queue()
         self._life: asyncio.Task[None] | None = None
-        self._engine: Engine | None = None
         self._watched: Watched | None = None
         self._answer: Answer | None = None
         self._asking: asyncio.Task[None] | None = None
@@ -111,21 +116,23 @@ class EngineSeat:
     async def _live(self) -> None:
         """Have one engine take part until it fails or the seat is stopped."""
         self._watched = self._answer = None
-        engine = self._engine = self._make()
+        engine = self._make()
         self._report(Came())
         try:
             await self._take_part(engine)
         except EngineFailed as failed:
-            evidence = engine.evidence()
-            await engine.close()
-            self._report(Gone(str(failed), failed.code, evidence))
+            gone = Gone(str(failed), failed.code, engine.evidence())
         except OSError as error:
-            self._report(Gone(f"no process can be started: {error}", "host_error"))
+            gone = Gone(f"no process can be started: {error}", "host_error")
+        except Exception as error:  # a bug of ours, which is not the engine's loss
+            log.exception("adapter", seat=self.name)
+            gone = Gone(f"{type(error).__name__} in its adapter", "host_error")
         finally:
             await self._end_asking()
-            await engine.close()
+            await _to_the_end(engine.close())
+        self._report(gone)
 
-    async def _take_part(self, engine: Engine) -> None:
+    async def _take_part(self, engine: Engine) -> NoReturn:
         """Hear the arbiter and watch the engine, until one of them ends it."""
         alive = asyncio.create_task(engine.ended())
         try:
@@ -164,7 +171,6 @@ class EngineSeat:
                 self._known.started(message)
             case Played():
                 self._known.played(message)
-                self._check_score(message)
                 await engine.told(self._known.view)
             case YourTurn():
                 self._known.turn(message)
@@ -210,13 +216,40 @@ class EngineSeat:
         else:
             text = format_move(answer.move, alphabet)
             known.sent(seq, attempt, answer.move)
-            if answer.text or answer.candidates:
-                choice = Choice(
-                    answer.move, answer.score, text=answer.text, candidates=answer.candidates
-                )
-                self._report(Said(info_about(known.view, seq, choice), at_ms, 0))
+            self._tell_thoughts(answer, answer.move, seq, at_ms)
+            self._hold_against_the_rules(engine, answer, answer.move)
         move = Move(game=known.view.game, seq=seq, move=text, attempt=attempt)
         self._report(Said(move, at_ms, 0))
+
+    def _hold_against_the_rules(self, engine: Engine, answer: Answer, move: EngineMove) -> None:
+        """Note what it says wrongly of a move that may be played all the same."""
+        view = self._known.view
+        alphabet = view.rules.distribution.alphabet
+        if answer.rack is not None and answer.rack != view.rack:
+            racks = alphabet.text(view.rack), alphabet.text(answer.rack)
+            self._note("wrong_rack", f"it holds {racks[0]}, and plays from {racks[1]}", engine)
+        if answer.score is None:
+            return
+        with contextlib.suppress(IllegalMove):  # the arbiter will say so
+            play = check_move(view.position, move, view.rules, None, view.bag)
+            score = play.score if play else 0
+            if score != answer.score:
+                text = format_move(move, alphabet)
+                said = f"{text} scores {score}, and {self.name} says {answer.score}"
+                self._note("wrong_score", said, engine)
+
+    def _tell_thoughts(self, answer: Answer, move: EngineMove, seq: int, at_ms: int) -> None:
+        """Have the record say what it thinks, if those are thoughts that a record can hold."""
+        if not answer.text and not answer.candidates:
+            return
+        choice = Choice(move, answer.score, text=answer.text, candidates=answer.candidates)
+        info = info_about(self._known.view, seq, choice)
+        try:
+            MSGPACK.decode(MSGPACK.encode(info))
+        except (PeerError, OverflowError) as error:
+            log.warning("not kept", seat=self.name, reason=str(error))
+            return
+        self._report(Said(info, at_ms, 0))
 
     def _refused(self, engine: Engine, message: Refused) -> None:
         """Note what was wrong, with the transcript, and ask again while there are tries left."""
@@ -225,25 +258,17 @@ class EngineSeat:
         if message.code == "not_a_word":
             words = self._known.view.lexicon.name
             said += f"; does {self.name} play with other words than {words}?"
-        self._report(Noted(message.code, said, engine.evidence()))
+        self._note(message.code, said, engine)
         if message.attempts_left:
             self._ask(engine, message.seq, message.attempt + 1, message.deadline_ms)
-
-    def _check_score(self, played: Played) -> None:
-        """Hold what the engine said that its move scores against what it scored."""
-        answer = self._answer
-        if played.seat != self._known.seat or answer is None:
-            return
-        self._answer = None
-        if answer.score is not None and answer.score != played.score:
-            said = f"{played.move} scores {played.score}, and {self.name} says {answer.score}"
-            evidence = self._engine.evidence() if self._engine else ""
-            self._report(Noted("wrong_score", said, evidence))
 
     def _said(self) -> str:
         move = self._answer.move if self._answer else ""
         alphabet = self._known.view.rules.distribution.alphabet
         return move[:MAX_TEXT] if isinstance(move, str) else format_move(move, alphabet)
+
+    def _note(self, code: str, said: str, engine: Engine) -> None:
+        self._report(Noted(code, said[:MAX_SENTENCE], engine.evidence()))
 
     def _say(self, message: Message) -> None:
         self._report(Said(message, now_ms(), 0))
@@ -253,3 +278,13 @@ class EngineSeat:
         if asking is not None:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do something whole, even if the seat is stopped meanwhile."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise

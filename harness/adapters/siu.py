@@ -1,37 +1,300 @@
 """An engine that speaks SIU, as a seat: ``siu:PROGRAM ARGUMENTS?Option=value``.
 
 Our clocks are kept for it: it is told to search for the time that the turn should take, and to stop
-when that is over and no answer has come.
+when that is over and no answer has come. Each question gives the whole game from its beginning, so
+that an engine that infers can, and one that was started again knows as much as the first.
+
+Before each question the engine has to say ``readyok``. What came earlier, such as a ``bestmove``
+too many, is an answer to nothing and never taken for the next.
+
+Source: SIU draft 0.2 (woogles-io/open-protocols, ``siu/siu.md``).
 """
 
 from __future__ import annotations
 
-from bot.player import Budget, View
-from bot.registry import SeatSpec
+import asyncio
+import math
+import shlex
 
-from .engine import Answer, Context, ProcessEngine, limits_of
+from bot.player import Budget, Result, View
+from bot.registry import SeatError, SeatSpec
+from protocol.siu.answers import (
+    BestMove,
+    Capability,
+    Fault,
+    InfoGen,
+    InfoSim,
+    Option,
+    Provenance,
+    ReadyOk,
+    SiuOk,
+    parse_answer,
+)
+from protocol.siu.commands import Command, Go, IsReady, Mode, NewGame, Quit, SetOption, Siu, Stop
+
+from .engine import STALL_S, Answer, Context, EngineFailed, ProcessEngine, Unsuitable, limits_of
+from .process import EngineProcess
+from .siu_terms import Found, game_so_far, same_lexicon, settings, trial
 
 __all__ = ["SiuEngine"]
+
+OURS = ("name", "memory", "cores", "mode", "start")
+"""Options of the seat; all others are the engine's."""
+
+PLAYING: tuple[Mode, ...] = ("auto", "sim", "gen")
+"""Modes that find a move in any position, the first that an engine has being the best."""
+
+START_S = 10.0
+"""For saying who it is, and for its first list of moves; loading and compiling come between."""
+
+READY_SHARE = 0.8
+"""Of the time to get ready that an engine may take, so that its fault is found before the end."""
+
+LATE_MS = 50
+"""How much later than it was told to a search may end by itself."""
+
+LEAD_MS = 200
+"""How long before the last moment ``stop`` is said: a quarter of what is left, if that is less."""
 
 
 class SiuEngine(ProcessEngine):
     """An SIU engine in one game.
 
     Args:
-        spec: its command and options; ``memory``, ``cores`` and ``mode`` are for us, the others
-            are set in the engine.
+        spec: its command and options; those in ``OURS`` are for us, the others are set in the
+            engine.
         context: what is played with.
+
+    Raises:
+        SeatError: an option makes no sense.
     """
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
-        self._spec = spec
+        options = dict(spec.options)
+        self._name = context.name
         self._context = context
+        self._command = shlex.split(spec.target)
         self._limits = limits_of(spec)
+        self._mode = _mode_asked_for(spec, options.get("mode"))
+        self._start_s = _seconds(spec, options.get("start"))
+        self._given = {key: value for key, value in options.items() if key not in OURS}
+        for key, value in self._given.items():
+            if not (key + value).isprintable():
+                raise SeatError(f"{spec.text!r}: the option {key!r} has to fit in a line")
+        self._options: dict[str, Option] = {}
+        self._capabilities: set[str] = set()
+        self._searching = False
+        self._ended_well = False
+        self._racks: dict[int, tuple[int, ...]] = {}
+        """What it held in its turns, by their number."""
+
+    # --- getting ready ----------------------------------------------------------------------------
 
     async def start(self, view: View) -> None:
-        """Start it, shake hands, set its options."""
-        raise NotImplementedError
+        """Start it, shake hands, set its options, and learn what words it plays with."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + view.time.ready_ms * READY_SHARE / 1_000
+        self.process = await EngineProcess.start(
+            self._command, name=self._name, limits=self._limits
+        )
+        self._say(Siu())
+        await self.process.wait_for(self._introduced, self._start_s, "siuok")
+        self._mode = self._playing_mode()
+        chosen = settings(self._name, self._options, self._given, self._context, view.rules)
+        await self._set(chosen, end_s - loop.time())
+        self._say(NewGame())
+        await self._ready(end_s - loop.time())
+        if "gen" in self._capabilities:
+            await self._try_out(view)
+
+    def _introduced(self, line: str) -> bool | None:
+        """Take in what it says of itself."""
+        match parse_answer(line):
+            case Capability(names):
+                self._capabilities.update(names)
+            case Option(name) as option:
+                self._options[name.casefold()] = option
+            case SiuOk():
+                return True
+        return None
+
+    def _playing_mode(self) -> Mode:
+        modes = (self._mode,) if self._mode else PLAYING
+        for mode in modes:
+            if mode in self._capabilities:
+                return mode
+        raise Unsuitable(
+            "unsupported_option",
+            f"{self._name} does not search with 'go {' | '.join(modes)}'; "
+            f"it can: {', '.join(sorted(self._capabilities)) or 'nothing'}",
+        )
+
+    async def _ready(self, limit_s: float) -> list[Fault]:
+        """Wait until all that it was told is dealt with; give what it could make nothing of."""
+        assert self.process is not None
+        faults: list[Fault] = []
+
+        def ready(line: str) -> bool | None:
+            answer = parse_answer(line)
+            if isinstance(answer, Fault):
+                faults.append(answer)
+            return True if isinstance(answer, ReadyOk) else None
+
+        self._say(IsReady())
+        await self.process.wait_for(ready, max(0.0, limit_s), "readyok")
+        return faults
+
+    async def _set(self, chosen: list[SetOption], limit_s: float) -> None:
+        """Set its options.
+
+        Raises:
+            Unsuitable: it does not take one.
+        """
+        for setting in chosen:
+            self._say(setting)
+        if faults := await self._ready(limit_s):
+            said = "; ".join(map(_quoted, faults))
+            told = ", ".join(f"{one.name}={one.value}" for one in chosen) or "no option"
+            raise Unsuitable(
+                "unknown_lexicon" if "lexicon" in said.casefold() else "unsupported_option",
+                f"{self._name}, told {told}, says: {said}",
+            )
+
+    async def _try_out(self, view: View) -> None:
+        """Have it list moves on an empty board, and hear which words they are made of.
+
+        Raises:
+            Unsuitable: other words than the game's, or it can't make any.
+        """
+        assert self.process is not None
+        lexicon = view.lexicon.name
+        used: list[str] = []
+
+        def tried(line: str) -> BestMove | Fault | None:
+            answer = parse_answer(line)
+            if isinstance(answer, Provenance):
+                used.append(answer.lexicon)
+            return answer if isinstance(answer, BestMove | Fault) else None
+
+        self._say(trial(view.rules))
+        self._say(Go("gen"))
+        end = await self.process.wait_for(tried, self._start_s, "bestmove to its first go gen")
+        if isinstance(end, Fault):
+            raise Unsuitable(
+                "unknown_lexicon",
+                f"{self._name} makes no moves with {lexicon}; it says: {_quoted(end)}",
+            )
+        known = [lexicon, self._context.lexicon_name]
+        known += [value for key, value in self._given.items() if key.casefold() == "lexicon"]
+        if used and used[0] and not any(same_lexicon(used[0], name) for name in known):
+            raise Unsuitable(
+                "unknown_lexicon",
+                f"{self._name} plays with the words of {used[0][:100]!r} and the game with those "
+                f"of {lexicon!r}; if they are the same, say so with Lexicon={used[0][:100]}",
+            )
+
+    # --- a turn -----------------------------------------------------------------------------------
 
     async def choose(self, view: View, budget: Budget) -> Answer:
         """Have it search for as long as the turn should take."""
-        raise NotImplementedError
+        self._racks[len(view.history) + 1] = view.rack
+        await self._finish_earlier()
+        self._say(game_so_far(view, self._racks))
+        found = Found()
+        for fault in await self._ready(STALL_S):
+            found.take(fault)
+        movetime, patience = _times(budget)
+        self._searching = True
+        assert self._mode
+        self._say(Go(self._mode, movetime_ms=movetime))
+        best = await self._best_within(patience / 1_000, found)
+        if best is None:
+            self._say(Stop())
+            stalled_s = STALL_S
+            if "stop" not in self._capabilities:  # it ends when it ends, as long as there is time
+                stalled_s += budget.until_last_ms() / 1_000
+            best = await self._best_within(stalled_s, found)
+        if best is None:
+            raise self._stalled(found)
+        return found.answer(best.move, view)
+
+    async def _finish_earlier(self) -> None:
+        """End a search whose answer nobody waits for any more."""
+        if self._searching:
+            self._say(Stop())
+            found = Found()
+            if await self._best_within(STALL_S, found) is None:
+                raise self._stalled(found)
+
+    async def _best_within(self, limit_s: float, found: Found) -> BestMove | None:
+        """Read what the search finds, until its end or, with None, that of the time."""
+        assert self.process is not None
+        try:
+            async with asyncio.timeout(limit_s):
+                async for line in self.process.lines():
+                    match parse_answer(line):
+                        case InfoGen() | InfoSim() | Fault() as said:
+                            found.take(said)
+                        case BestMove() as best:
+                            self._searching = False
+                            return best
+        except TimeoutError:
+            pass
+        return None
+
+    def _stalled(self, found: Found) -> EngineFailed:
+        said = f"; it says: {_quoted(found.fault)}" if found.fault else ""
+        return EngineFailed(
+            "stall", f"{self._name} has said no bestmove {STALL_S:g} s after it had to{said}"
+        )
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    async def over(self, view: View, result: Result) -> None:
+        """The game has ended; an engine that hung or broke would not have come to know."""
+        self._ended_well = True
+
+    async def close(self) -> None:
+        """Ask it to end, after a game that it saw the end of, and see that it does."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        if self._ended_well:
+            await process.quit(Quit().line())
+        else:
+            await process.kill()
+
+    def _say(self, command: Command) -> None:
+        assert self.process is not None
+        self.process.send(command.line())
+
+
+def _times(budget: Budget) -> tuple[int, int]:
+    """Give how long to search and how long to wait before ``stop``, in milliseconds from now."""
+    last = budget.until_last_ms()
+    latest = last - min(LEAD_MS, last // 4)
+    movetime = max(1, min(budget.remaining_ms(), latest))
+    return movetime, min(movetime + LATE_MS, latest)
+
+
+def _quoted(fault: Fault) -> str:
+    return f"{fault.code} {fault.text}".strip()[:500]
+
+
+def _mode_asked_for(spec: SeatSpec, text: str | None) -> Mode | None:
+    for mode in PLAYING:
+        if text == mode:
+            return mode
+    if text is not None:
+        raise SeatError(f"{spec.text!r}: mode is {', '.join(PLAYING)}; it is not {text!r}")
+    return None
+
+
+def _seconds(spec: SeatSpec, text: str | None) -> float:
+    try:
+        seconds = START_S if text is None else float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise SeatError(f"{spec.text!r}: start is a number of seconds, more than 0; not {text!r}")
+    return seconds

@@ -42,15 +42,16 @@ app = App(name="bench", help="Measure what this machine does; nothing is asserte
 
 @app.command
 def faults(*, json_: JsonOption = False) -> None:
-    """Misbehave on real sockets; print each outcome and how soon it came.
+    """Misbehave on real sockets, and as a foreign engine; print each outcome and how soon it came.
 
     Args:
         json_: Print one JSON object.
     """
+    from ..bench.engines import call_engine_faults
     from ..bench.faults import call_faults
 
     log_to_stderr(verbose=False)
-    calls = asyncio.run(call_faults())
+    calls = [*asyncio.run(call_faults()), *asyncio.run(call_engine_faults())]
     if json_:
         print(json.dumps([dataclasses.asdict(call) for call in calls]))
         return

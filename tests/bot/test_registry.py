@@ -146,6 +146,37 @@ def test_a_bot_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name", "target", "options"),
+    [
+        ("siu:engine", "engine", "engine", {}),
+        ("siu:engine -x '-y z'?mode=sim", "engine", "engine -x '-y z'", {"mode": "sim"}),
+        ("siu:/opt/a%20b/my%3Fengine", "a", "/opt/a 'b/my?engine'", {}),
+        ("magpie:/opt/../usr/magpie?name=M%201", "M 1", "/usr/magpie", {"name": "M 1"}),
+        ("quackle:./test?data=a/b", "test", "{here}/test", {"data": "a/b"}),
+        ("files:games?out=a&in=b", "games", "{here}/games", {"out": "a", "in": "b"}),
+    ],
+)
+def test_an_engine_of_others(
+    text: str,
+    name: str,
+    target: str,
+    options: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = parse_seat(text)
+    assert (spec.kind, spec.dialect) == ("engine", text.partition(":")[0])
+    assert (spec.name, spec.target) == (name, target.format(here=tmp_path))
+    assert dict(spec.options) == options
+    assert spec.starts_afresh == (spec.dialect != "files")
+    monkeypatch.chdir("/")
+    assert parse_seat(spec.text) == spec, "it means the same in every folder"
+    with pytest.raises(SeatError, match="is an engine of its own"):
+        load_factory(spec)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         (
@@ -169,6 +200,9 @@ def test_a_bot_elsewhere() -> None:
         ("ws:///static", "names no host"),
         ("ws://host:port/static", "is no address"),
         ("ws://me:secret@host/static", "a secret does not belong in an address"),
+        ("siu:", "names no program; write siu:/path/to/it"),
+        ("siu:'my engine", "can't be read as a command: No closing quotation"),
+        ("quackle:test?lexicon", "an option is key=value, 'lexicon' is not"),
     ],
 )
 def test_what_is_no_seat(text: str, says: str) -> None:

@@ -1,0 +1,336 @@
+"""Games through two files in a folder, as the students of CS221 (Stanford 2016) played Quackle.
+
+There is a **host**, who deals, keeps score and clock and says what is legal, and a **bot**, which
+chooses moves. The host writes one file and the bot the other, and each polls what the other writes.
+A match host of ours may be the host, and any program the bot:
+
+    tilewire match "files:/tmp/x?out=host.txt&in=bot.txt" static
+
+Or a program of somebody else's is the host, and a bot of ours sits down (``files_host``):
+
+    tilewire files /tmp/x --bot champion --in host.txt --out bot.txt
+
+``out`` is the file that tilewire writes, ``in`` the one that it polls. In both cases the host's is
+called ``host.txt`` and the bot's ``bot.txt``, unless other names are given.
+
+**Lines.** Each is ``GAME NUMBER WHAT …``, in UTF-8, its parts separated by blanks. GAME is a word
+that the host makes up afresh for each game, and for one that he takes up again, of which he tells
+what was played. NUMBER rises with each line of the host's in a game and begins with 0. What the
+host says:
+
+=================================  =================================================================
+``g 0 game SEAT MS LEXICON``       A game is offered. SEAT: the bot is ``first`` or ``second`` to
+                                   move; MS: milliseconds on its clock; LEXICON: the name of the
+                                   words, or ``-``. The bot answers ``ready``, or ``declined
+                                   WHY``; no clock runs before that.
+``g n rack TILES``                 What the bot holds now: after the deal, and after each turn of
+                                   its own. A blank is ``?``.
+``g n opponent SCORE TOTAL MOVE``  The opponent's turn, what it scored, and his total after it. Of
+                                   an exchange only the number of tiles is told: ``-3``.
+``g n you SCORE TOTAL MOVE``       The bot's own turn, as it counted.
+``g n move MS MS``                 The bot is to move; it and the opponent have so much on their
+                                   clocks, below 0 in overtime. The bot answers with a move.
+``g n refused WHY``                The move is against the rules. ``move`` asks again, under a new
+                                   number, or the game is over.
+``g n over HOW OWN OTHER TEXT``    The game has ended, with the bot's score and the opponent's.
+                                   HOW is ``out``, ``zeroes``, ``time``, ``illegal`` … as
+                                   ``protocol/SPEC.md`` has it, or ``unfinished``; TEXT says it as
+                                   a sentence.
+=================================  =================================================================
+
+The bot says nothing but answers, to lines that ask: ``g n ANSWER`` with the GAME and NUMBER of the
+line that it answers. A move is ``8D WO.Ds`` (across) or ``D8 …`` (down), ``.`` for a tile that lies
+there and lower case for a blank; ``-ABC`` exchanges, ``-`` passes.
+
+    76489e5d 0 game first 60000 scowl
+                                             76489e5d 0 ready
+    76489e5d 1 rack AEFGHSU
+    76489e5d 2 move 60000 60000
+                                             76489e5d 2 8D FAUGHS
+    76489e5d 3 you 34 34 8D FAUGHS
+    76489e5d 4 rack EEKLSTW
+    76489e5d 5 opponent 44 44 E5 UNP.PER
+    76489e5d 6 move 59959 59989
+
+**Writing.** Lines are added at the end of one's own file, each whole, with its line end, in one
+write. A file may be there already or come later, and may be begun anew or replaced at any time:
+since each answer names its question, nothing is taken twice and nothing of another game is taken
+at all. The last 64 KB count.
+
+**Reading.** A line counts when its line end (LF or CR LF) is there. What follows GAME and NUMBER
+is taken as the answer, whatever it is; the first answer to a question is the one. All other lines
+are passed over. Of the host's lines those of the last ``game`` count.
+
+**Time.** The host's clock runs from the line ``move`` until he has read the answer; his poll (ours:
+every 20 ms) and the bot's are in it. What does not come is for the clock to decide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import secrets
+import shlex
+from collections import deque
+from pathlib import Path
+
+from bot.player import Budget, ExchangedCount, Observed, Result, View
+from bot.registry import SeatError, SeatSpec
+from engine.notation import NotationError, format_exchange_count, format_move, parse_move
+
+from .engine import Answer, Context, Engine, EngineFailed, Unsuitable
+
+__all__ = ["BOT_FILE", "HOST_FILE", "POLL_S", "Exchange", "FilesEngine"]
+
+HOST_FILE = "host.txt"
+BOT_FILE = "bot.txt"
+
+POLL_S = 0.02
+TAIL_BYTES = 1 << 16
+KEPT_LINES = 30
+NO_MOVE = "this is no move on this board"
+
+
+class Exchange:
+    """One side of a folder: lines that are added to its own file, and those of the other side's.
+
+    Args:
+        folder: made if it is not there.
+        out: the name of the file that is written.
+        in_: the name of the file that is polled.
+
+    Raises:
+        ValueError: these are no two names of files.
+    """
+
+    def __init__(self, folder: Path, out: str, in_: str) -> None:
+        for name in (out, in_):
+            if name != Path(name).name or name in ("", ".", ".."):
+                raise ValueError(f"{name!r} is no name of a file in {folder}")
+        if out == in_:
+            raise ValueError(f"both sides would write {out}; out and in are two files")
+        self.out, self.in_ = folder / out, folder / in_
+        self._file = -1
+        self._content = b""
+
+    def open(self) -> None:
+        """Begin to write, if nobody else does.
+
+        Raises:
+            BlockingIOError: another game is played through the file now.
+            OSError: the folder can't be made, or the file not be written.
+        """
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.close()
+            raise
+        self._content = b""
+
+    def say(self, text: str) -> None:
+        """Add a line, which the other side sees whole or not at all.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        os.write(self._file, f"{text}\n".encode())
+
+    def look(self) -> bool:
+        """See whether the other side's file has other lines than when it was last looked.
+
+        Raises:
+            OSError: it is there and can't be read.
+        """
+        before, self._content = self._content, self._tail()
+        return self._content != before
+
+    async def news(self) -> None:
+        """Wait until it has.
+
+        Raises:
+            OSError: as ``look``.
+        """
+        while not self.look():  # noqa: ASYNC110 - nothing tells of a file
+            await asyncio.sleep(POLL_S)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that the other side's file had when it was last looked, blanks off."""
+        lines = self._content.decode(errors="replace").split("\n")
+        return [line.strip("\ufeff \t\r") for line in lines]
+
+    def close(self) -> None:
+        """Write no more; again is allowed."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def _tail(self) -> bytes:
+        """Read the end of the other side's file, the whole lines of it."""
+        try:
+            with self.in_.open("rb") as file:
+                cut = max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES)
+                file.seek(cut)
+                content = file.read(TAIL_BYTES)
+        except FileNotFoundError:
+            return b""
+        whole = content[: content.rfind(b"\n") + 1]
+        return whole.partition(b"\n")[2] if cut else whole
+
+
+def _answer_in(lines: list[str], game: str, number: int) -> str | None:
+    """Find the answer to a line of the host's."""
+    for line in lines:
+        match line.split(maxsplit=2):
+            case [of, to, *rest] if (of, to) == (game, str(number)):
+                return rest[0] if rest else ""
+    return None
+
+
+class FilesEngine(Engine):
+    """A bot at the other end of a folder, in one game.
+
+    Args:
+        spec: its folder, and the options ``out`` and ``in``.
+        context: what is played with.
+    """
+
+    def __init__(self, spec: SeatSpec, context: Context) -> None:
+        options = dict(spec.options)
+        unknown = sorted(options.keys() - {"out", "in", "name"})
+        if unknown:
+            raise SeatError(
+                f"{spec.text!r}: files have no option {unknown[0]!r}; they take out, in, name"
+            )
+        folder, *more = shlex.split(spec.target)
+        if more:
+            raise SeatError(f"{spec.text!r} names one folder; quote it if it has blanks")
+        try:
+            self._exchange = Exchange(
+                Path(folder), options.get("out", HOST_FILE), options.get("in", BOT_FILE)
+            )
+        except ValueError as error:
+            raise SeatError(f"{spec.text!r}: {error}") from None
+        self._name = context.name
+        self._game = ""
+        self._number = 0
+        self._told = 0
+        """Turns that were told."""
+        self._asked = -1
+        """How many turns there were when a move was last asked for."""
+        self._unreadable = False
+        """Whether the last answer was no move."""
+        self._rack_told = False
+        self._scores = 0, 0
+        self._recent: deque[str] = deque(maxlen=KEPT_LINES)
+
+    async def start(self, view: View) -> None:
+        """Offer the game, and wait until the other side says that it is ready."""
+        try:
+            self._exchange.open()
+        except BlockingIOError:
+            raise Unsuitable(
+                "busy", f"another game is played through {self._exchange.out}; it takes one"
+            ) from None
+        self._game = secrets.token_hex(4)
+        self._exchange.say("")  # ends a line that a host left unfinished when he was killed
+        seat = ("first", "second")[view.seat]
+        number = self._say(f"game {seat} {view.time.initial_ms} {view.lexicon.name}")
+        answer = await self._answer_to(number)
+        if answer.partition(" ")[0] != "ready":
+            raise Unsuitable("unsupported_rules", f"{self._name} says: {answer[:200]}")
+
+    async def choose(self, view: View, budget: Budget) -> Answer:
+        """Ask for a move and wait for it, as long as it takes."""
+        self._tell(view)
+        if self._asked == len(view.history):
+            readable = view.refused and not self._unreadable
+            self._say(f"refused {view.refused[-1].message if readable else NO_MOVE}")
+        self._asked = len(view.history)
+        own, other = view.clocks[view.seat], view.clocks[view.opponent]
+        text = await self._answer_to(self._say(f"move {own} {other}"))
+        try:
+            move = parse_move(text, view.position.board, view.rules.distribution.alphabet)
+        except NotationError:
+            self._unreadable = True
+            return Answer(text)
+        self._unreadable = False
+        return Answer(move)
+
+    async def told(self, view: View) -> None:
+        """Tell of the turn."""
+        self._tell(view)
+
+    async def over(self, view: View, result: Result) -> None:
+        """Say how the game ended."""
+        self._end(view.seat, result.outcome, result.scores, result.message)
+
+    async def ended(self) -> EngineFailed:
+        """Wait for ever: there is no process that could end."""
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    async def close(self) -> None:
+        """Leave the files as they are: they are the record."""
+        self._end(0, "unfinished", self._scores, "the host leaves the game")
+        self._exchange.close()
+
+    def evidence(self) -> str:
+        """Give the last lines of this game, both ways, and the end of the other side's file."""
+        end = self._exchange.lines[-KEPT_LINES:]
+        return "\n".join((*self._recent, f"the end of {self._exchange.in_}:", *end))
+
+    # --- lines ------------------------------------------------------------------------------------
+
+    def _say(self, what: str) -> int:
+        """Add a line to the game; give its number."""
+        number, line = self._number, f"{self._game} {self._number} {' '.join(what.split())}"
+        self._number += 1
+        self._recent.append(f"> {line}")
+        self._exchange.say(line)
+        return number
+
+    async def _answer_to(self, number: int) -> str:
+        while (answer := _answer_in(self._exchange.lines, self._game, number)) is None:
+            await self._exchange.news()
+        self._recent.append(f"< {self._game} {number} {answer}")
+        return answer
+
+    def _tell(self, view: View) -> None:
+        """Tell of the turns that were taken since, and what is on the rack."""
+        news = view.history[self._told :]
+        self._told = len(view.history)
+        moved = any(play.seat == view.seat for play in news)
+        if not moved:
+            self._tell_rack(view)
+        for play in news:
+            self._scores = play.scores[view.seat], play.scores[view.opponent]
+            self._say(self._turn(view, play))
+        if moved:
+            self._rack_told = False
+            self._tell_rack(view)
+
+    def _tell_rack(self, view: View) -> None:
+        if not self._rack_told:
+            self._rack_told = True
+            self._say(f"rack {view.rules.distribution.alphabet.text(view.rack)}")
+
+    @staticmethod
+    def _turn(view: View, play: Observed) -> str:
+        who = "you" if play.seat == view.seat else "opponent"
+        if isinstance(play.move, ExchangedCount):
+            move = format_exchange_count(play.move.count)
+        else:
+            move = format_move(play.move, view.rules.distribution.alphabet)
+        return f"{who} {play.score} {play.scores[play.seat]} {move}"
+
+    def _end(self, seat: int, how: str, scores: tuple[int, int], text: str) -> None:
+        """Say that the game is over, once."""
+        if self._game:
+            with contextlib.suppress(OSError):  # the disk is full, and nobody waits for this
+                self._say(f"over {how} {scores[seat]} {scores[1 - seat]} {text}")
+            self._game = ""

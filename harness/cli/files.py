@@ -1,0 +1,118 @@
+"""``tilewire files``."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from bot.equipment import Equipment
+from bot.registry import SeatError, SeatSpec, parse_seat
+from protocol.channel import ChannelClosed
+
+from ..adapters.files import BOT_FILE, HOST_FILE, Exchange
+from ..adapters.files_host import FilesHost
+from ..figures import plain
+from ..relay import relay
+from ..seating import WorkerMaker, open_remote
+from .failing import CommandFailed
+from .options import (
+    LeavesOption,
+    LexiconOption,
+    SeedOption,
+    ThreadsOption,
+    VerboseOption,
+    WinprobOption,
+    equip,
+    load_equipped,
+    log_to_stderr,
+    run,
+    say,
+    say_once,
+)
+
+__all__ = ["files"]
+
+
+def files(
+    folder: Path,
+    /,
+    *,
+    bot: str,
+    in_: Annotated[str, Parameter(name="--in")] = HOST_FILE,
+    out: str = BOT_FILE,
+    games: int = 1,
+    lexicon: LexiconOption = "scowl",
+    leaves: LeavesOption = None,
+    winprob: WinprobOption = None,
+    threads: ThreadsOption = 1,
+    seed: SeedOption = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Play for somebody else's host, through two files in a folder.
+
+    The lines are those of a seat ``files:FOLDER``, which is the other side of this; what they are
+    is said in ``docs/engines.md``.
+
+    Args:
+        folder: Where the files are, or will be.
+        bot: The seat that plays: a bot's name, module:factory, file.py:factory or ws://….
+        in_: The name of the file that the host writes.
+        out: The name of the file that the bot writes.
+        games: How many games.
+        lexicon: An embedded lexicon, or a word list or KWG file.
+        leaves: trained, formula, or a leave table (KLV2). [default: the bot's own]
+        winprob: trained, or a table of win probabilities (CSV), if the bot uses one.
+        threads: How many the bot may search with.
+        seed: For the bot's own chance.
+        verbose: Log what happens to stderr.
+    """
+    log_to_stderr(verbose)
+    try:
+        spec = parse_seat(bot)
+        exchange = Exchange(folder, out, in_)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    if spec.kind == "engine":
+        raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
+    if games < 1:
+        raise CommandFailed(f"--games {games}: there is at least one")
+    equipment = equip(lexicon, leaves, winprob, threads)
+    words = load_equipped(equipment)
+    try:
+        exchange.open()
+        run(_play(FilesHost(exchange, words, games, _show), spec, equipment, seed))
+    except BlockingIOError:
+        raise CommandFailed(f"another bot plays through {exchange.out}; it takes one") from None
+    except (OSError, SeatError) as error:
+        raise CommandFailed(str(error), status=1) from None
+
+
+def _show(over: str) -> None:
+    """Print how a game ended."""
+    how, own, other, text = [*over.split(maxsplit=3), ""][:4]
+    print(plain(f"{own}–{other}  {how}: {text}"), flush=True)
+
+
+async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int | None) -> None:
+    """Put the bot through to the host until all games are played."""
+    maker = WorkerMaker(spec, spec.name, equipment, seed=seed, notice=say_once())
+    last_words = ""
+    async with AsyncExitStack() as stack:
+        try:
+            if spec.kind == "remote":
+                bot = await open_remote(spec)
+            else:
+                worker = await maker.make()
+                stack.push_async_callback(worker.kill)
+                bot = worker.channel
+            say(f"{spec.name} waits for a host to write {host.peer}")
+            why = await relay(host, bot)
+            if spec.kind != "remote":
+                last_words = worker.stderr_tail.strip()
+        except ChannelClosed as closed:
+            why = str(closed)
+    if host.games:
+        raise CommandFailed(f"{why}{chr(10) * bool(last_words)}{last_words}", status=1)

@@ -1,0 +1,89 @@
+"""Games of scripted engines (``standin.py``), and what is left of them."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import sys
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+from harness.bench.engines import Passes, engine_seat, play_engine
+from harness.scorebook import Scorebook
+from lexicons.store import Lexicon, load_lexicon
+from protocol.messages import TimeControl
+
+__all__ = ["HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
+
+STANDIN = Path(__file__).with_name("standin.py")
+
+LONG = TimeControl(initial_ms=60_000, max_overtime_ms=0, ready_ms=60_000)
+"""For games that end by themselves."""
+SHORT = TimeControl(initial_ms=250, max_overtime_ms=0, ready_ms=60_000)
+"""For games that end with their clock."""
+HASTY = TimeControl(initial_ms=1_000, ready_ms=60_000)
+"""For little time a turn and much before the game is lost: with overtime."""
+
+
+class EngineGames:
+    """Seats and games of stand-ins in one test; all that they start bears a mark.
+
+    Args:
+        folder: for journals and logs.
+        dialect: what they speak.
+        program: the stand-in of that dialect.
+    """
+
+    def __init__(self, folder: Path, dialect: str = "siu", program: Path = STANDIN) -> None:
+        self.folder = folder
+        self.dialect = dialect
+        self.program = program
+        self.mark = f"stand-in-{secrets.token_hex(8)}"
+        self.log = folder / "heard.txt"
+        self.lexicon = _words()
+
+    def command(self, **told: object) -> list[str]:
+        """Give the command of a stand-in that is told something."""
+        words = {"mark": self.mark, "log": self.log} | told
+        start = [sys.executable, "-I", "-S", str(self.program), self.dialect]
+        return [*start, *(f"{key.rstrip('_')}={value}" for key, value in words.items())]
+
+    def seat(self, query: str = "", **told: object) -> str:
+        """Give the text of a seat; ``query`` has its options, ``told`` is for the stand-in."""
+        program = shlex.join(self.command(**told)).replace("%", "%25").replace("?", "%3F")
+        options = urlencode({"name": "engine"}) + (f"&{query}" if query else "")
+        return f"{self.dialect}:{program}?{options}"
+
+    async def play(self, seat: str, time: TimeControl = LONG) -> Scorebook:
+        """Play a game of the engine, which moves first, against one that passes."""
+        engine = engine_seat(seat, self.lexicon)
+        book = await play_engine(engine, Passes(), time, self.lexicon, self.folder)
+        assert not self.left(), "no process is left when a game is over"
+        return book
+
+    def heard(self) -> list[str]:
+        """Give the lines that stand-ins were told."""
+        return self.log.read_text(encoding="utf-8").splitlines()
+
+    def left(self) -> list[str]:
+        """List the command lines of the processes that are left."""
+        return list(marked(self.mark).values())
+
+
+@cache
+def _words() -> Lexicon:
+    return load_lexicon()
+
+
+def marked(mark: str) -> dict[int, str]:
+    """Give the command lines that have a mark in them, by process."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_bytes()
+        except OSError:  # it has just ended
+            continue
+        if mark.encode() in line:
+            found[int(entry.parent.name)] = line.replace(b"\0", b" ").decode(errors="replace")
+    return found
