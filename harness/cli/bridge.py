@@ -1,0 +1,103 @@
+"""``tilewire bridge``: the bridge itself, and the pages that were paired with it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from ..bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
+from ..figures import table
+from .failing import CommandFailed
+from .options import VerboseOption, log_to_stderr, run, say
+
+__all__ = ["app", "bridge", "revoke", "tokens"]
+
+app = App(name="bridge")
+
+
+@app.default
+def bridge(*, config: Path, verbose: VerboseOption = False) -> None:
+    """Let pages in a browser drive engines of this machine.
+
+    A page of an allowed origin asks to be let in; type the code that is shown here into it, once.
+    It then starts engines of the configuration, or tilewire's own, and sends and gets their lines
+    (SIU). Only this machine can connect, and nothing is sent anywhere else. Ctrl-C ends it, and the
+    engines.
+
+    Args:
+        config: A TOML file with ``origins``, and ``[[engine]]`` for each engine.
+        verbose: Log who comes and what is started; no code and no token.
+    """
+    log_to_stderr(verbose)
+    try:
+        checked = read_config(config)
+    except (OSError, ValueError) as error:
+        raise CommandFailed(str(error)) from None
+    try:
+        run(_run(checked))
+    except (OSError, ValueError) as error:
+        raise CommandFailed(str(error), status=1) from None
+
+
+@app.command
+def tokens(*, config: Path) -> None:
+    """List the pages that were paired, each with the id by which it is revoked.
+
+    Args:
+        config: The bridge's configuration.
+    """
+    pages = _file(config)
+    try:
+        rows = [(page.id, page.origin, page.made) for page in pages.read().values()]
+    except (OSError, ValueError) as error:
+        raise CommandFailed(str(error)) from None
+    print(table(("id", "origin", "paired"), rows) if rows else "no page is paired")
+
+
+@app.command
+def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Make pages' tokens invalid; connected pages are cut off.
+
+    Args:
+        ids: Whose, as listed by ``tilewire bridge tokens``.
+        config: The bridge's configuration.
+        all: All of them.
+    """
+    if bool(ids) == all:
+        raise CommandFailed("name the pages by their ids, or --all")
+    pages = _file(config)
+    try:
+        gone = pages.revoke(*(pages.read() if all else ids))
+    except (OSError, ValueError) as error:
+        raise CommandFailed(str(error)) from None
+    for page in gone:
+        print(f"revoked {page.id} of {page.origin}")
+    unknown = set(ids) - {page.id for page in gone}
+    if unknown:
+        raise CommandFailed(f"not known in {pages.path}: {', '.join(sorted(unknown))}")
+
+
+def _file(config: Path) -> TokenFile:
+    try:
+        return TokenFile(tokens_of(config))
+    except (OSError, ValueError) as error:
+        raise CommandFailed(str(error)) from None
+
+
+async def _run(config: BridgeConfig) -> None:
+    bridge = Bridge(config, say)
+    await bridge.start()
+    say(
+        f"bridge on ws://127.0.0.1:{bridge.port} for {', '.join(sorted(config.origins))}; "
+        f"engines: {', '.join(config.engines)}"
+    )
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()
+    await bridge.stop()
