@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from .. import figures
+from .against import AgainstEngine
 from .failing import CommandFailed
 from .field import load_field
 from .long_runs import going_on, telling, with_error
@@ -124,21 +125,36 @@ def cs221(
     games: int = 300,
     leaves: LeavesOption = None,
     out: Annotated[Path | None, Parameter(name="--out")] = None,
+    against: AgainstEngine | None = None,
     playing: _Playing | None = None,
 ) -> None:
     """Play the tables of CS221 (Stanford 2016): simple players, and those who sample.
 
     Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
-    turn by turn.
+    turn by turn. With --engine the last four, and champion, play matches against that engine
+    instead, as the students' did against Quackle's Speedy Player.
 
     Args:
         games: How many for each two.
         leaves: trained, formula, or a leave table (KLV2) for static. [default: the players' own]
         out: A file (JSON lines) for the games of the second table; those that it has are not
             played again.
+        against: An engine to play against.
         playing: With what.
     """
-    playing = playing or _Playing()
+    playing, against = playing or _Playing(), against or AgainstEngine()
+    if against.engine is not None:
+        against.play(
+            games=games,
+            lexicon=playing.lexicon,
+            leaves=leaves,
+            seed=playing.seed,
+            concurrency=playing.threads,
+            out=out,
+            as_json=playing.json_,
+        )
+        return
+    against.check_unused()
     from lexicons.rack_features import leave_table, shipped_rack_weights
 
     from ..experiments.cs221 import measure_cs221, measure_sampling
