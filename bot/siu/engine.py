@@ -110,6 +110,8 @@ class _Shell:
         self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._watches: dict[int, Watch] = {}
+        self._imports = threading.Lock()
+        """Of two threads that import at once either may wait for the other: an error in Python."""
         self._is_over = False
         writer.broken = partial(self._news.put, _leave)
 
@@ -152,6 +154,18 @@ class _Shell:
             case Leave():
                 self._is_over = True
 
+    def _take(self, text: str, at_ms: int) -> Sequence[Effect]:
+        if text.split(maxsplit=1)[:1] in (["position"], ["setoption"]):
+            self._bring_in()
+        return self._conversation.take(text, at_ms)
+
+    def _bring_in(self) -> type[Searcher]:
+        """Import what positions and searches need."""
+        with self._imports:
+            from . import position, watch  # noqa: F401
+            from .searches import Searcher
+        return Searcher
+
     # --- the reader's thread ----------------------------------------------------------------------
 
     def _read(self, descriptor: int) -> None:
@@ -161,16 +175,14 @@ class _Shell:
                 while len(rest) == MAX_LINE and not rest.endswith(b"\n"):
                     rest = stream.readline(MAX_LINE)
                 text = line.decode(errors="replace")
-                self._news.put(partial(self._conversation.take, text, at_ms))
+                self._news.put(partial(self._take, text, at_ms))
         self._news.put(_leave)
 
     # --- the searchers' threads -------------------------------------------------------------------
 
     def _search(self) -> None:
         work = self._work.get()  # nothing heavy is imported before there is any
-        from .searches import Searcher
-
-        searcher = Searcher(self._name.replace(" ", "/"), self._progress)
+        searcher = self._bring_in()(self._name.replace(" ", "/"), self._progress)
         work(searcher)  # it is warm from then on
         _start("siu first moves", self._find_first_moves, searcher)
         while True:

@@ -82,12 +82,12 @@ def engine() -> Iterator[Engine]:
 
 
 def test_a_front_end_drives_it(engine: Engine) -> None:
-    engine.says("siu")
+    # All in one go: what is said while it loads must not disturb the loading.
+    engine.says("siu", "go gen", "setoption name Lexicon value CSW21", ENGINE, "isready")
     assert engine.until("siuok")[0].startswith("id name tilewire")
-    engine.says("isready", "go gen", "setoption name Lexicon value CSW21")
     errors = [line.split()[3] for line in engine.until("readyok") if " error " in line]
     assert errors == ["no-position", "unknown-command"]
-    engine.says(ENGINE, "go infinite")
+    engine.says("go infinite")
     first = engine.until("info sim")
     assert first[0].startswith("info string provenance engine=tilewire/")
     engine.says("isready")
