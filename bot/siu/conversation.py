@@ -162,9 +162,9 @@ class Conversation:
         return self._done()
 
     def not_loaded(self, settings: Settings, why: str) -> list[Effect]:
-        """These can't be loaded; what could be is used on."""
+        """These can't be loaded; what could be is used on, and what has been set since."""
         self._fault("unknown-command", f"setoption: {why}")
-        self._settings = self._settings.loading(self._good or Settings())
+        self._settings = self._settings.without(settings, self._good or Settings())
         if self._settings.needs_loading(settings):
             self._load()
         self._has_loaded()

@@ -203,10 +203,12 @@ def _operations(cgp: str) -> dict[str, str]:
 def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
     """Give the rules, the lexicon if it is there, and what is asked for in vain."""
     notes = []
-    tiles = operations.get("ld")
-    distribution = shelf.find_distribution(tiles, settings.data) if tiles else settings.distribution
-    board = operations.get("bdn")
-    layout = shelf.find_layout(board, settings.data) if board else "standard"
+    folders, paths = settings.data, not settings.names_only
+    distribution, layout = settings.distribution, "standard"
+    if tiles := operations.get("ld"):
+        distribution = shelf.find_distribution(tiles, folders, paths=paths)
+    if board := operations.get("bdn"):
+        layout = shelf.find_layout(board, folders, paths=paths)
     if operations.get("var", "classic").casefold() != "classic":
         raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
     try:
@@ -223,7 +225,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
     lexicon = None
     if words := operations.get("lex"):
         try:
-            lexicon = shelf.find_lexicon(words, settings.data, settings.lexicon)
+            lexicon = shelf.find_lexicon(words, folders, settings.lexicon, paths=paths)
         except ValueError as error:
             notes.append(str(error))
     if operations.get("cr", "void").casefold() != "void":

@@ -56,7 +56,7 @@ class Searcher:
         self._is_warm = False
         self._loading = threading.Lock()
         self._follower = Follower()
-        self._inferred: tuple[tuple[str, ...], Kept] | None = None
+        self._inferred: tuple[tuple[str, ...], Rules, Kept] | None = None
 
     # --- getting ready ----------------------------------------------------------------------------
 
@@ -156,8 +156,9 @@ class Searcher:
 
     def _kept(self, task: Task, told: Told) -> Kept | None:
         """Give what the last inference found, if it was about this position."""
-        if self._inferred is not None and self._inferred[0] == task.situation.key:
-            return self._inferred[1]
+        about = (task.situation.key, task.situation.rules)
+        if self._inferred is not None and self._inferred[:2] == about:
+            return self._inferred[2]
         why = InfoText("string there is no result of go infer about this position")
         told((Ignored("useinference"), why), None)
         return None
@@ -174,7 +175,7 @@ class Searcher:
         found = search.posterior()
         note = (InfoText(f"string {found.note}"),) if found.note else ()
         told((*search.told(found), *note), None)
-        self._inferred = task.situation.key, search.kept(found)
+        self._inferred = task.situation.key, task.situation.rules, search.kept(found)
         return NOTHING
 
     def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:

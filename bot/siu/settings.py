@@ -20,6 +20,8 @@ MOST_CANDIDATES = 300
 MOST_SEED = 2**53
 LONGEST_MS = 86_400_000
 
+_LOADED = ("lexicon", "distribution", "leaves", "win_probabilities")
+
 OWN = "own"
 """For a table: the players' own (``lexicons.tables``)."""
 
@@ -38,6 +40,9 @@ class Settings:
     """``trained`` or a path; None: the players' own."""
     data: tuple[Path, ...] = ()
     """Folders in which names are looked for."""
+    names_only: bool = False
+    """Whether those folders stay as they are and a file is found by its name alone, so that a front
+    end sees no other files, not even by what is wrong with them."""
     threads: int = 1
     """As many as a search may have, and has unless it is told otherwise."""
     seed: int = 0
@@ -54,13 +59,14 @@ class Settings:
 
     def loading(self, other: Settings) -> Settings:
         """Give these, with what is loaded of others."""
-        return replace(
-            self,
-            lexicon=other.lexicon,
-            distribution=other.distribution,
-            leaves=other.leaves,
-            win_probabilities=other.win_probabilities,
-        )
+        loaded: dict[str, Any] = {name: getattr(other, name) for name in _LOADED}
+        return replace(self, **loaded)
+
+    def without(self, failed: Settings, good: Settings) -> Settings:
+        """Give these, with what is loaded of ``good`` where it is what ``failed`` had loaded."""
+        same = (name for name in _LOADED if getattr(self, name) == getattr(failed, name))
+        loaded: dict[str, Any] = {name: getattr(good, name) for name in same}
+        return replace(self, **loaded)
 
     def needs_loading(self, other: Settings) -> bool:
         """Tell whether something else has to be loaded for these than for others."""
@@ -85,7 +91,7 @@ class _Row:
 
 def options(settings: Settings) -> tuple[Option, ...]:
     """Give the options with what they are now as their defaults."""
-    return tuple(replace(row.option, default=row.now(settings)) for row in _ROWS)
+    return tuple(replace(row.option, default=row.now(settings)) for row in _rows(settings))
 
 
 def with_option(settings: Settings, name: str, value: str | None) -> Settings:
@@ -94,14 +100,19 @@ def with_option(settings: Settings, name: str, value: str | None) -> Settings:
     Raises:
         ValueError: there is none of the name, or the value is none of its values; says which are.
     """
-    row = next((one for one in _ROWS if one.option.name.casefold() == name.casefold()), None)
+    rows = _rows(settings)
+    row = next((one for one in rows if one.option.name.casefold() == name.casefold()), None)
     if row is None:
-        known = ", ".join(one.option.name for one in _ROWS)
+        known = ", ".join(one.option.name for one in rows)
         raise ValueError(f"no option is called {name[:60]!r}; there are: {known}")
     try:
         return row.take(settings, (value or "").strip())
     except ValueError as error:
         raise ValueError(f"{row.option.name}: {error}") from None
+
+
+def _rows(settings: Settings) -> tuple[_Row, ...]:
+    return _ROWS[1:] if settings.names_only else _ROWS
 
 
 # --- kinds of options -----------------------------------------------------------------------------
@@ -151,21 +162,26 @@ def _data(settings: Settings, text: str) -> Settings:
 
 
 def _lexicon(settings: Settings, text: str) -> Settings:
-    return replace(settings, lexicon=shelf.find_lexicon(text, settings.data, settings.lexicon))
+    found = shelf.find_lexicon(text, settings.data, settings.lexicon, paths=not settings.names_only)
+    return replace(settings, lexicon=found)
 
 
 def _distribution(settings: Settings, text: str) -> Settings:
-    return replace(settings, distribution=shelf.find_distribution(text, settings.data))
+    found = shelf.find_distribution(text, settings.data, paths=not settings.names_only)
+    return replace(settings, distribution=found)
 
 
 def _leaves(settings: Settings, text: str) -> Settings:
-    own = text.casefold() in ("", OWN)
-    return replace(settings, leaves=None if own else shelf.find_leaves(text, settings.data))
+    if text.casefold() in ("", OWN):
+        return replace(settings, leaves=None)
+    found = shelf.find_leaves(text, settings.data, paths=not settings.names_only)
+    return replace(settings, leaves=found)
 
 
 def _win_probabilities(settings: Settings, text: str) -> Settings:
-    own = text.casefold() in ("", OWN)
-    found = None if own else shelf.find_win_probabilities(text, settings.data)
+    if text.casefold() in ("", OWN):
+        return replace(settings, win_probabilities=None)
+    found = shelf.find_win_probabilities(text, settings.data, paths=not settings.names_only)
     return replace(settings, win_probabilities=found)
 
 
@@ -173,7 +189,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-_ROWS = (
+_ROWS = (  # DataPath first
     _Row(Option("DataPath", "string"), lambda now: ";".join(map(str, now.data)), _data),
     _Row(Option("Lexicon", "string"), lambda now: shelf.name_of(now.lexicon), _lexicon),
     _Row(

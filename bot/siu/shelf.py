@@ -27,13 +27,14 @@ STANDARD_BOARDS = {"standard", "crosswordgame"}
 """What the embedded board is called here and by others (CGP's own example), in lower case."""
 
 
-def find_lexicon(text: str, folders: Sequence[Path], now: str) -> str:
+def find_lexicon(text: str, folders: Sequence[Path], now: str, *, paths: bool = True) -> str:
     """Find a lexicon: an embedded name or a path.
 
     Args:
         text: its name or path.
         folders: where else to look.
         now: the one that is in use, which is known by its name too.
+        paths: whether it may be a path; here and below.
 
     Raises:
         ValueError: there is none; says which there are.
@@ -43,23 +44,23 @@ def find_lexicon(text: str, folders: Sequence[Path], now: str) -> str:
     from lexicons.store import lexicon_names  # brings numpy in
 
     embedded = lexicon_names()
-    found = _found(text, embedded, folders, _WORDS)
+    found = _found(text, embedded, folders, _WORDS, paths)
     if found is not None:
         return found
     there = [*embedded, *([] if now in embedded else [name_of(now)]), *_names(folders, _WORDS)]
     raise ValueError(f"no lexicon is called {text[:60]!r}; there are: {_listed(there)}")
 
 
-def find_distribution(text: str, folders: Sequence[Path]) -> str:
+def find_distribution(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
     """Find a distribution of tiles.
 
     Raises:
         ValueError: there is none.
     """
-    return _find("letter distribution", text, ("english",), folders, (".csv",))
+    return _find("letter distribution", text, ("english",), folders, (".csv",), paths)
 
 
-def find_leaves(text: str, folders: Sequence[Path]) -> str:
+def find_leaves(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
     """Find a leave table.
 
     Raises:
@@ -67,10 +68,10 @@ def find_leaves(text: str, folders: Sequence[Path]) -> str:
     """
     from lexicons.tables import LEAVE_TABLES
 
-    return _find("leave table", text, LEAVE_TABLES, folders, (".klv2",))
+    return _find("leave table", text, LEAVE_TABLES, folders, (".klv2",), paths)
 
 
-def find_win_probabilities(text: str, folders: Sequence[Path]) -> str:
+def find_win_probabilities(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
     """Find a table of win probabilities.
 
     Raises:
@@ -78,10 +79,10 @@ def find_win_probabilities(text: str, folders: Sequence[Path]) -> str:
     """
     from lexicons.tables import WIN_PROBABILITY_TABLES
 
-    return _find("win % table", text, WIN_PROBABILITY_TABLES, folders, (".csv",))
+    return _find("win % table", text, WIN_PROBABILITY_TABLES, folders, (".csv",), paths)
 
 
-def find_layout(text: str, folders: Sequence[Path]) -> str:
+def find_layout(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
     """Find a board.
 
     Raises:
@@ -89,7 +90,7 @@ def find_layout(text: str, folders: Sequence[Path]) -> str:
     """
     if text.casefold() in STANDARD_BOARDS:
         return "standard"
-    return _find("board", text, ("CrosswordGame",), folders, (".txt",))
+    return _find("board", text, ("CrosswordGame",), folders, (".txt",), paths)
 
 
 def name_of(location: str) -> str:
@@ -98,9 +99,14 @@ def name_of(location: str) -> str:
 
 
 def _find(
-    what: str, text: str, names: Sequence[str], folders: Sequence[Path], suffixes: Sequence[str]
+    what: str,
+    text: str,
+    names: Sequence[str],
+    folders: Sequence[Path],
+    suffixes: Sequence[str],
+    paths: bool,
 ) -> str:
-    found = _found(text, names, folders, suffixes)
+    found = _found(text, names, folders, suffixes, paths)
     if found is None:
         there = [*names, *_names(folders, suffixes)]
         raise ValueError(f"no {what} is called {text[:60]!r}; there are: {_listed(there)}")
@@ -108,13 +114,13 @@ def _find(
 
 
 def _found(
-    text: str, names: Sequence[str], folders: Sequence[Path], suffixes: Sequence[str]
+    text: str, names: Sequence[str], folders: Sequence[Path], suffixes: Sequence[str], paths: bool
 ) -> str | None:
     for name in names:
         if name.casefold() == text.casefold():
             return name
     with suppress(OSError, ValueError):  # it may be too long for any file's name
-        if text and Path(text).is_file():
+        if paths and text and Path(text).is_file():
             return str(Path(text).resolve())
     wanted = [f"{text}{suffix}".casefold() for suffix in ("", *suffixes)]
     there = _files(folders, lambda path: path.name.casefold() in wanted)

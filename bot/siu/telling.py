@@ -31,6 +31,8 @@ class Texts:
         self._named = task.named
         self._board = task.situation.position.board
         self._alphabet = task.situation.rules.distribution.alphabet
+        self.told: set[Move] = set()
+        """Those of which a result was told, so that what was told of them is kept up to date."""
 
     def __call__(self, move: Move) -> str:
         """Write a move."""
@@ -58,13 +60,15 @@ class Pulse:
 def sim_lines(
     task: Task, estimates: Iterable[Estimate | Considered], text: Texts
 ) -> tuple[InfoSim, ...]:
-    """Write what is known of the best so many moves, and of those that were asked for."""
-    asked = {*task.only, *task.also}
-    return tuple(
-        _line(one, text(one.move))
+    """Write what is known of the best so many moves, and of those asked for or told of before."""
+    wanted = {*task.only, *task.also} | text.told
+    shown = [
+        one
         for rank, one in enumerate(estimates)
-        if (rank < task.settings.lines or one.move in asked) and one.samples
-    )
+        if (rank < task.settings.lines or one.move in wanted) and one.samples
+    ]
+    text.told.update(one.move for one in shown)
+    return tuple(_line(one, text(one.move)) for one in shown)
 
 
 def _line(one: Estimate | Considered, name: str) -> InfoSim:

@@ -121,7 +121,8 @@ def _placement(square: str, word: str, board: Board, alphabet: Alphabet) -> Plac
     if not word:
         raise NotationError(f"{shown(square)} is a square without a word")
     move = parse_move(f"{square} {word}", board, alphabet)
-    assert isinstance(move, Place)
+    if not isinstance(move, Place):  # ".-" is how we write a pass, and not how SIU does
+        raise _no_move(f"{square}.{word}")
     return move
 
 

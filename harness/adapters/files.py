@@ -92,6 +92,9 @@ TAIL_BYTES = 1 << 16
 KEPT_LINES = 30
 NO_MOVE = "this is no move on this board"
 
+_AT_ONCE = os.O_NONBLOCK
+"""For pipes, which are no files for this: opening one would keep the whole host waiting."""
+
 
 class Exchange:
     """One side of a folder: lines that are added to its own file, and those of the other side's.
@@ -123,7 +126,7 @@ class Exchange:
             OSError: the folder can't be made, or the file not be written.
         """
         self.out.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _AT_ONCE, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -172,7 +175,7 @@ class Exchange:
     def _tail(self) -> bytes:
         """Read the end of the other side's file, the whole lines of it."""
         try:
-            with self.in_.open("rb") as file:
+            with open(self.in_, "rb", opener=_opened) as file:
                 cut = max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES)
                 file.seek(cut)
                 content = file.read(TAIL_BYTES)
@@ -180,6 +183,10 @@ class Exchange:
             return b""
         whole = content[: content.rfind(b"\n") + 1]
         return whole.partition(b"\n")[2] if cut else whole
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | _AT_ONCE)
 
 
 def _answer_in(lines: list[str], game: str, number: int) -> str | None:

@@ -45,6 +45,7 @@ from .magpie_terms import (
     words_differ,
     words_of,
 )
+from .process import EngineProcess
 
 __all__ = ["MagpieEngine"]
 
@@ -149,6 +150,8 @@ class MagpieEngine(ProcessEngine):
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._running = asyncio.Event()
         self._console: MagpieConsole | None = None
+        self._killed: EngineProcess | None = None
+        """One that was told to end and may not have yet."""
         self._ended_well = False
 
     # --- before the game ------------------------------------------------------------------------
@@ -292,10 +295,13 @@ class MagpieEngine(ProcessEngine):
         return console
 
     async def _kill(self) -> None:
-        process, self.process, self._console = self.process, None, None
+        if self.process is not None:
+            self._killed = self.process
+        self.process = self._console = None
         self._running.clear()
-        if process is not None:
-            await process.kill()
+        if self._killed is not None:
+            await self._killed.kill()  # again, if the game ended while it was waited for
+            self._killed = None
 
     async def ended(self) -> EngineFailed:
         """Wait until a process has ended that was not killed here."""

@@ -15,7 +15,7 @@ import os
 import shutil
 import signal
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,14 @@ T = TypeVar("T")
 MAX_LINE = 1 << 16
 """Bytes of a line; one that is longer is no answer of any engine that we know."""
 
-MAX_LINES = 200_000
-"""Lines in answer to one question."""
-
 BURST = 32
 """Lines that are taken before others get their turn."""
+
+PLENTY = 10_000
+"""Lines in answer to one question after which it is read slowly."""
+
+SLOWLY_S = 0.001
+"""A pause after each burst then: the host has better to do than to read without end."""
 
 KEPT_LINES = 60
 KEPT_CHARACTERS = 400  # of a line
@@ -84,12 +87,20 @@ class EngineProcess:
     """A running engine; ``start`` makes one."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, lifeline: int, name: str, program: str
+        self,
+        process: asyncio.subprocess.Process,
+        lifeline: int,
+        name: str,
+        program: str,
+        cores: Sequence[int] = (),
     ) -> None:
         self.name = name
         self._process = process
         self._lifeline = lifeline
         self._program = program
+        self._cores = cores  # which are noted as in use
+        self.cut_off = False
+        """Whether its last line has no end: it has ended in the middle of it."""
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)
         self._tail = bytearray()
         self._drain = asyncio.create_task(self._read_stderr())
@@ -121,9 +132,10 @@ class EngineProcess:
         """
         program = await asyncio.to_thread(_find, command[0], name)
         reading, lifeline = os.pipe()
-        cores = ",".join(map(str, _some_cores(limits.cores))) or "-"
+        cores = _some_cores(limits.cores)
+        _in_use.update(cores)
         guard = [sys.executable, "-I", "-S", str(_GUARD)]
-        guard += [str(reading), str(limits.memory_mb), cores]
+        guard += [str(reading), str(limits.memory_mb), ",".join(map(str, cores)) or "-"]
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
@@ -139,12 +151,13 @@ class EngineProcess:
                 start_new_session=True,
                 limit=MAX_LINE,
             )
-        except OSError:
+        except BaseException:  # cancelled, for one
+            _in_use.subtract(cores)
             os.close(lifeline)
             raise
         finally:
             os.close(reading)
-        return cls(process, lifeline, name, command[0])
+        return cls(process, lifeline, name, command[0], cores)
 
     # --- what is left of it -----------------------------------------------------------------------
 
@@ -201,7 +214,7 @@ class EngineProcess:
         try:
             said = await self._process.stdout.readuntil(b"\n")
         except asyncio.IncompleteReadError as error:
-            said = error.partial
+            said, self.cut_off = error.partial, True
             if not said:
                 raise await self.last_words() from None
         except asyncio.LimitOverrunError:
@@ -216,13 +229,11 @@ class EngineProcess:
         """Give the lines that it says, one by one, as the answer to one question.
 
         Raises:
-            EngineFailed: it has ended, or says more than any answer has.
+            EngineFailed: it has ended.
         """
         for count in itertools.count(1):
             if count % BURST == 0:
-                await asyncio.sleep(0)
-            if count > MAX_LINES:
-                raise EngineFailed("stall", f"{self.name} says {MAX_LINES:,} lines and no answer")
+                await asyncio.sleep(SLOWLY_S if count > PLENTY else 0)
             yield await self.line()
 
     async def wait_for(self, wanted: Callable[[str], T | None], limit_s: float, what: str) -> T:
@@ -246,25 +257,6 @@ class EngineProcess:
                 "stall", f"{self.name} has not said {what} within {limit_s:g} s"
             ) from None
         raise AssertionError("lines end with an error")
-
-    async def rest(self, limit_s: float = DRAIN_S) -> str:
-        """Close its input, read all that it still says, and give that.
-
-        Raises:
-            EngineFailed: it says too much, or does not end in time.
-        """
-        self.close_input()
-        said: list[str] = []
-        try:
-            async with asyncio.timeout(limit_s):
-                async for line in self.lines():
-                    said.append(line)
-        except EngineFailed as failed:
-            if failed.code != "crash":
-                raise
-        except TimeoutError:
-            raise EngineFailed("stall", f"{self.name} has not ended within {limit_s:g} s") from None
-        return "\n".join(said)
 
     def close_input(self) -> None:
         """Say that nothing more will be said."""
@@ -290,6 +282,9 @@ class EngineProcess:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+            _in_use.subtract(self._cores)
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGCONT)  # the guard, if the engine has stopped it
         reading = asyncio.create_task(self._read_out())  # an end with unread output is none
         try:
             async with asyncio.timeout(KILL_S):
@@ -336,12 +331,21 @@ def _find(program: str, name: str) -> str:
 _next_core = itertools.count()
 
 
+_in_use: Counter[int] = Counter()
+"""How many engines run on a core that was chosen for them."""
+
+
 def _some_cores(count: int) -> list[int]:
-    """Choose cores in turn, so that engines beside each other get different ones."""
+    """Choose the cores that the fewest engines beside this one have, in turn where it is the same.
+
+    In turn alone would not do: of two games whose engines start two processes a turn, a short one
+    and a long one, both long ones may always get the same core.
+    """
     if not count or not hasattr(os, "sched_getaffinity"):
         return []
     here = sorted(os.sched_getaffinity(0))
-    return sorted({here[next(_next_core) % len(here)] for _ in range(min(count, len(here)))})
+    first = next(_next_core) % len(here)
+    return sorted(sorted(here[first:] + here[:first], key=lambda core: _in_use[core])[:count])
 
 
 def _status_text(status: int) -> str:

@@ -116,14 +116,18 @@ class EngineSeat:
     async def _live(self) -> None:
         """Have one engine take part until it fails or the seat is stopped."""
         self._watched = self._answer = None
-        engine = self._make()
+        try:
+            engine = self._make()
+        except Exception as error:  # a file that it needs is gone since the match began
+            self._report(Gone(str(error), "host_error"))
+            return
         self._report(Came())
         try:
             await self._take_part(engine)
         except EngineFailed as failed:
             gone = Gone(str(failed), failed.code, engine.evidence())
         except OSError as error:
-            gone = Gone(f"no process can be started: {error}", "host_error")
+            gone = Gone(f"its process or its files can't be had: {error}", "host_error")
         except Exception as error:  # a bug of ours, which is not the engine's loss
             log.exception("adapter", seat=self.name)
             gone = Gone(f"{type(error).__name__} in its adapter", "host_error")

@@ -2,7 +2,8 @@
 
 Our clocks are kept for it: it is told to search for the time that the turn should take, and to stop
 when that is over and no answer has come. Each question gives the whole game from its beginning, so
-that an engine that infers can, and one that was started again knows as much as the first.
+that an engine that infers can, and one that was started again knows as much as the first but for
+its racks of before.
 
 Before each question the engine has to say ``readyok``. What came earlier, such as a ``bestmove``
 too many, is an answer to nothing and never taken for the next.
@@ -49,6 +50,9 @@ START_S = 10.0
 
 READY_SHARE = 0.8
 """Of the time to get ready that an engine may take, so that its fault is found before the end."""
+
+LONGEST = 5_000
+"""Characters of a line about a move that is kept: there may be many."""
 
 LATE_MS = 50
 """How much later than it was told to a search may end by itself."""
@@ -232,8 +236,10 @@ class SiuEngine(ProcessEngine):
         try:
             async with asyncio.timeout(limit_s):
                 async for line in self.process.lines():
+                    if self.process.cut_off:
+                        continue  # half a move may be another; that it has ended is told next
                     match parse_answer(line):
-                        case InfoGen() | InfoSim() | Fault() as said:
+                        case InfoGen() | InfoSim() | Fault() as said if len(line) <= LONGEST:
                             found.take(said)
                         case BestMove() as best:
                             self._searching = False

@@ -55,8 +55,11 @@ class Launch:
     limits: Limits = field(default_factory=Limits)
 
 
-TILEWIRE = Launch("tilewire", (sys.executable, "-P", "-c", _START, str(_ROOT), "siu"))
-"""tilewire itself, which every bridge offers; a configured engine of that id takes its place."""
+TILEWIRE = Launch(
+    "tilewire", (sys.executable, "-P", "-c", _START, str(_ROOT), "siu", "--names-only")
+)
+"""tilewire itself, which every bridge offers, and which lets no page name a file of this machine; a
+configured engine of that id takes its place."""
 
 
 @dataclass(frozen=True)

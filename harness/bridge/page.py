@@ -98,7 +98,7 @@ class Page:
         except _Refused as refused:
             await self.dismiss(refused.code, refused.line)
         except ConnectionClosed as closed:
-            log.info("page left", origin=self._origin, reason=str(closed))
+            log.info("page left", origin=self._origin, reason=plain(str(closed)))
         finally:
             if self._engine is not None:
                 await self._engine.close()

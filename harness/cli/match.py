@@ -18,6 +18,7 @@ from bot.registry import SeatError, SeatSpec, parse_seat
 from lexicons.store import Lexicon
 from protocol.messages import TimeControl
 
+from ..adapters import Context, engine_for
 from ..clock import check_time_control, lag_quota_ms
 from ..journal import JournalError
 from ..match import Match, MatchConfig, MatchError, read_config, write_config
@@ -186,10 +187,14 @@ def _configure(
             "--seed would let a seat that goes on after a game work out the draws; it is for seats "
             "that start afresh on this machine"
         )
+    if concurrency > 1 and any(spec.dialect == "files" for spec in specs):
+        raise CommandFailed(f"--concurrency {concurrency}: a seat files:… plays one game at a time")
     words = load_equipped(equipment)
+    names = _names(specs)
+    _check_engines(specs, names, equipment, words)
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
-        names=_names(specs),
+        names=names,
         games=games,
         time=msgspec.structs.replace(control, lag_ms=lag_ms),
         lexicon=equipment.lexicon,
@@ -204,6 +209,18 @@ def _configure(
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _check_engines(
+    specs: tuple[SeatSpec, SeatSpec], names: tuple[str, str], equipment: Equipment, words: Lexicon
+) -> None:
+    """See that engines take their options before there is a folder, which would keep them."""
+    try:
+        for spec, name in zip(specs, names, strict=True):
+            if spec.kind == "engine":
+                engine_for(spec, Context(name, equipment.lexicon, words, equipment.threads))
+    except SeatError as error:
+        raise CommandFailed(str(error)) from None
 
 
 def _check_cores(config: MatchConfig) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import re
+import signal
 import ssl
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -210,14 +211,40 @@ def log_to_stderr(verbose: bool) -> None:
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a command's coroutine, on uvloop where it is to be had."""
+    """Run a command's coroutine, on uvloop where it is to be had.
+
+    Told to end (SIGTERM), it lets go of what it holds, as after Ctrl-C.
+
+    Raises:
+        KeyboardInterrupt: it was told to end.
+    """
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_until_told_to_end(main))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
         from uvloop import new_event_loop
     except ImportError:
-        asyncio.run(main)
-        return
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main)
+        return None
+    return new_event_loop
+
+
+async def _until_told_to_end(main: Coroutine[Any, Any, None]) -> None:
+    task, told = asyncio.ensure_future(main), False
+
+    def end() -> None:
+        nonlocal told
+        told = True
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if told:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:

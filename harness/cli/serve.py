@@ -218,6 +218,9 @@ async def _serve(
     seed: int | None,
 ) -> None:
     lexicon = load_equipped(equipment)
+    for name, spec in bots.items():
+        if spec.kind == "engine":  # its options are read before anybody plays
+            engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
     journal = Journal(db)
     notice = say_once()
     makers = {
@@ -231,10 +234,6 @@ async def _serve(
         return seat_for(bots[name], name, makers.get(name), equipment, lexicon, next(numbers))
 
     house: dict[str, Callable[[], Seat]] = {name: partial(seat, name) for name in bots}
-
-    for name, spec in bots.items():
-        if spec.kind == "engine":  # its options are read before anybody plays
-            engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
 
     async def open_bot(name: str) -> tuple[Channel, Worker | None]:
         if bots[name].kind == "engine":

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from bot.siu.settings import Settings, with_option
 
@@ -25,6 +29,7 @@ def siu(
     threads: ThreadsOption = 1,
     data: str = "",
     seed: int = 0,
+    names_only: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Be an engine for analysis: speak SIU (draft 0.2) on standard input and output.
 
@@ -37,6 +42,8 @@ def siu(
         threads: How many a search may use (Threads).
         data: Folders in which lexicons and tables are looked for, separated by ; (DataPath).
         seed: For what is drawn (Seed).
+        names_only: Take no path from a front end, only names of what is embedded or in the folders
+            of --data: for one that should see no other files.
     """
     settings = Settings()
     for option, name, value in (
@@ -51,6 +58,7 @@ def siu(
             settings = settings if value is None else with_option(settings, name, value)
         except ValueError as error:
             raise CommandFailed(f"{option}: {error}") from None
+    settings = replace(settings, names_only=names_only)
     from bot.siu.engine import run
 
     reading, writing = _set_aside()

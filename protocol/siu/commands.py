@@ -195,6 +195,8 @@ def _read_go(words: list[str]) -> Go:
     found: dict[str, Any] = {}
     ignored = []
     words = words[:]
+    while words and words[0] not in MODES and words[0] not in _PARAMETERS:
+        ignored.append(words.pop(0))
     if words and words[0] in MODES:
         found["mode"] = words.pop(0)
     while words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,8 +20,10 @@ from bot.siu.conversation import (
     Say,
 )
 from bot.siu.modes import Task
-from bot.siu.settings import Settings
+from bot.siu.position import read_position
+from bot.siu.settings import Settings, options, with_option
 from protocol.siu.answers import Answer, InfoSim, Option, Provenance, parse_answer
+from protocol.siu.commands import SetPosition
 
 EMPTY = "/".join(["15"] * 15)
 POSITION = f"position cgp {EMPTY} AEINRST/ 0/0 0"
@@ -139,6 +142,43 @@ def test_what_can_not_be_loaded_is_not_used() -> None:
     talk.says(POSITION)
     talk.says("go gen")
     assert talk.begun[0].settings == Settings(seed=7)
+
+
+def test_what_is_set_meanwhile_is_used(tmp_path: Path) -> None:
+    (tmp_path / "few.txt").touch()
+    talk = ready(f"setoption name Lexicon value {tmp_path}/few.txt", "isready")
+    bad = talk.loads[-1]
+    talk.says("setoption name Leaves value formula")
+    talk.says("isready")
+    talk.did(talk.conversation.not_loaded(bad, "it is broken"))
+    assert talk.loads[-1] == Settings(leaves="formula")
+
+
+def test_names_only(tmp_path: Path) -> None:
+    """A front end sees no files but those that the user offers."""
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    for name in ("words.txt", "tiles.csv", "leaves.klv2", "chances.csv", "board.txt"):
+        for folder in (there, elsewhere):
+            folder.mkdir(exist_ok=True)
+            (folder / name).touch()
+    settings = Settings(data=(there,), names_only=True)
+    assert "DataPath" not in [one.name for one in options(settings)]
+    with pytest.raises(ValueError, match=r"^no option is called 'DataPath'; there are: Lexicon"):
+        with_option(settings, "DataPath", str(elsewhere))
+    for option, name in (
+        ("Lexicon", "words.txt"),
+        ("LetterDistribution", "tiles.csv"),
+        ("Leaves", "leaves.klv2"),
+        ("WinPctTable", "chances.csv"),
+    ):
+        assert with_option(settings, option, name) != settings
+        with pytest.raises(ValueError, match=rf"^{option}: no .* is called"):
+            with_option(settings, option, f"{elsewhere}/{name}")
+    for operation, name in (("bdn", "board.txt"), ("ld", "tiles.csv")):
+        with pytest.raises(ValueError, match="is called"):
+            read_position(SetPosition(f"{EMPTY} / 0/0 0 {operation} {elsewhere}/{name};"), settings)
+    situation = read_position(SetPosition(f"{EMPTY} / 0/0 0 lex {elsewhere}/words.txt;"), settings)
+    assert situation.lexicon is None
 
 
 @pytest.mark.parametrize(

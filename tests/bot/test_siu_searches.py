@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from bot.siu.position import read_position
 from bot.siu.searches import Searcher
 from bot.siu.settings import Settings
 from bot.siu.simulating import believed
+from bot.siu.telling import Texts, sim_lines
 from bot.siu.watch import Watch
 from engine.rules import standard_rules
+from engine.simulation import Estimate
 from protocol.siu.answers import (
     Answer,
     Fault,
@@ -146,6 +149,18 @@ def test_only_those_moves_are_simulated(searcher: Searcher) -> None:
     assert "ex.AE" in heard.results
 
 
+def test_what_was_told_of_a_move_is_kept_up_to_date() -> None:
+    wanted = task("sim", OPENING, lines=1)
+    first, second = (
+        Estimate(wanted.situation.read_move(move)[0], 66, (), 0, 20, 0.6, 0.1, 1.0, 1.0)
+        for move in ("8D.RETAINS", "8E.RETAINS")
+    )
+    text = Texts(wanted)
+    assert [one.move for one in sim_lines(wanted, [first, second], text)] == ["8D.RETAINS"]
+    told = sim_lines(wanted, [second, first], text)
+    assert [one.move for one in told] == ["8E.RETAINS", "8D.RETAINS"]
+
+
 def test_a_simulation_ends_when_the_leader_is_certain(searcher: Searcher) -> None:
     wanted = task("sim stopcondition 99 searchmoves 8D.RETAINS ex.AEINRST", OPENING)
     heard = searched(searcher, wanted)  # with a minute of time
@@ -171,7 +186,9 @@ def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
 # --- infer ----------------------------------------------------------------------------------------
 
 
-def test_what_the_opponent_kept_is_inferred_and_drawn_from(searcher: Searcher) -> None:
+def test_what_the_opponent_kept_is_inferred_and_drawn_from(
+    searcher: Searcher, tmp_path: Path
+) -> None:
     moves = "8D.IMINO rack.GLORRTU"
     wanted = task("infer", UNKNOWN, moves, infer_model="deterministic", lines=40, usual_ms=5_000)
     heard = searched(searcher, wanted)
@@ -188,6 +205,15 @@ def test_what_the_opponent_kept_is_inferred_and_drawn_from(searcher: Searcher) -
     assert not any(isinstance(one, Ignored) for one in other.answers)  # our rack is not its subject
     other = searched(searcher, task(sim, UNKNOWN, "8H.ZA rack.GLORRTU", candidates=3))
     assert other.answers[0] == Ignored("useinference")
+    tiles, words = tmp_path / "tiles.csv", tmp_path / "words.txt"
+    english = files("lexicons").joinpath("data/english.csv").read_text(encoding="utf-8")
+    tiles.write_text(english.replace("Z,z,1,10,0\n", ""), encoding="utf-8")
+    words.write_text("IMINO\nROT\n")
+    other = searched(
+        searcher, task(sim, UNKNOWN, moves, distribution=str(tiles), lexicon=str(words))
+    )
+    assert other.answers[0] == Ignored("useinference")
+    searcher.load(Settings())  # others have no time to
 
 
 @pytest.mark.parametrize(

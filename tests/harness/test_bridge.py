@@ -298,6 +298,17 @@ async def test_what_can_not_be_done_is_said_and_the_conversation_goes_on(running
         assert (await until_closed(page))[1].startswith("bridge error bad-line")
 
 
+async def test_no_page_names_a_file_to_our_own_engine(running: Running) -> None:
+    async with running.page("tilewire") as page:
+        await page.send("siu")
+        said = [await hear(page)]
+        while said[-1] != "siuok":
+            said.append(await hear(page))
+    options = [line.split()[2] for line in said if line.startswith("option name")]
+    assert "Lexicon" in options
+    assert "DataPath" not in options
+
+
 async def test_two_engines_run_beside_each_other_and_one_may_break(running: Running) -> None:
     async with running.page("scripted") as one:
         async with running.page("scripted") as other, running.page() as third:
@@ -370,12 +381,17 @@ async def test_nothing_is_left_of_a_bridge_that_is_killed(config: Path) -> None:
         await ask(page, f"bridge hello token {token}")
         await ask(page, "bridge open scripted")
         processes = await pids(page)
+        async with connect(found[0], origin=Origin(ORIGIN), proxy=None) as rude:
+            await rude.close(reason="\x1b[2J")
+            await ask(page, "pids")
         bridge.kill()
         assert await bridge.wait() == -signal.SIGKILL
         await gone(processes)
     logged = (await bridge.stderr.read()).decode()
     assert "engine opened" in logged
+    assert "page left" in logged
     assert token not in logged
+    assert "\x1b" not in logged
 
 
 def test_tokens_are_listed_and_revoked(

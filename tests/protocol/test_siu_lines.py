@@ -121,6 +121,7 @@ def test_nothing_that_is_read_does_harm(line: str) -> None:
     ("line", "expected"),
     [
         ("go", Go("auto")),
+        ("go joho sim depth 3", Go("sim", depth=3, ignored=("joho",))),
         ("go movetime 5000 sim", Go("auto", movetime_ms=5000, ignored=("sim",))),
         ("go sim depth deep infinite", Go("sim", infinite=True, ignored=("depth",))),
         ("go sim depth infinite", Go("sim", infinite=True, ignored=("depth",))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -294,6 +295,16 @@ def test_seats_that_make_no_sense(tmp_path: Path, options: str, sentence: str) -
     spec = parse_seat(f"files:{tmp_path}{options}")
     with pytest.raises(SeatError, match=sentence):
         engine_for(spec, Context("ann", "scowl", LEXICON))
+
+
+async def test_pipes_are_no_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for names in ("in=pipe", "out=pipe"):
+        spec = parse_seat(f"files:{tmp_path}?{names}")
+        engine = engine_for(spec, Context("ann", "scowl", LEXICON))
+        with pytest.raises(OSError, match=r"seek|No such device"):
+            await engine.start(view())
+        await engine.close()
 
 
 # --- what a host may write ------------------------------------------------------------------------

@@ -162,6 +162,18 @@ async def test_a_search_that_does_not_stop_is_killed_and_an_earlier_move_is_play
         await engine.close()
 
 
+async def test_one_that_is_being_killed_when_the_game_ends_is_gone_all_the_same(
+    games: EngineGames, data: Path
+) -> None:
+    engine = engine_of(games, data)
+    await engine.start(view_at(opening("AEINRTS")))
+    killing = asyncio.create_task(engine._kill())
+    await asyncio.sleep(0)
+    killing.cancel()
+    await engine.close()
+    assert not games.left()
+
+
 def test_once_the_bag_is_empty_the_other_rack_is_told() -> None:
     assert told(late()).split()[1] == "JKQX/??YYZ"
     assert told(view_at(opening("AEINRTS"))).split()[1] == "AEINRST/"

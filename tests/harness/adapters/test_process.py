@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -49,29 +50,18 @@ async def test_its_end_is_told_with_its_last_words() -> None:
     await it.kill()
 
 
-async def test_what_it_still_says_once_its_input_is_closed() -> None:
-    it = await started("import sys; print(sys.stdin.read().upper(), end=''); print('bye')")
-    it.send("one")
-    it.send("two")
-    assert await it.rest(10) == "ONE\nTWO\nbye"
-    await it.kill()
-
-
 async def test_waiting_has_a_limit() -> None:
     it = await started("import time; print('not yet', flush=True); time.sleep(60)")
     with pytest.raises(EngineFailed, match=r"it has not said hello within 0\.1 s") as end:
         await it.wait_for(lambda line: True if line == "hello" else None, 0.1, "hello")
     assert end.value.code == "stall"
-    with pytest.raises(EngineFailed, match=r"has not ended within 0\.1 s"):
-        await it.rest(0.1)
     await it.kill()
 
 
-async def test_too_many_lines_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.adapters.process.MAX_LINES", 100)
+async def test_what_prints_without_end_keeps_nobody_waiting() -> None:
     it = await started("while True: print('and so on')")
-    with pytest.raises(EngineFailed, match="says 100 lines and no answer"):
-        await it.wait_for(lambda _line: None, 60, "anything")
+    with pytest.raises(EngineFailed, match=r"has not said anything else within 0\.2 s"):
+        await it.wait_for(lambda line: None if line == "and so on" else line, 0.2, "anything else")
     await it.kill()
 
 
@@ -108,6 +98,27 @@ async def test_its_folder_environment_and_limits(tmp_path: Path) -> None:
             Limits(*limits)
 
 
+async def test_engines_beside_each_other_get_different_cores() -> None:
+    code = "print(*__import__('os').sched_getaffinity(0), flush=True); input()"
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one core")
+    long = await started(code, limits=Limits(cores=1))
+    taken = await long.line()
+    for _ in os.sched_getaffinity(0):  # the other's turns, a process each
+        short = await started(code, limits=Limits(cores=1))
+        assert await short.line() != taken
+        await short.kill()
+    await long.kill()
+
+
+async def test_a_start_that_fails_leaves_nothing_open() -> None:
+    await (await started("")).kill()
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    with pytest.raises(ValueError, match="null byte"):
+        await started("", "\0")
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
 async def test_all_that_it_started_ends_with_it(games: EngineGames) -> None:
     it = await EngineProcess.start(games.command(fault="children+deaf"), name="it")
     it.send("siu")
@@ -123,6 +134,17 @@ async def test_it_may_end_by_itself_or_is_made_to(games: EngineGames) -> None:
         await it.quit("quit", 0.5 if fault else 30)
         assert it.returncode == status
         assert games.left() == []
+
+
+async def test_a_guard_that_is_stopped_does_its_work_all_the_same(games: EngineGames) -> None:
+    it = await EngineProcess.start(games.command(fault="children"), name="it")
+    it.send("siu")
+    await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
+    (guard,) = [pid for pid, line in marked(games.mark).items() if "guard.py" in line]
+    os.kill(guard, signal.SIGSTOP)
+    async with asyncio.timeout(20):  # what it started holds its output, and lasts a minute
+        await it.kill()
+    assert games.left() == []
 
 
 async def test_a_guard_that_is_killed_takes_the_engine_with_it(games: EngineGames) -> None:

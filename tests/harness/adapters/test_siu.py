@@ -15,9 +15,10 @@ from engine.notation.move_text import parse_move
 from engine.position import Board, Position
 from engine.rules import standard_rules
 from harness.adapters import Context, engine_for
-from harness.adapters.engine import Answer, Unsuitable
+from harness.adapters.engine import Answer, EngineFailed, Unsuitable
+from harness.adapters.process import EngineProcess
 from harness.adapters.siu import SiuEngine
-from harness.adapters.siu_terms import game_so_far, same_lexicon
+from harness.adapters.siu_terms import Found, game_so_far, same_lexicon
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 
@@ -109,6 +110,23 @@ async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames
         Considered(PASS, None, 0.612, 0.005, 7.1, 1.1, 400),
         Considered(no, None, None, 0.001, 1.0, 1.0, 3),
     )
+
+
+async def test_half_a_move_is_no_move(games: EngineGames) -> None:
+    it = engine(games)
+    it.process = await EngineProcess.start(["printf", "bestmove 8D.CAT"], name="it")
+    with pytest.raises(EngineFailed, match="exit status 0"):
+        await it._best_within(60, Found())
+    await it.close()
+
+
+async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
+    it, found = engine(games), Found()
+    lines = (f"info gen move {move} score 1 eq 1 leave" for move in ("8D.AT", "8D." + "A" * 9_000))
+    it.process = await EngineProcess.start(["printf", "%s\n", *lines, "bestmove pass"], name="it")
+    await it._best_within(60, found)
+    assert list(found._generated) == ["8D.AT"]
+    await it.close()
 
 
 @pytest.mark.parametrize(("plan", "last", "most"), [(90, 100, 75), (5_000, 1_000, 800), (0, 0, 1)])
