@@ -264,7 +264,8 @@ class SeatGame:
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
         """Say every now and then what the player thinks so far, if it says so and it is news."""
-        began, told = self._clock(), budget.best
+        began = self._clock()
+        told: Choice | None = None
         while True:
             every_ms = max(REPORT_MS, (budget.stretch_ms - began) // REPORTS)
             await asyncio.sleep(every_ms / 1_000)
