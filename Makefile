@@ -1,6 +1,7 @@
 # Everything runs in an environment of its own: .venv. Python 3.11 or later and make are all it takes.
 
 PYTHON ?= python3
+JOBS ?= 2
 BIN := .venv/bin
 READY := .venv/ready
 
@@ -16,8 +17,8 @@ $(READY): pyproject.toml
 match: $(READY)  ## two games of the static player against the greedy one
 	$(BIN)/tilewire match static greedy --games 2 --time 1m
 
-test: $(READY)  ## the test suite
-	$(BIN)/python -m pytest
+test: $(READY)  ## the test suite, in so many processes
+	$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -1,7 +1,60 @@
-"""Set before anything of ours is imported: kernels check their array bounds under test."""
+"""What holds for all tests: checked kernels, and who runs beside whom in ``pytest -n``.
+
+With ``-n`` a file's tests stay together, in one process, and so do all tests whose clocks are real:
+these run one after another, so that each has a core to itself where there are two.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from typing import Any
 
+import pytest
+
+# Set before anything of ours is imported: kernels check their array bounds under test.
 os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
+
+REAL_CLOCKS = (
+    "tests/e2e/",
+    "tests/bot/test_equipment.py",
+    "tests/bot/test_runner.py",
+    "tests/bot/test_seat_time.py",
+    "tests/bot/test_worker.py",
+    "tests/harness/adapters/",
+    "tests/harness/test_bad_peers.py",
+    "tests/harness/test_bridge.py",
+    "tests/harness/test_cli_train.py",
+    "tests/harness/test_hosting.py",
+    "tests/harness/train/test_crew",
+)
+"""How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
+
+WARM_UP = """
+import engine.generate, engine.inference, engine.simulation
+from lexicons.jit import warm_up
+from lexicons.store import load_lexicon
+
+load_lexicon().word_map
+warm_up()
+"""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Have what is compiled and built once for a machine there before two processes ask for it."""
+    subprocess.run([sys.executable, "-c", WARM_UP], cwd=config.rootpath, check=True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out whole files, those with real clocks as if they were one, in their order."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+        def _split_scope(self, nodeid: str) -> str:
+            return "real clocks" if nodeid.startswith(REAL_CLOCKS) else super()._split_scope(nodeid)
+
+    config.option.loadscopereorder = False  # or files of few tests, however long, would come last
+    return Files(config, log)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from engine.generate import legal_moves
-from engine.moves import Place
+import numpy as np
+
+from engine.generate import Generator
+from engine.kernels.moves import EXCHANGE
+from engine.moves import Move, Place
+from engine.packing import unpack
 from engine.position import Board, Position
 from engine.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
@@ -42,22 +46,28 @@ def _game(
     position = Position(Board.empty(rules.layout), (racks[0], racks[1]), (0, 0))
     positions: list[Position] = []
     passes = 0
+    generator = Generator(lexicon, rules)
     while all(position.racks) and passes < 2:
         positions.append(position)
-        places = [move for move, _ in legal_moves(position, lexicon, rules) if _is_place(move)]
-        passes = 0 if places else passes + 1
-        move = None
-        if places:
-            move = places[0] if chance.random() < GREEDY else chance.choice(places)
+        move = _placement(position, generator, chance)
+        passes = passes + 1 if move is None else 0
         position = _after(position, move, bag, rules)
     return positions
 
 
-def _is_place(move: object) -> bool:
-    return isinstance(move, Place)
+def _placement(position: Position, generator: Generator, chance: random.Random) -> Move | None:
+    """Choose the placement of the best score, or any; of all of them one becomes a value."""
+    found = generator.arrays(position)
+    places = np.flatnonzero(found.packed < EXCHANGE)
+    if not len(places):
+        return None
+    order = places[np.lexsort((found.packed[places], -found.scores[places]))]
+    chosen = order[0] if chance.random() < GREEDY else chance.choice(order)
+    (move,) = unpack(found.packed[chosen : chosen + 1], position.board)
+    return move
 
 
-def _after(position: Position, move: object, bag: list[int], rules: Rules) -> Position:
+def _after(position: Position, move: Move | None, bag: list[int], rules: Rules) -> Position:
     """Play a placement, or pass; draw from ``bag``. The score is of no matter here."""
     board, racks = position.board, list(position.racks)
     if isinstance(move, Place):

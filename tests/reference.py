@@ -10,11 +10,11 @@ square), are the words across it words? numpy asks this of all words of a length
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from engine.moves import PLAYED_THROUGH, Direction, Place
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
 TILES = 64
-Words = npt.NDArray[np.uint8]
+Words: TypeAlias = npt.NDArray[np.uint8]
+Tiles: TypeAlias = tuple[int, ...]
 
 
 class Dictionary:
@@ -33,38 +34,74 @@ class Dictionary:
         self.known = {bytes(word) for word in words}
         self.kinds = max((max(word) for word in self.known if word), default=0) + 1
         self.of_length: dict[int, Words] = {}
-        self.counts: dict[int, Words] = {}  # for each word how often each tile is in it
+        self.counts: dict[int, npt.NDArray[np.int8]] = {}  # for each how often each tile is in it
         self.masks: dict[int, npt.NDArray[np.uint64]] = {}  # and which tiles are in it at all
         by_length: dict[int, list[bytes]] = {}
         for word in sorted(self.known):
             by_length.setdefault(len(word), []).append(word)
         for length, listed in by_length.items():
             table = np.frombuffer(b"".join(listed), np.uint8).reshape(-1, length)
-            counts = np.zeros((len(table), self.kinds), np.uint8)
+            counts = np.zeros((len(table), self.kinds), np.int8)
             for column in table.T:
                 counts[np.arange(len(table)), column] += 1
             self.of_length[length] = table
             self.counts[length] = counts
             self.masks[length] = np.bitwise_or.reduce(np.uint64(1) << table.astype(np.uint64), 1)
-        self._within = lru_cache(maxsize=1024)(self._look_through)  # the next line asks it again
+        self._all = {length: np.arange(len(table)) for length, table in self.of_length.items()}
+        # The next line, or the next position of a game, asks the same again.
+        self._within = lru_cache(maxsize=1024)(self._look_through)
+        self._fitting = lru_cache(maxsize=1 << 14)(self._look_for)
+        self._letters_between = lru_cache(maxsize=1 << 14)(self._try_letters)
 
     def __contains__(self, word: Iterable[int]) -> bool:
         return bytes(tile & ~BLANK_FLAG for tile in word) in self.known
 
-    def within(self, length: int, tiles: Iterable[int], blanks: int) -> Words:
-        """The words of a length that these letters and blanks suffice for."""
-        return self._within(length, bytes(sorted(tiles)), blanks)
+    def within(
+        self, length: int, there: tuple[tuple[int, int], ...], letters: bytes, blanks: int
+    ) -> Words:
+        """The words of a length with these letters at these places, whose others can be supplied.
 
-    def _look_through(self, length: int, tiles: bytes, blanks: int) -> Words:
-        supplied = np.bincount(np.frombuffer(tiles, np.uint8), minlength=TILES)[: self.kinds]
-        mask = sum(1 << tile for tile in set(tiles))
+        Args:
+            length: of the words.
+            there: place in the word and letter, of each letter that lies there already.
+            letters: what the others are taken from, sorted.
+            blanks: how many of the others may be any letter.
+        """
+        return self._within(length, there, letters, blanks)
+
+    def letters_between(self, before: list[int], after: list[int]) -> npt.NDArray[np.bool_]:
+        """By letter, whether it makes a word between tiles."""
+        before, after = ([tile & ~BLANK_FLAG for tile in tiles] for tiles in (before, after))
+        return self._letters_between(bytes(before), bytes(after))
+
+    def _look_through(
+        self, length: int, there: tuple[tuple[int, int], ...], letters: bytes, blanks: int
+    ) -> Words:
+        rows = self._fitting(length, there) if there else self._all[length]
+        if not len(rows):
+            return self.of_length[length][:0]
+        mask = 0
+        supplied = np.zeros(TILES, np.int8)
+        for letter in (*letters, *(letter for _, letter in there)):
+            mask |= 1 << letter
+            supplied[letter] += 1
         # First those that lack no more kinds of letters than there are blanks: quicker.
-        lacking = np.bitwise_count(self.masks[length] & ~np.uint64(mask))
-        few = np.flatnonzero(lacking <= blanks)
-        counts = self.counts[length][few].astype(np.int16)
-        missing = np.maximum(counts - supplied.astype(np.int16), 0).sum(axis=1)
-        words: Words = self.of_length[length][few[missing <= blanks]]
+        rows = rows[np.bitwise_count(self.masks[length][rows] & np.uint64(~mask % 2**64)) <= blanks]
+        missing = np.maximum(self.counts[length][rows] - supplied[: self.kinds], 0)
+        words: Words = self.of_length[length][rows[missing.sum(axis=1) <= blanks]]
         return words
+
+    def _look_for(self, length: int, there: tuple[tuple[int, int], ...]) -> npt.NDArray[np.int64]:
+        """The numbers of the words with these letters at these places."""
+        *others, (at, letter) = there
+        column = self.of_length[length][:, at]
+        if not others:
+            return np.flatnonzero(column == letter)
+        found = self._fitting(length, tuple(others))
+        return found[column[found] == letter] if len(found) else found
+
+    def _try_letters(self, before: bytes, after: bytes) -> npt.NDArray[np.bool_]:
+        return np.array([before + bytes([letter]) + after in self.known for letter in range(TILES)])
 
 
 @dataclass
@@ -81,19 +118,21 @@ class Square:
 
 
 def placements(
-    squares: npt.NDArray[np.uint8], rack: tuple[int, ...], dictionary: Dictionary, rules: Any
+    squares: npt.NDArray[np.uint8], rack: Tiles, dictionary: Dictionary, rules: Any
 ) -> dict[Place, int]:
     """Every placement with its score, each once; a single tile both ways is across only.
 
     ``squares`` are the board's tiles, rows × columns.
     """
     found: dict[Place, int] = {}
+    supply, some_tiles = Supply(rack), bool(squares.any())
     for direction in Direction:
         for number, line in enumerate(_lines(squares, direction, dictionary, rules)):
-            for start, tiles, score in _in_line(line, rack, dictionary, rules, not squares.any()):
-                placed = [at for at, tile in enumerate(tiles, start) if tile != PLAYED_THROUGH]
-                if direction is Direction.DOWN and len(placed) == 1 and line[placed[0]].crossed:
-                    continue  # the same tile makes a word across
+            for start, tiles, score in _in_line(line, supply, dictionary, rules, some_tiles):
+                if direction is Direction.DOWN and tiles.count(PLAYED_THROUGH) == len(tiles) - 1:
+                    (at,) = (at for at, tile in enumerate(tiles, start) if tile != PLAYED_THROUGH)
+                    if line[at].crossed:
+                        continue  # the same tile makes a word across
                 row, column = (number, start) if direction is Direction.ACROSS else (start, number)
                 place = Place(row, column, direction, tiles)
                 assert place not in found
@@ -138,8 +177,7 @@ def _crossing(
     before, after = across[first:at], across[at + 1 : end]
     allowed = np.ones(TILES, bool)
     if (before or after) and not across[at]:
-        for tile in range(1, len(distribution.counts)):
-            allowed[tile] = [*before, tile, *after] in dictionary
+        allowed = dictionary.letters_between(before, after)
     points = sum(_points(tile, distribution) for tile in before + after)
     return bool(before or after), points, allowed
 
@@ -148,78 +186,76 @@ def _points(tile: int, distribution: Any) -> int:
     return int(distribution.points[BLANK if tile & BLANK_FLAG else tile])
 
 
+class Supply:
+    """A rack, and the ways to put letters on the board from it."""
+
+    def __init__(self, rack: Tiles) -> None:
+        self.size = len(rack)
+        self.blanks = rack.count(BLANK)
+        self.letters = bytes(sorted(tile for tile in rack if tile != BLANK))
+        self.ways: Callable[[bytes], list[Tiles]] = cache(partial(_ways, self.letters, self.blanks))
+
+
+def _ways(letters: bytes, blanks: int, missing: bytes) -> list[Tiles]:
+    """Each way to put a word's missing letters on the board: which of them are blanks."""
+    # Blanks have to stand at least for what the rack lacks, and may stand for more.
+    lacking = Counter(missing) - Counter(letters)
+    return [
+        tuple(tile | BLANK_FLAG if at in blanked else tile for at, tile in enumerate(missing))
+        for count in range(lacking.total(), blanks + 1)
+        for blanked in combinations(range(len(missing)), count)
+        if lacking <= Counter(missing[at] for at in blanked)
+    ]
+
+
 def _in_line(
-    line: list[Square],
-    rack: tuple[int, ...],
-    dictionary: Dictionary,
-    rules: Any,
-    board_is_empty: bool,
-) -> Iterator[tuple[int, tuple[int, ...], int]]:
+    line: list[Square], supply: Supply, dictionary: Dictionary, rules: Any, some_tiles: bool
+) -> Iterator[tuple[int, Tiles, int]]:
     """Every placement in a line: its first square, its tiles, its score."""
-    blanks = rack.count(BLANK)
-    letters = Counter(tile for tile in rack if tile != BLANK)
-    for length in range(2, len(line) + 1):
-        starts = [
-            start
-            for start in range(len(line) - length + 1)
-            if _can_hold_word(line, start, length, len(rack), board_is_empty)
-        ]
-        if not starts or length not in dictionary.of_length:
+    for start, end in _spans(line, supply.size, some_tiles):
+        squares = line[start:end]
+        if len(squares) not in dictionary.of_length:
             continue
-        for start in starts:
-            word_squares = line[start : start + length]
-            there = [square.tile & ~BLANK_FLAG for square in word_squares if square.tile]
-            words = dictionary.within(length, [*letters.elements(), *there], blanks)
-            for word in _fitting(words, word_squares).tolist():
-                for tiles in _from_rack(word, word_squares, letters, blanks):
-                    yield start, tiles, _score(tiles, word_squares, rules)
+        tiles = [PLAYED_THROUGH] * len(squares)
+        empty = [at for at, square in enumerate(squares) if not square.tile]
+        there = [
+            (at, square.tile & ~BLANK_FLAG) for at, square in enumerate(squares) if square.tile
+        ]
+        words = dictionary.within(len(squares), tuple(there), supply.letters, supply.blanks)
+        if not len(words):
+            continue
+        for word in _fitting(words, squares)[:, empty].tolist():
+            for way in supply.ways(bytes(word)):
+                for at, tile in zip(empty, way, strict=True):
+                    tiles[at] = tile
+                yield start, tuple(tiles), _score(tiles, squares, rules)
 
 
-def _can_hold_word(
-    line: list[Square], start: int, length: int, rack_tiles: int, board_is_empty: bool
-) -> bool:
-    """Whether some word might be placed on these squares."""
-    end = start + length
-    if (start > 0 and line[start - 1].tile) or (end < len(line) and line[end].tile):
-        return False  # the word would be longer
-    inside = line[start:end]
-    empty = sum(not square.tile for square in inside)
-    if not 1 <= empty <= rack_tiles:
-        return False
-    if board_is_empty:
-        return any(square.is_start for square in inside)
-    return any(square.tile or square.crossed for square in inside)
+def _spans(line: list[Square], rack_tiles: int, some_tiles: bool) -> Iterator[tuple[int, int]]:
+    """Each first square on which some word might be placed, with the square behind its last."""
+    for start in range(len(line)):
+        if start > 0 and line[start - 1].tile:
+            continue  # the word would be longer
+        empty, touches = 0, False
+        for end, square in enumerate(line[start:], start + 1):
+            empty += not square.tile
+            touches |= bool(square.tile or square.crossed) if some_tiles else square.is_start
+            if empty > rack_tiles:
+                break
+            longer = end < len(line) and line[end].tile
+            if empty and touches and end - start > 1 and not longer:
+                yield start, end
 
 
 def _fitting(words: Words, squares: list[Square]) -> Words:
-    """Those of the words that agree with the tiles and make words across."""
-    for at, square in enumerate(squares):
-        if square.tile:
-            words = words[words[:, at] == square.tile & ~BLANK_FLAG]
+    """Those of the words that make words across."""
     for at, square in enumerate(squares):
         if square.crossed and not square.tile:
             words = words[square.allowed[words[:, at]]]
     return words
 
 
-def _from_rack(
-    word: list[int], squares: list[Square], letters: Counter[int], blanks: int
-) -> Iterator[tuple[int, ...]]:
-    """Each way to put a word's missing letters on the board: which of them are blanks."""
-    missing = [at for at, square in enumerate(squares) if not square.tile]
-    # Blanks have to stand at least for what the rack lacks, and may stand for more.
-    lacking = Counter(word[at] for at in missing) - letters
-    for count in range(lacking.total(), blanks + 1):
-        for blanked in combinations(missing, count):
-            if lacking and not lacking <= Counter(word[at] for at in blanked):
-                continue
-            tiles = [PLAYED_THROUGH] * len(word)
-            for at in missing:
-                tiles[at] = word[at] | BLANK_FLAG if at in blanked else word[at]
-            yield tuple(tiles)
-
-
-def _score(tiles: tuple[int, ...], squares: list[Square], rules: Any) -> int:
+def _score(tiles: list[int], squares: list[Square], rules: Any) -> int:
     """The rules' words: premium squares count once, under a tile just placed, in each word it
     makes; letters first, then words; placing a full rack earns the bonus.
     """

@@ -70,9 +70,8 @@ def with_rack(position: Position, rack: tuple[int, ...], other: tuple[int, ...] 
     return replace(position, racks=racks)
 
 
-def head(everything: list[RankedMove], count: int) -> list[RankedMove]:
-    """What ``best`` promises: the pass only where there is nothing else."""
-    return [ranked for ranked in everything if ranked.move != PASS][:count] or everything
+def but_the_pass(everything: list[RankedMove]) -> list[RankedMove]:
+    return [ranked for ranked in everything if ranked.move is not PASS]
 
 
 def assert_best_is_the_head(finder: Generator, position: Position) -> list[RankedMove]:
@@ -80,8 +79,9 @@ def assert_best_is_the_head(finder: Generator, position: Position) -> list[Ranke
     assert len({ranked.move for ranked in everything}) == len(everything)
     equities = [ranked.equity for ranked in everything]
     assert equities == sorted(equities, reverse=True)
+    ranking = but_the_pass(everything) or everything  # what ``best`` gives the head of
     for count in COUNTS:
-        assert finder.best(position, count) == head(everything, count)
+        assert finder.best(position, count) == ranking[:count]
     if len(everything) > MAX_KEPT + 1:
         assert finder.best(position, MAX_KEPT + 1) == everything[: MAX_KEPT + 1]
     return everything
@@ -90,8 +90,7 @@ def assert_best_is_the_head(finder: Generator, position: Position) -> list[Ranke
 def assert_something_is_better_if_the_best_is(
     finder: Generator, position: Position, everything: list[RankedMove]
 ) -> None:
-    moves = head(everything, len(everything))
-    moves = [] if moves[0].move == PASS else moves
+    moves = but_the_pass(everything)
     marks = {0, -5_000, 10**6, -(10**6), -(10**9), 10**12, -(10**12)}
     for ranked in (*moves[:3], *moves[-1:]):
         marks |= {ranked.equity - 1, ranked.equity, ranked.equity + 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import socket
 import struct
 import subprocess
@@ -41,23 +42,30 @@ def tilewire(
     structlog.reset_defaults()  # commands send the log to what is standard error only here
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A list of words; tables that are broken, or for other tiles."""
-    (tmp_path / "few.txt").write_text("cat\nact\nat\n")
-    (tmp_path / "broken").write_text("nothing of the sort")
-    (tmp_path / "percent.csv").write_text(",0,1\n1,100,75\n")
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "few.txt").write_text("cat\nact\nat\n")
+    (folder / "broken").write_text("nothing of the sort")
+    (folder / "percent.csv").write_text(",0,1\n1,100,75\n")
     tiles = load_distribution()
-    more = tmp_path / "more.csv"
+    more = folder / "more.csv"
     letters = [f"{chr(0x430 + at)}" for at in range(30)]
     rows = ["?,?,2,0,0", *(f"{one.upper()},{one},3,1,{at % 2}" for at, one in enumerate(letters))]
     more.write_text("\n".join(rows) + "\n", encoding="utf-8")
     cyrillic = load_distribution(str(more))
     table = LeaveTable.from_values(cyrillic, {(29,): 3.0})
-    write_klv(tmp_path / "cyrillic.klv2", table)
-    write_klv(tmp_path / "zero.klv2", LeaveTable.zero(tiles))
-    (tmp_path / "short.klv2").write_bytes(struct.pack("<I", 1_000))
-    return tmp_path
+    write_klv(folder / "cyrillic.klv2", table)
+    write_klv(folder / "zero.klv2", LeaveTable.zero(tiles))
+    (folder / "short.klv2").write_bytes(struct.pack("<I", 1_000))
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path) -> Path:
+    """These, for a test to do with as it likes."""
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -90,11 +90,13 @@ def test_a_file_that_is_called_like_a_table_is_reached_by_its_path(zero: Path) -
     assert table_location(None, LEAVE_TABLES) is None
 
 
-def test_a_table_trained_on_other_words_is_doubted(zero: Path, few: Lexicon) -> None:
+def test_a_table_trained_on_other_words_is_doubted(
+    zero: Path, few: Lexicon, scowl: Lexicon
+) -> None:
     assert doubts_about_leaves(str(zero), few) == [], "nobody knows what it was trained on"
     write_manifest(zero, made_of(few, zero))
     assert doubts_about_leaves(str(zero), few) == []
-    (sentence,) = doubts_about_leaves(str(zero), load_lexicon())
+    (sentence,) = doubts_about_leaves(str(zero), scowl)
     for part in (
         f"the leave table {zero} was trained on few",
         "and scowl (",
@@ -104,9 +106,9 @@ def test_a_table_trained_on_other_words_is_doubted(zero: Path, few: Lexicon) -> 
 
 
 def test_what_ships_is_doubted_where_other_words_are_played(
-    few: Lexicon, toy: TileDistribution
+    few: Lexicon, toy: TileDistribution, scowl: Lexicon
 ) -> None:
-    assert doubts_about_leaves("trained", load_lexicon()) == []
+    assert doubts_about_leaves("trained", scowl) == []
     (own,), (named,) = (doubts_about_leaves(name, few) for name in (None, "trained"))
     assert own.startswith("the players' own leave table was trained on scowl (checksum ")
     assert named.startswith("the leave table trained was trained on scowl (checksum ")
@@ -115,11 +117,13 @@ def test_what_ships_is_doubted_where_other_words_are_played(
     assert doubts_about_leaves(None, replace(few, distribution=toy)) == []
     (winprob,) = doubts_about_win_probabilities("trained", few)
     assert "`tilewire train winprob --lexicon …` makes one" in winprob
-    assert doubts_about_win_probabilities("trained", load_lexicon()) == []
+    assert doubts_about_win_probabilities("trained", scowl) == []
     assert doubts_about_win_probabilities(None, few) == []
 
 
-def test_a_manifest_of_another_table_says_nothing_of_this_one(zero: Path, few: Lexicon) -> None:
+def test_a_manifest_of_another_table_says_nothing_of_this_one(
+    zero: Path, few: Lexicon, scowl: Lexicon
+) -> None:
     write_manifest(zero, replace(made_of(few, zero), sha256="0" * 64))
-    (sentence,) = doubts_about_leaves(str(zero), load_lexicon())
+    (sentence,) = doubts_about_leaves(str(zero), scowl)
     assert sentence == f"{zero}.json is of another table than the one beside it; remove it"

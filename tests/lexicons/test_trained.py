@@ -17,7 +17,7 @@ import lexicons
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.leaves import RACK_SIZE
 from lexicons.manifest import Manifest
-from lexicons.store import load_lexicon
+from lexicons.store import Lexicon
 from lexicons.trained import (
     are_trained_for,
     trained_leaves,
@@ -72,11 +72,13 @@ def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
         ("scowl.winprob.csv.xz", trained_win_probabilities_manifest),
     ],
 )
-def test_their_manifests_are_theirs(name: str, manifest: Callable[[], Manifest]) -> None:
+def test_their_manifests_are_theirs(
+    name: str, manifest: Callable[[], Manifest], scowl: Lexicon
+) -> None:
     content = lzma.decompress((files("lexicons") / "embedded" / name).read_bytes())
     made = manifest()
     assert made.is_of(content)
-    assert made.lexicon_checksum == load_lexicon(made.lexicon).checksum
+    assert (made.lexicon, made.lexicon_checksum) == (scowl.name, scowl.checksum)
     assert made.tiles == ENGLISH.name
     assert made.command.startswith(f"tilewire train {made.kind}")
 
@@ -110,6 +112,7 @@ def test_leaves_are_unpacked_once(own_cache: Path) -> None:
     trained_leaves.cache_clear()
 
 
+@pytest.mark.usefixtures("scowl")  # building the graph would need it
 def test_a_manifest_needs_no_numba() -> None:
     code = (
         "import sys\n"
@@ -118,6 +121,5 @@ def test_a_manifest_needs_no_numba() -> None:
         "assert doubts_about_leaves(None, load_lexicon()) == []\n"
         "sys.exit('numba' in sys.modules)"
     )
-    load_lexicon()  # building the graph would need it
     root = Path(lexicons.__file__).parents[1]
     subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=60)
