@@ -73,9 +73,13 @@ class Task:
 
     @property
     def waits(self) -> bool:
-        """Whether nobody wants its end before it is told to end, or its time is over."""
-        timed = self.go.movetime_ms is not None and not self.settings.stop_early
-        return self.go.infinite or timed
+        """Whether nobody wants its end before it is told to end, or its time is over.
+
+        Where there is another limit too, the first that is reached ends it.
+        """
+        limited = self.go.iterations is not None or self.go.stopcondition is not None
+        timed = self.go.movetime_ms is not None and not limited
+        return self.go.infinite or (timed and not self.settings.stop_early)
 
 
 def ignored(go: Go, most_threads: int) -> tuple[str, ...]:

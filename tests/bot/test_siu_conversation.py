@@ -319,6 +319,11 @@ def test_limits() -> None:
         talk.says(f"go {go}")
         assert (talk.begun[-1].ends_ms, talk.begun[-1].waits) == (ends_ms, waits), go
         talk.ends()
+    talk.says("setoption name StopEarly value false")
+    for go, waits in (("auto movetime 300", True), ("sim iterations 10 movetime 300", False)):
+        talk.says(f"go {go}")
+        assert talk.begun[-1].waits is waits, go
+        talk.ends()
 
 
 # --- searches -------------------------------------------------------------------------------------
