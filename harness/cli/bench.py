@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
 
-from ..figures import number, share, table
+from ..figures import duration, number, share, table
 from .failing import CommandFailed
 from .field import load_chances, load_field
 from .options import (
@@ -65,6 +66,35 @@ def faults(*, json_: JsonOption = False) -> None:
         for call in calls
     ]
     print(table(("case", "outcome", "called after", "counted from"), rows))
+
+
+@app.command
+def siu(
+    *, engine: str | None = None, tries: int = 20, seed: int = 0, json_: JsonOption = False
+) -> None:
+    """See how soon an SIU engine is up, and how soon it stops when it is told to.
+
+    Args:
+        engine: Its command; by default our own.
+        tries: So many searches of each mode are stopped.
+        seed: For how long each goes on.
+        json_: Print one JSON object.
+    """
+    from ..adapters.process import EngineFailed
+    from ..bench.siu import OURS, measure_siu
+
+    if tries < 1:
+        raise CommandFailed(f"--tries {tries}: it is 1 or more")
+    try:
+        command = OURS if engine is None else shlex.split(engine)
+        found = asyncio.run(measure_siu(command, tries, seed))
+    except (EngineFailed, ValueError, OSError) as error:
+        raise CommandFailed(str(error), status=1) from None
+    if json_:
+        print(json.dumps([dataclasses.asdict(one) for one in found]))
+        return
+    rows = [(one.what, str(one.tries), duration(one.ms), duration(one.most_ms)) for one in found]
+    print(table(("", "tries", "median", "most"), rows))
 
 
 @app.command

@@ -1,8 +1,10 @@
-"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``: what they say, no speeds."""
+"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``, ``siu``: what they say."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -275,3 +277,26 @@ def test_what_can_not_be_measured(
     assert tilewire("bench", what, "--lexicon", words, *options) == 2
     assert says in tilewire.err
     assert tilewire.out == ""
+
+
+ENGINE = """
+import sys
+answers = {
+    "siu": "id name x\\ncapability gen auto stop\\nsiuok", "isready": "readyok",
+    "go": "info gen move 8D.AB score 1 eq 1 leave", "stop": "bestmove pass",
+}
+for line in sys.stdin:
+    print(answers.get(line.split()[0], "info string what?"), flush=True)
+"""
+
+
+def test_how_soon_an_siu_engine_answers(tilewire: CommandLine) -> None:
+    engine = shlex.join([sys.executable, "-I", "-S", "-c", ENGINE])
+    assert tilewire("bench", "siu", "--engine", engine, "--tries", "2", "--json") == 0
+    found = json.loads(tilewire.out)
+    whats = [one["what"] for one in found]
+    assert whats[:2] == ["start to siuok", "siuok to readyok"]
+    assert whats[2:] == ["stop to bestmove, gen", "stop to bestmove, auto"]
+    assert all(0 < one["ms"] <= one["most_ms"] for one in found)
+    assert tilewire("bench", "siu", "--engine", "/no/such/engine") == 1
+    assert "/no/such/engine is not there" in tilewire.err
