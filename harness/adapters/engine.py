@@ -8,9 +8,12 @@ the engine's words into an ``Answer``. Clocks, rules, restarts and verdicts are 
 from __future__ import annotations
 
 import asyncio
+import shlex
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from bot.player import Budget, Considered, Result, View
@@ -29,6 +32,7 @@ __all__ = [
     "EngineMaker",
     "ProcessEngine",
     "Unsuitable",
+    "data_folder",
     "limits_of",
 ]
 
@@ -153,3 +157,23 @@ def limits_of(spec: SeatSpec) -> Limits:
         return Limits(int(options.get("memory", "0")), int(options.get("cores", "0")))
     except ValueError as error:
         raise SeatError(f"{spec.text!r}: memory (MiB) and cores are numbers: {error}") from None
+
+
+def data_folder(spec: SeatSpec) -> Path:
+    """Find an engine's data: the option ``data``, or the folder beside its program or further up.
+
+    Raises:
+        SeatError: there is none that has lexicons (``lexica``) in it.
+    """
+    given, program = dict(spec.options).get("data"), shlex.split(spec.target)[0]
+    if given is not None:
+        folder = Path(given).expanduser().resolve()
+        if not (folder / "lexica").is_dir():
+            raise SeatError(
+                f"{spec.text!r}: data={given} is no data folder; it has no lexica in it"
+            )
+        return folder
+    for above in Path(shutil.which(program) or program).resolve().parents:
+        if (above / "data" / "lexica").is_dir():
+            return above / "data"
+    raise SeatError(f"{spec.text!r}: no data folder with lexica is near {program}; add data=DIR")

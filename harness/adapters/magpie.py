@@ -28,7 +28,16 @@ from bot.registry import SeatError, SeatSpec
 from engine.rules import Rules, standard_rules
 from protocol.channel import now_ms
 
-from .engine import STALL_S, Answer, Context, EngineFailed, ProcessEngine, Unsuitable, limits_of
+from .engine import (
+    STALL_S,
+    Answer,
+    Context,
+    EngineFailed,
+    ProcessEngine,
+    Unsuitable,
+    data_folder,
+    limits_of,
+)
 from .magpie_console import MagpieConsole, error_in
 from .magpie_terms import (
     Reader,
@@ -141,7 +150,7 @@ class MagpieEngine(ProcessEngine):
             raise SeatError(f"{spec.text!r}: {self._command[0]} is no program that may be run")
         self._limits = limits_of(spec)
         self._settings = _settings(spec, options, context.threads)
-        self._data = _data_folder(spec, self._command[0], options.get("data"))
+        self._data = data_folder(spec)
         self._lexicon = options.get("lexicon", Path(context.lexicon_name).stem)
         if not (self._data / "lexica" / f"{self._lexicon}.kwg").is_file():
             raise SeatError(
@@ -342,18 +351,3 @@ def _settings(spec: SeatSpec, options: Mapping[str, str], threads: int) -> dict[
         if not re.fullmatch(r"[a-z0-9]+", key) or not re.fullmatch(r"[!-~]+", value):
             raise SeatError(f"{spec.text!r}: {key}={value} is no setting of MAGPIE's")
     return DEFAULTS | {"threads": str(threads)} | given | FIXED
-
-
-def _data_folder(spec: SeatSpec, program: str, given: str | None) -> Path:
-    """Find its data: as given, or in the folder ``data`` beside the program or further up."""
-    if given is not None:
-        folder = Path(given).expanduser().resolve()
-        if not (folder / "lexica").is_dir():
-            raise SeatError(
-                f"{spec.text!r}: data={given} is no data folder; it has no lexica in it"
-            )
-        return folder
-    for above in Path(shutil.which(program) or program).resolve().parents:
-        if (above / "data" / "lexica").is_dir():
-            return above / "data"
-    raise SeatError(f"{spec.text!r}: no data folder of MAGPIE's is near {program}; add data=DIR")

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Sequence
@@ -30,7 +29,16 @@ from lexicons.alphabet import BLANK
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 
-from .engine import STALL_S, Answer, Context, EngineFailed, ProcessEngine, Unsuitable, limits_of
+from .engine import (
+    STALL_S,
+    Answer,
+    Context,
+    EngineFailed,
+    ProcessEngine,
+    Unsuitable,
+    data_folder,
+    limits_of,
+)
 from .process import EngineProcess, Limits
 from .quackle_text import Listed, MoveReader, buildable, tiles_differ, written_game
 
@@ -99,7 +107,7 @@ class QuackleEngine(ProcessEngine):
         default = Path(context.lexicon_name).stem.lower()
         self._lexicon = options.get("lexicon", default)
         self._alphabet = options.get("alphabet", context.lexicon.distribution.name)
-        self._data = _data_folder(spec, self._command[0], options.get("data"))
+        self._data = data_folder(spec)
         for file in (self._lexicon_file, self._alphabet_file):
             if not file.is_file():
                 raise SeatError(f"{spec.text!r}: there is no file {file}")
@@ -294,22 +302,6 @@ class QuackleEngine(ProcessEngine):
     @property
     def _alphabet_file(self) -> Path:
         return self._data / "alphabets" / f"{self._alphabet}.quackle_alphabet"
-
-
-def _data_folder(spec: SeatSpec, program: str, given: str | None) -> Path:
-    """Find its data: as given, or in the folder ``data`` beside the program or further up."""
-    if given is not None:
-        folder = Path(given).expanduser().resolve()
-        if not (folder / "lexica").is_dir():
-            raise SeatError(
-                f"{spec.text!r}: data={given} is no data folder; it has no lexica in it"
-            )
-        return folder
-    found = shutil.which(program)
-    for above in Path(found or program).resolve().parents:
-        if (above / "data" / "lexica").is_dir():
-            return above / "data"
-    raise SeatError(f"{spec.text!r}: no data folder of Quackle's is near {program}; add data=DIR")
 
 
 @lru_cache(maxsize=2)

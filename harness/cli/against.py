@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..experiments.engine_table import EngineRow, EngineTable
 
-__all__ = ["AgainstEngine"]
+__all__ = ["COLUMNS", "AgainstEngine"]
 
 READY_MS = 120_000
 """Players of the house compile when they first play."""
@@ -119,7 +119,7 @@ class AgainstEngine:
                 draw_differences(found, self.plot)
 
 
-_HEADINGS = (
+COLUMNS = (
     "player – opponent",
     "games",
     "wins",
@@ -128,9 +128,10 @@ _HEADINGS = (
     "ahead by (95 %)",
     "lost 2×",
     "largest ratio",
-    "forfeits",
-    "opponent's",
 )
+"""What the students said of two players."""
+
+_HEADINGS = (*COLUMNS, "forfeits", "opponent's")
 
 
 def _cells(row: EngineRow) -> tuple[str, ...]:

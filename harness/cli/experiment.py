@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from .. import figures
-from .against import AgainstEngine
+from .against import COLUMNS, AgainstEngine
 from .failing import CommandFailed
 from .field import load_field
 from .long_runs import going_on, telling, with_error
@@ -83,7 +83,7 @@ class _Playing:
             rows = [dataclasses.asdict(one) for table in tables for one in table]
             print(json.dumps(rows, ensure_ascii=False))
             return
-        print("\n\n".join(figures.table(_HEADINGS, list(map(_row, one))) for one in tables))
+        print("\n\n".join(figures.table(COLUMNS, list(map(_row, one))) for one in tables))
 
 
 @app.command
@@ -189,18 +189,6 @@ def _judge(name: str, field: Field) -> Judge:
     if name == "rh":
         return Judge(leave_table(shipped_rack_weights(), field.rules.distribution), PLAIN)
     return static(load_field(field.lexicon, name).leaves)
-
-
-_HEADINGS = (
-    "player – opponent",
-    "games",
-    "wins",
-    "mean",
-    "opponent's",
-    "ahead by (95 %)",
-    "lost 2×",
-    "largest ratio",
-)
 
 
 def _row(one: Duel) -> tuple[str, ...]:
