@@ -39,7 +39,7 @@ from lexicons.memory import address_of, word_at
 from lexicons.search_graph import GADDAG_ROOT, SEPARATOR, WORD_ENDS, child_of, first_child
 from lexicons.word_map import Words1
 
-__all__ = ["LISTED", "Listed1", "find_everything", "list_into"]
+__all__ = ["LISTED", "Listed1", "find_everything", "list_into", "list_line", "look_up_rack"]
 
 _LINE = 32  # places of a line with its border, and some
 
@@ -122,17 +122,24 @@ def find_everything(desk: Desk1, words: Words1) -> None:
     board, search = desk.board, desk.listed
     search.nodes = words.nodes
     search.count = 0
-    _take_rack(search, board, desk.rack)
+    look_up_rack(search, board, desk.rack)
     side = board.side
-    for direction in range(2):
-        search.down = direction == 1
-        for line in range(1, side - 1):
-            if _take_line(search, board, (direction * side + line) * side):
-                _search_line(search, np.uint64(side - 1))
+    for line in range(1, side - 1):
+        list_line(search, board, line)
+    for line in range(side + 1, 2 * side - 1):
+        list_line(search, board, line)
 
 
 @helper
-def _take_rack(search: Listed1, board: Board1, rack: Rack1) -> None:
+def list_line(search: Listed1, board: Board1, line: Any) -> None:
+    """List the placements along a line, those across first (``engine.kernels.board``)."""
+    search.down = line >= board.side
+    if _take_line(search, board, line * board.side):
+        _search_line(search, np.uint64(board.side - 1))
+
+
+@helper
+def look_up_rack(search: Listed1, board: Board1, rack: Rack1) -> None:
     """Copy what the search asks of a rack, so that it has all in one place."""
     parts = 1 << rack.size
     search.whole = np.uint64(parts - 1)

@@ -1,0 +1,312 @@
+"""Endgames: with the bag empty both racks are known, and the best play can be proved.
+
+An ``EndgameSolver`` is told a position and then works in slices of so many nodes; after any of them
+it has a move, a value, and says whether they are proven. It asks its kernel
+(``engine.kernels.endgame``) one question after another: *is it more than so many points?* The
+answers are bounds that close in on the value (MTD(f), Plaat and others, Best-first fixed-depth
+minimax algorithms, 1996), first looking two plies ahead, then three, and so on; since an endgame
+ends, a time comes when every answer rests on games played to their end.
+
+Values are points in spread that the player on turn gains from here to the end of the game, with
+what the racks come to in the end: twice the other's tiles for going out, or each his own after six
+scoreless turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.generate import Generator, check_rack
+from engine.kernels.endgame import MAX_PLIES, MOST_LISTED
+from engine.kernels.transpositions import UNKNOWN
+from engine.moves import PASS, Move, Place
+from engine.position import Board, Position, Rack, unseen
+from engine.questions import Questions
+from engine.rules import Rules, rack_tiles, score_play, standard_rules
+from engine.searcher import LEAST_MEMORY, Searcher, new_table
+from lexicons.alphabet import BLANK_FLAG
+from lexicons.jit import on_warm_up
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
+
+__all__ = [
+    "LEAST_MEMORY",
+    "MOST_LISTED",
+    "USUAL_MEMORY",
+    "EndgameSolver",
+    "Solution",
+    "least_memory",
+    "with_both_racks",
+]
+
+USUAL_MEMORY = 256 << 20
+"""Bytes."""
+
+_SLICE = 2_000  # nodes, after which threads are given their next question together
+_LINE_NODES = 20_000  # that a move of the principal variation may cost
+_NOISE = 6  # points by which the order of moves differs between threads
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What is known of a position."""
+
+    move: Move
+    """The best so far."""
+    value: int
+    """Points that the mover gains in spread to the end of the game; a guess until it is proven."""
+    proven: bool
+    """Whether that is the value; where any win was asked for, whether the outcome is certain."""
+    floor: int | None
+    """Proven: with ``sure`` he gains so much at least."""
+    ceiling: int | None
+    """Proven: he can't gain more."""
+    sure: Move | None
+    depth: int
+    """Plies that were looked ahead in all lines, before greedy play."""
+    nodes: int
+
+
+def with_both_racks(position: Position, rules: Rules) -> Position:
+    """Give a position with an empty bag with both racks: one that is not known is what is unseen.
+
+    Raises:
+        ValueError: it is no endgame: tiles are left in the bag, the game is over, neither rack is
+            known, or there are more or fewer tiles than the distribution has.
+    """
+    for rack in position.racks:
+        check_rack(rack, len(rules.distribution.counts))
+    seat = position.on_turn
+    if not any(position.racks):
+        raise ValueError("neither rack is given, or the game is over")
+    if not position.racks[seat]:
+        seat = 1 - seat
+    counts = enumerate(unseen(position, seat, rules))
+    rest: Rack = tuple(tile for tile, count in counts for _ in range(count))
+    if not rest:
+        raise ValueError("the game is over: one side has no tiles left")
+    if position.scoreless_turns >= rules.scoreless_limit:
+        raise ValueError(f"the game is over, after {position.scoreless_turns} scoreless turns")
+    other = tuple(sorted(position.racks[1 - seat]))
+    held = len(other) or rules.rack_size
+    if len(rest) > held:
+        raise ValueError(
+            f"the bag is not empty: {len(rest)} tiles are unseen, and the opponent holds {held}"
+        )
+    if other and other != rest:
+        text = rules.distribution.alphabet.text
+        raise ValueError(
+            f"the racks do not fit: {text(other)} is given, and the tiles left are {text(rest)}"
+        )
+    mine = tuple(sorted(position.racks[seat]))
+    return replace(position, racks=(mine, rest) if seat == 0 else (rest, mine))
+
+
+def least_memory(threads: int) -> int:
+    """Give the bytes that a solver with so many threads takes at least."""
+    return 2 * LEAST_MEMORY * (threads + 1)
+
+
+class EndgameSolver:
+    """Solves endgames one after another; what it learnt of one helps with the next of a game.
+
+    Args:
+        lexicon: the words.
+        rules: the rules; racks of up to seven tiles.
+        memory: bytes that it may take, ``least_memory`` or more.
+        threads: how many search at once; it makes no difference to what is proven.
+
+    Raises:
+        ValueError: too little memory, no thread, or what ``Generator`` refuses.
+    """
+
+    def __init__(
+        self, lexicon: Lexicon, rules: Rules, *, memory: int = USUAL_MEMORY, threads: int = 1
+    ) -> None:
+        if threads < 1:
+            raise ValueError(f"{threads} threads; one is the least")
+        if memory < (least := least_memory(threads)):
+            raise ValueError(
+                f"{memory:,} bytes of memory; {threads} threads take {least:,} or more"
+            )
+        self._rules = rules
+        # What is known of positions gets half, what lines hold the rest, by thread.
+        table = new_table(memory // 2)
+        share = (memory // 2 - LEAST_MEMORY) // threads
+        self._searchers = [
+            Searcher(Generator(lexicon, rules), table, share, _NOISE * (nth > 0))
+            for nth in range(threads)
+        ]
+        self._follower = Searcher(Generator(lexicon, rules), table, LEAST_MEMORY)
+        self._generator = Generator(lexicon, rules)
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    # --- work -------------------------------------------------------------------------------------
+
+    def begin(
+        self,
+        position: Position,
+        *,
+        first_win: bool = False,
+        only: Collection[Move] = (),
+        without: Collection[Move] = (),
+    ) -> None:
+        """Take a position up.
+
+        Args:
+            position: with an empty bag; the opponent's rack may be left out.
+            first_win: ask only whether the game is won, drawn or lost, by the scores so far.
+            only: the moves to choose from, 64 at most; none: all that are legal.
+            without: moves that are not to be chosen, 64 at most.
+
+        Raises:
+            ValueError: as ``with_both_racks``, or too many moves are named.
+        """
+        position = with_both_racks(position, self._rules)
+        seat = position.on_turn
+        lead = position.scores[seat] - position.scores[1 - seat]
+        self._questions = Questions(-lead if first_win else None)
+        self._position, self._only, self._without = position, tuple(only), tuple(without)
+        for one in self._searchers:
+            one.begin(position, self._pass_ends, only, without)
+        self._move: Move | None = None
+        self._sure: Move | None = None
+        self._asked = 0  # nodes, for the question of now
+        self._nodes = 0
+
+    def advance(self, nodes: int) -> int:
+        """Work on so many nodes, of all threads; give how many they were, 0 when it is over."""
+        done = 0
+        while done < nodes and not self.is_over:
+            done += self._ask(min(nodes - done, _SLICE) if self._pool else nodes - done)
+        self._nodes += done
+        return done
+
+    def _ask(self, nodes: int) -> int:
+        """Go on with the question of now, for so many nodes; take the answer if there is one."""
+        questions, first = self._questions, self._searchers[0]
+        alpha, depth = questions.alpha, questions.ahead
+        helpers = self._searchers[1:] if self._asked >= _SLICE else []
+        helping = [
+            self._pool.submit(one.search, alpha, depth + nth % 2, nodes)
+            for nth, one in enumerate(helpers)
+            if self._pool is not None
+        ]
+        done = first.search(alpha, depth, nodes)
+        done += sum(one.result() for one in helping)
+        self._asked += done
+        if first.is_over:
+            self._asked = 0
+            for one in helpers:
+                one.abandon()
+            if first.value > alpha:
+                self._move = first.best()
+                self._sure = self._move if first.solved else self._sure
+            questions.answered(first.value, first.solved)
+        return done
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is proven, or no more can be found out."""
+        return self._questions.is_over
+
+    @property
+    def solution(self) -> Solution:
+        """What is known by now."""
+        questions = self._questions
+        return Solution(
+            move=self._best(),
+            value=questions.value,
+            proven=questions.is_proven,
+            floor=questions.floor if questions.floor > -UNKNOWN else None,
+            ceiling=questions.ceiling if questions.ceiling < UNKNOWN else None,
+            sure=self._sure,
+            depth=questions.depth,
+            nodes=self._nodes,
+        )
+
+    def _best(self) -> Move:
+        """Give the best move so far; before there is any the best by static equity."""
+        questions = self._questions
+        if self._sure is not None and (questions.is_proven or questions.floor >= questions.value):
+            return self._sure
+        if self._move is not None:
+            return self._move
+        if self._only:
+            return self._only[0]
+        found = self._generator.best(self._position, len(self._without) + 1)
+        return next((one.move for one in found if one.move not in self._without), PASS)
+
+    def line(self) -> tuple[Move, ...]:
+        """Find the principal variation: ask after each move which one holds the value.
+
+        It goes to the end of the game if the value is proven; else as far as it is seen at once.
+        """
+        questions, position = self._questions, self._position
+        value, depth = questions.value, questions.ahead
+        pass_ends = self._pass_ends
+        line = [self._best()]
+        while True:
+            was_pass = line[-1] == PASS
+            if was_pass and pass_ends:
+                break
+            position, score = _after(position, line[-1], self._rules)
+            if not position.racks[1 - position.on_turn] or self._move is None:
+                break
+            value, depth, pass_ends = score - value, depth - 1, was_pass
+            answer = self._answer(position, pass_ends, value, depth)
+            if answer is None:
+                break
+            line.append(answer)
+        return tuple(line)
+
+    def _answer(self, position: Position, pass_ends: bool, value: int, depth: int) -> Move | None:
+        """Give the move that holds a value, if that is found out at once."""
+        follower, proven = self._follower, self._questions.is_proven
+        follower.begin(position, pass_ends)
+        left = _LINE_NODES
+        for deep in range(1, MAX_PLIES if proven else depth + 1):
+            left -= follower.search(value - 1, deep, left)
+            if not follower.is_over:
+                return None
+            if follower.value >= value and (follower.solved or not proven):
+                return follower.best()
+        return None
+
+    @property
+    def _pass_ends(self) -> bool:
+        """Whether a pass ends the game at once."""
+        return self._position.scoreless_turns >= self._rules.scoreless_limit - 1
+
+
+def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
+    """Make a legal move of an endgame; give the position after it, and the move's score."""
+    seat = position.on_turn
+    board, score = position.board, 0
+    rack = list(position.racks[seat])
+    if isinstance(move, Place):
+        score = score_play(board, move, rules).score
+        board = board.with_move(move)
+        for tile in rack_tiles(move.placed):
+            rack.remove(tile)
+    racks = (tuple(rack), position.racks[1]) if seat == 0 else (position.racks[0], tuple(rack))
+    return replace(position, board=board, racks=racks, on_turn=1 - seat), score
+
+
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by an endgame without words."""
+    rules = standard_rules()
+    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    solver = EndgameSolver(lexicon, rules, memory=4 * LEAST_MEMORY)
+    every = rules.distribution.all_tiles()
+    side = rules.layout.columns
+    squares = bytes(tile or BLANK_FLAG + 1 for tile in every[2:]).ljust(side * side, b"\0")
+    solver.begin(Position(Board(rules.layout, squares), (every[:1], every[1:2]), (0, 0)))
+    solver.advance(10)

@@ -1,0 +1,132 @@
+"""What is known of positions met before: bounds of their values, in a table of fixed size.
+
+An entry is two words: the position's key, and what is known. Several threads share the table
+without locks: the key is stored combined with the rest (Hyatt and Mann, A lock-less transposition
+table implementation for parallel search, 2002), so that words of two writers, mixed, look like no
+entry at all.
+
+=====  ================================================================
+bits   of the second word
+0–15   the mover can gain so much at least, plus 2¹⁵
+16–31  … at most
+32–36  how many plies deep the first was looked for; 31: to the end
+37–41  … the second
+42–46  the work that it took, as a power of two
+47–63  a part of the hash of the best move
+=====  ================================================================
+
+Four entries share a cache line; of those the one that took the least work makes room.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.jit import helper
+from lexicons.memory import put_word, word_at
+
+__all__ = [
+    "BUCKET_BYTES",
+    "BUCKET_WORDS",
+    "PROVEN",
+    "UNKNOWN",
+    "Known",
+    "Table",
+    "recall",
+    "remember",
+    "signature",
+]
+
+Table: TypeAlias = npt.NDArray[np.uint64]  # [words]
+
+BUCKET_BYTES = 64
+BUCKET_WORDS = 8
+PROVEN = 31
+"""The depth of what was looked for to the end of the game."""
+UNKNOWN = 30_000
+"""A value that no position has."""
+
+_BUCKET = 4
+_LIFT = 1 << 15
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SIXTEEN_BITS = (1 << 16) - 1
+_FIVE_BITS = 31
+_SIGNATURE_SHIFT = np.uint64(47)
+
+
+class Known(NamedTuple):
+    """What is known of a position."""
+
+    floor: Any  # the mover gains so much at least; −``UNKNOWN``: nothing is known
+    ceiling: Any  # … at most
+    floor_depth: Any
+    ceiling_depth: Any
+    work: Any
+    best: Any  # signature of the best move
+
+
+@helper
+def signature(move: Any) -> Any:
+    """Give a part of a packed move's hash, by which it is recognised among others."""
+    return np.int64(move * _GOLDEN >> _SIGNATURE_SHIFT)
+
+
+@helper
+def recall(table: Any, buckets: Any, key: Any) -> Any:
+    """Give what is known of a position; ``table`` is an address."""
+    first = _first(buckets, key)
+    for nth in range(_BUCKET):
+        at = first + _TWO * np.uint64(nth)
+        data = word_at(table, at + _ONE)
+        if word_at(table, at) ^ data == key and data:
+            return _unpacked(data)
+    return Known(-UNKNOWN, UNKNOWN, 0, 0, 0, -1)
+
+
+@helper
+def remember(table: Any, buckets: Any, key: Any, known: Known) -> None:
+    """Write down what is known of a position, over what was known of it or of a cheaper one."""
+    first = _first(buckets, key)
+    chosen, least = first, np.int64(1 << 62)
+    for nth in range(_BUCKET):
+        at = first + _TWO * np.uint64(nth)
+        data = word_at(table, at + _ONE)
+        if word_at(table, at) ^ data == key or not data:
+            chosen = at
+            break
+        work = _unpacked(data).work
+        if work < least:
+            chosen, least = at, np.int64(work)
+    data = _packed(known)
+    put_word(table, chosen, np.int64(key ^ data))
+    put_word(table, chosen + _ONE, np.int64(data))
+
+
+@helper
+def _first(buckets: Any, key: Any) -> Any:
+    scaled = (key >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
+    return scaled * np.uint64(2 * _BUCKET)
+
+
+@helper
+def _packed(known: Known) -> Any:
+    low = (known.floor + _LIFT) | (known.ceiling + _LIFT) << 16
+    depths = known.floor_depth << 32 | known.ceiling_depth << 37
+    return np.uint64(low | depths | known.work << 42) | np.uint64(known.best) << _SIGNATURE_SHIFT
+
+
+@helper
+def _unpacked(data: Any) -> Any:
+    return Known(
+        np.int64(data & np.uint64(_SIXTEEN_BITS)) - _LIFT,
+        np.int64(data >> np.uint64(16) & np.uint64(_SIXTEEN_BITS)) - _LIFT,
+        np.int64(data >> np.uint64(32) & np.uint64(_FIVE_BITS)),
+        np.int64(data >> np.uint64(37) & np.uint64(_FIVE_BITS)),
+        np.int64(data >> np.uint64(42) & np.uint64(_FIVE_BITS)),
+        np.int64(data >> _SIGNATURE_SHIFT),
+    )

@@ -1,0 +1,138 @@
+"""One thread of an endgame search: its memory, laid out for the kernel, and its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from engine.generate import Generator
+from engine.kernels.board import set_up
+from engine.kernels.endgame import (
+    CANDIDATE_WORDS,
+    ENDGAME,
+    MOST_LISTED,
+    begin_endgame,
+    search_endgame,
+)
+from engine.kernels.lines import ENTRY_WORDS
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.transpositions import BUCKET_BYTES, BUCKET_WORDS, Table
+from engine.moves import Move
+from engine.packing import pack, unpack
+from engine.position import Position
+from lexicons.memory import address_of
+
+__all__ = ["LEAST_MEMORY", "Searcher", "new_table"]
+
+LEAST_MEMORY = 8 << 20
+"""Bytes that a searcher works with at least."""
+
+_WORD = 8
+
+
+def new_table(memory: int) -> Table:
+    """Give a table in which nothing is known, of so many bytes at most."""
+    buckets = memory // BUCKET_BYTES - 1
+    words = np.zeros((buckets + 1) * BUCKET_WORDS, np.uint64)
+    begin = -address_of(words) % BUCKET_BYTES // _WORD  # a bucket lies in one line of the cache
+    return words[begin : begin + buckets * BUCKET_WORDS]
+
+
+class Searcher:
+    """What one thread has to itself; the table of positions is for all.
+
+    Args:
+        generator: for the board and the words; the searcher keeps it.
+        table: what is known of positions.
+        memory: bytes for what lines hold, and for candidates.
+        noise: points by which the order of moves is disturbed.
+    """
+
+    def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
+        self._desk, self._words, self._leaves = generator.desk, generator.words, generator.leaves
+        listed = memory // 16 // 16
+        places = 1 << (memory // 3 // (2 * _WORD)).bit_length() - 1
+        candidates = memory // 16 // (CANDIDATE_WORDS * _WORD)
+        entries = memory // 2 // (ENTRY_WORDS * _WORD)
+        self._kept = (
+            table,
+            np.empty(listed, np.uint64),
+            np.empty(listed + 1, np.int32),
+            np.empty(listed, np.uint8),
+            np.zeros(2 * places, np.uint64),
+            np.empty(ENTRY_WORDS * entries, np.uint64),
+            np.empty(CANDIDATE_WORDS * candidates, np.uint64),
+        )
+        self._search = np.zeros(1, ENDGAME)
+        search, lines = self._search, self._search["lines"]
+        (
+            search["table"],
+            lines["listed"]["moves"],
+            lines["listed"]["scores"],
+            lines["listed"]["parts"],
+            lines["index"],
+            lines["entries"],
+            search["candidates"],
+        ) = (address_of(one) for one in self._kept)
+        search["buckets"] = table.nbytes // BUCKET_BYTES
+        search["room"], search["noise"] = candidates, noise
+        lines["listed"]["capacity"] = listed
+        lines["places"], lines["room"] = places, entries
+
+    def begin(
+        self,
+        position: Position,
+        pass_ends: bool,
+        only: Collection[Move] = (),
+        without: Collection[Move] = (),
+    ) -> None:
+        """Take a position up, both racks of which are known."""
+        search = self._search
+        for name, moves in (("only", only), ("without", without)):
+            if len(moves) > MOST_LISTED:
+                raise ValueError(f"{len(moves)} moves to choose from; {MOST_LISTED} at most")
+            search[name][0, : len(moves)] = [pack(move) for move in moves]
+            search[f"{name}_count"] = len(moves)
+        search["is_restricted"] = bool(only or without)
+        search["lines"]["overflowed"] = False
+        racks = np.zeros((2, MAX_PLACED), np.uint8)
+        for seat, rack in enumerate(position.racks):
+            racks[seat, : len(rack)] = rack
+        sizes = np.array([len(rack) for rack in position.racks])
+        self._board = position.board
+        self._begun = racks, sizes, position.on_turn, pass_ends
+        self.abandon()
+
+    def search(self, alpha: int, depth: int, nodes: int) -> int:
+        """Go on with a question, or begin with this one; give the nodes that it took."""
+        before = int(self._search["nodes"][0])
+        search_endgame(self._search, self._desk, self._words.words, alpha, depth, nodes)
+        return int(self._search["nodes"][0]) - before
+
+    def abandon(self) -> None:
+        """Give the question up."""
+        self._search["over"] = True
+        set_up(self._desk["board"], self._board)
+        begin = self._begun
+        begin_endgame(self._search, self._desk, self._words.words, self._leaves.arrays, *begin)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no question, or it has been answered."""
+        return bool(self._search["over"][0])
+
+    @property
+    def value(self) -> int:
+        """The bound that answered the last question."""
+        return int(self._search["value"][0])
+
+    @property
+    def solved(self) -> bool:
+        """Whether it rests on no guess."""
+        return bool(self._search["solved"][0])
+
+    def best(self) -> Move:
+        """Give the move that was enough, when one last was."""
+        (move,) = unpack(self._search["best_move"], self._board)
+        return move
