@@ -32,7 +32,7 @@ REAL_CLOCKS = (
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
 
 WARM_UP = """
-import engine.generate, engine.inference, engine.simulation
+import engine.generate, engine.inference, engine.preendgame, engine.simulation
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
 

@@ -1,0 +1,404 @@
+"""The pre-endgame: small ones to the end, by brute force; cases, models, slices, bad input."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, permutations
+from typing import Any
+
+import pytest
+
+from engine.bag import Bag, DrawStream
+from engine.endgame import EndgameSolver
+from engine.game import Game
+from engine.generate import Generator, RankedMove
+from engine.moves import PASS, Exchange
+from engine.position import Board, Position, Rack
+from engine.preendgame import MODELS, Model, Outcome, PreEndgame, likely_candidates
+from engine.preendgame_cases import list_cases, orders_of
+from engine.preendgame_deals import Deal, tiles_of
+from engine.rollouts import Belief
+from engine.rules import Rules, standard_rules
+from lexicons.store import Lexicon, load_lexicon
+
+ENGLISH = standard_rules()
+SIZE = 3
+WORD = "CARTED"
+HIDDEN = {1: "AESS", 2: "AEESS", 3: "ADEESS"}
+RACKS = {1: "INR", 2: "NOR", 3: "IOS"}
+
+
+@cache
+def scowl() -> Lexicon:
+    return load_lexicon("scowl")
+
+
+def tiles(text: str) -> Rack:
+    return tuple(sorted(ENGLISH.distribution.alphabet.tiles(text)))
+
+
+@cache
+def small_rules(bag: int) -> Rules:
+    """Racks of three, and few tiles: those of one word, one rack, and what is unseen then."""
+    used = Counter(tiles(WORD + RACKS[bag]) + hidden(bag))
+    counts = tuple(used[tile] for tile in range(len(ENGLISH.distribution.counts)))
+    distribution = replace(ENGLISH.distribution, counts=counts)
+    return replace(ENGLISH, distribution=distribution, rack_size=SIZE, exchange_minimum=bag)
+
+
+def hidden(bag: int) -> Rack:
+    return tiles(HIDDEN[bag])
+
+
+@cache
+def generator(bag: int) -> Generator:
+    return Generator(scowl(), small_rules(bag))
+
+
+@cache
+def solver(bag: int) -> EndgameSolver:
+    return EndgameSolver(scowl(), small_rules(bag), memory=64 << 20)
+
+
+@cache
+def small(bag: int, lead: int = 0, scoreless: int = 0) -> Position:
+    """A word on the board, a rack of three, so many tiles in the bag; seat 1 is on turn."""
+    columns = ENGLISH.layout.columns
+    word = ENGLISH.distribution.alphabet.tiles(WORD)
+    squares = bytearray(columns * ENGLISH.layout.rows)
+    squares[7 * columns + 4 : 7 * columns + 4 + len(word)] = bytes(word)
+    board = Board(ENGLISH.layout, bytes(squares))
+    return Position(board, ((), tiles(RACKS[bag])), (20, 20 + lead), 1, scoreless)
+
+
+def pre_endgame(
+    bag: int, candidates: list[RankedMove] | None = None, lead: int = 0, **options: Any
+) -> PreEndgame:
+    position = small(bag, lead)
+    compared = candidates or likely_candidates(generator(bag), position)
+    return PreEndgame(solver(bag), generator(bag), position, compared, **options)
+
+
+def finished(work: PreEndgame, slices: int = 10_000) -> PreEndgame:
+    while not work.is_over:
+        work.advance(slices)
+    return work
+
+
+def moves_of(bag: int, *placed: int) -> list[RankedMove]:
+    """Give the best moves of so many tiles each, two of each number."""
+    every = generator(bag).everything(small(bag))
+    return [
+        one
+        for count in placed
+        for one in [one for one in every if len(tiles_of(one.move)) == count][:2]
+    ]
+
+
+# --- brute force ----------------------------------------------------------------------------------
+
+
+@cache
+def endgame(position: Position, bag: int) -> int:
+    """Solve an endgame: the final spread of seat 1."""
+    own = EndgameSolver(scowl(), small_rules(bag), memory=64 << 20)
+    own.begin(position)
+    while not own.is_over:
+        own.advance(10_000)
+    solution = own.solution
+    assert solution.proven
+    scores = position.scores
+    return scores[1] - scores[0] + (solution.value if position.on_turn else -solution.value)
+
+
+def deals(bag: int, belief: Rack = ()) -> Iterator[tuple[Rack, Rack]]:
+    """Give every order of the unseen tiles, each tile a thing of its own: bag and rack."""
+    for order in permutations(hidden(bag)):
+        rack = tuple(sorted(order[bag:]))
+        if not Counter(belief) - Counter(rack):
+            yield order[:bag], rack
+
+
+def expected(
+    bag: int, one: RankedMove, lead: int = 0, *, belief: Rack = ()
+) -> tuple[float, float, float, float]:
+    """Play a candidate against every deal, and the static reply if tiles are left in the bag."""
+    finals: Counter[int] = Counter()
+    for order, rack in deals(bag, belief):
+        position = replace(small(bag, lead), racks=(rack, small(bag).racks[1]))
+        deal = Deal(position, order).after(one.move, one.score, small_rules(bag))
+        if deal.bag:
+            reply = generator(bag).best(deal.position)[0]
+            deal = deal.after(reply.move, reply.score, small_rules(bag))
+        assert not deal.bag
+        finals[endgame(deal.position, bag)] += 1
+    total = finals.total()
+    wins, losses = (
+        sum(times for final, times in finals.items() if final * side > 0) for side in (1, -1)
+    )
+    spread = sum(final * times for final, times in finals.items()) / total - lead
+    return wins / total, 1 - (wins + losses) / total, losses / total, spread
+
+
+def found(outcome: Outcome) -> tuple[float, float, float, float]:
+    assert outcome.win == pytest.approx(outcome.wins + outcome.draws / 2)
+    return outcome.wins, outcome.draws, outcome.losses, outcome.spread
+
+
+@pytest.mark.parametrize("lead", [-12, 0, 9])
+def test_a_candidate_is_worth_what_comes_of_every_assignment(lead: int) -> None:
+    for one in moves_of(1, 1, 2, 3):
+        work = finished(pre_endgame(1, [one], lead))
+        (outcome,) = work.outcomes()
+        assert outcome.proven
+        assert outcome.cases == work.cases < len(hidden(1))  # two of its tiles are equal
+        assert work.mass == 1.0
+        assert found(outcome) == pytest.approx(expected(1, one, lead))
+
+
+@pytest.mark.parametrize("lead", [-12, 9])
+def test_the_best_is_found_and_who_is_beaten_is_left(lead: int) -> None:
+    every = [one for one in generator(1).everything(small(1)) if one.move != PASS][:14]
+    work = finished(pre_endgame(1, every, lead))
+    assert work.is_settled
+    worths = {one.move: expected(1, one, lead) for one in every}
+
+    def rank(worth: tuple[float, ...]) -> tuple[float, float]:
+        return round(worth[0] + worth[1] / 2, 9), round(worth[3], 9)
+
+    best = work.outcomes()[0]
+    assert best.proven
+    assert rank(found(best)) == rank(worths[best.move]) == max(map(rank, worths.values()))
+    for outcome in work.outcomes():
+        if outcome.proven:
+            assert found(outcome)[:3] == pytest.approx(worths[outcome.move][:3])
+
+
+def test_a_static_reply_that_empties_the_bag_is_exact_in_every_order() -> None:
+    for one in moves_of(2, 1, 2):
+        (outcome,) = finished(pre_endgame(2, [one], 4, model="static")).outcomes()
+        assert outcome.proven
+        assert found(outcome) == pytest.approx(expected(2, one, 4))
+
+
+# --- beliefs and cases ----------------------------------------------------------------------------
+
+
+def test_a_belief_in_one_rack_leaves_one_case() -> None:
+    one = moves_of(1, 2)[0]
+    for rack in {tuple(sorted(rack)) for rack in combinations(hidden(1), SIZE)}:
+        work = finished(pre_endgame(1, [one], belief=Belief([rack], [2.0])))
+        assert (work.cases, work.mass) == (1, 1.0)
+        assert found(work.outcomes()[0]) == pytest.approx(expected(1, one, belief=rack))
+        known = replace(small(1), racks=(rack, small(1).racks[1]))
+        told = finished(PreEndgame(solver(1), generator(1), known, [one]))
+        assert found(told.outcomes()[0]) == pytest.approx(expected(1, one, belief=rack))
+
+
+def test_beliefs_are_weighed() -> None:
+    one = moves_of(1, 2)[0]
+    racks = tiles("ASS"), tiles("ES"), ()
+    worths = [expected(1, one, belief=rack) for rack in racks]
+    shares = 0.6, 0.2, 0.2
+    belief = Belief(racks[:2], [3.0, 1.0], doubt=0.2)
+    (outcome,) = finished(pre_endgame(1, [one], belief=belief)).outcomes()
+    mixed = tuple(
+        sum(share * each[at] for share, each in zip(shares, worths, strict=True)) for at in range(4)
+    )
+    assert found(outcome) == pytest.approx(mixed)
+
+
+@pytest.mark.parametrize("bag", [1, 2, 3])
+@pytest.mark.parametrize("holding", ["", "S", "ES", "AES"])
+def test_cases_are_as_likely_as_physical_tiles_make_them(bag: int, holding: str) -> None:
+    held = tiles(holding)
+    times = Counter(rack for _, rack in deals(bag, held))
+    if held:  # what he holds is one certain tile, however many equal ones there are
+        rest = Counter(hidden(bag)) - Counter(held)
+        left = combinations(sorted(rest.elements()), SIZE - len(held))
+        times = Counter(tuple(sorted(held + more)) for more in left)
+    belief = Belief([held], [1.0]) if held else None
+    cases, mass = list_cases(small(bag), small_rules(bag), belief, 0, 400)
+    assert mass == 1.0
+    assert {one.rack: one.weight for one in cases} == pytest.approx(
+        {rack: count / times.total() for rack, count in times.items()}
+    )
+    assert all(tuple(sorted(one.rack + one.bag)) == hidden(bag) for one in cases)
+
+
+def test_of_many_cases_some_are_drawn_by_their_weights() -> None:
+    every, _ = list_cases(small(3), small_rules(3), None, 0, 400)
+    weights = {one.rack: one.weight for one in every}
+    sums: Counter[Rack] = Counter()
+    for seed in range(300):
+        drawn, mass = list_cases(small(3), small_rules(3), None, seed, 6)
+        assert sum(one.weight for one in drawn) == pytest.approx(1)
+        assert mass == pytest.approx(sum(weights[one.rack] for one in drawn))
+        assert len(drawn) <= 6
+        for one in drawn:
+            sums[one.rack] += one.weight / 300  # type: ignore[assignment]  # floats add up too
+    assert dict(sums) == pytest.approx(weights, abs=0.04)
+    again, other = (list_cases(small(3), small_rules(3), None, seed, 6)[0] for seed in (299, 7))
+    assert again == drawn != other
+
+
+def test_orders_of_a_bag() -> None:
+    assert orders_of((1, 2), 3, 9, 0) == ([((1, 2), 1.0)], True)
+    listed, is_all = orders_of((1, 2, 2), 2, 9, 0)
+    assert is_all
+    assert dict(listed) == pytest.approx({(1, 2, 2): 2 / 3, (2, 2, 1): 1 / 3})
+    assert len(orders_of((1, 2, 3, 4), 0, 24, 0)[0]) == 24
+    drawn, is_all = orders_of((1, 2, 3, 4), 0, 5, 3)
+    assert not is_all
+    assert drawn == orders_of((1, 2, 3, 4), 0, 5, 3)[0] != orders_of((1, 2, 3, 4), 0, 5, 4)[0]
+    assert [share for _, share in drawn] == [0.2] * 5
+    assert all(sorted(order) == [1, 2, 3, 4] for order, _ in drawn)
+
+
+def test_a_deal_goes_on_as_a_game_does() -> None:
+    chance = random.Random(4)
+    for bag in (1, 2, 3):
+        for _ in range(4):
+            order = tuple(chance.sample(hidden(bag), SIZE + bag))
+            position = replace(small(bag), racks=(tuple(sorted(order[bag:])), small(bag).racks[1]))
+            deal = Deal(position, order[:bag])
+            game = Game(small_rules(bag), position, Bag(order[:bag], DrawStream(b"")), ((), ()))
+            while not deal.over:
+                one = chance.choice(generator(bag).everything(deal.position)[:6])
+                if isinstance(one.move, Exchange):
+                    after = deal.after(one.move, 0, small_rules(bag), seed=1)
+                    held = after.position.racks[deal.position.on_turn]
+                    assert Counter(held) + Counter(after.bag) == Counter(
+                        deal.position.racks[deal.position.on_turn]
+                    ) + Counter(deal.bag)
+                    one = one._replace(move=PASS)
+                deal = deal.after(one.move, one.score, small_rules(bag))
+                game = game.play(one.move, None)
+                assert (deal.position, deal.bag) == (game.position, game.bag.order)
+            assert game.over
+
+
+# --- the opponent ---------------------------------------------------------------------------------
+
+
+def test_who_knows_more_does_better() -> None:
+    fewer = [*moves_of(2, 1), RankedMove(PASS, 0, 0, small(2).racks[1])]
+    for one in fewer:
+        worths: dict[Model, Outcome] = {}
+        for model in MODELS:
+            (worths[model],) = finished(pre_endgame(2, [one], 3, model=model)).outcomes()
+        pessimistic = worths["pessimistic"]
+        for model in ("rational", "static"):
+            assert pessimistic.win <= worths[model].win + 1e-9
+        assert not pessimistic.proven
+        assert not worths["rational"].proven
+
+
+def test_the_sixth_scoreless_turn_ends_the_game() -> None:
+    position = small(1, lead=1, scoreless=5)
+    passed = RankedMove(PASS, 0, 0, position.racks[1])
+    (outcome,) = finished(PreEndgame(solver(1), generator(1), position, [passed])).outcomes()
+    value = small_rules(1).distribution.value
+    racks = [rack for _, rack in deals(1)]
+    assert outcome.proven
+    mean = sum(map(value, racks)) / len(racks)
+    assert outcome.spread == pytest.approx(mean - value(position.racks[1]))
+
+
+def test_an_exchange_is_played_on() -> None:
+    swap = next(o for o in generator(3).everything(small(3)) if isinstance(o.move, Exchange))
+    work = finished(pre_endgame(3, [swap], model="static"))
+    (outcome,) = work.outcomes()
+    assert (outcome.cases, outcome.proven) == (work.cases, False)
+
+
+# --- work -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_slices_of_any_size_come_to_the_same(model: Model) -> None:
+    told = []
+    for slices in (1, 33, 4_000):
+        own = EndgameSolver(scowl(), small_rules(2), memory=64 << 20)
+        compared = [*moves_of(2, 1, 2, 3), RankedMove(PASS, 0, -1, small(2).racks[1])]
+        work = PreEndgame(own, generator(2), small(2), compared, model=model, seed=5)
+        done = 0
+        while done < 4_000 and (step := work.advance(min(slices, 4_000 - done))):
+            done += step
+            _ = work.is_settled, slices > 1 and work.outcomes()  # asking changes nothing
+        finished(work, 4_000)
+        told.append((work.outcomes(), done >= 4_000))
+    assert told[0] == told[1] == told[2]
+
+
+def test_there_is_something_at_any_time() -> None:
+    compared = likely_candidates(generator(1), small(1))
+    assert [one.move for one in compared].count(PASS) == 1
+    work = pre_endgame(1)
+    before = work.outcomes()
+    assert [one.move for one in before] == [one.move for one in compared]
+    assert {(one.win, one.cases, one.proven) for one in before} == {(0.5, 0, False)}
+    assert not work.is_settled
+    while work.advance(20):
+        outcomes = work.outcomes()
+        assert {one.move for one in outcomes} == {one.move for one in compared}
+        assert all(abs(one.wins + one.draws + one.losses - 1) < 1e-9 for one in outcomes)
+    assert work.is_over
+    assert work.advance(1_000) == 0
+    assert sum(one.nodes for one in work.outcomes()) > 0
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"racks": ((), ())}, "the rack of the player on turn is not given"),
+        ({"racks": ((), tiles("IN"))}, "IN is not the whole rack"),
+        ({"racks": (tiles("AE"), tiles("INR"))}, "the opponent's rack has 2 tiles"),
+        ({"racks": (tiles("ZZZ"), tiles("INR"))}, "can't hold 'ZZZ'"),
+        ({"racks": ((), tiles("ZZZ"))}, "tiles Z are in sight"),
+        ({"scoreless_turns": 6}, "the game is over"),
+    ],
+)
+def test_what_is_no_pre_endgame_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        PreEndgame(solver(1), generator(1), replace(small(1), **change), moves_of(1, 1))
+
+
+def test_a_bag_of_no_or_many_tiles_is_refused() -> None:
+    full = Generator(scowl(), ENGLISH)
+    opening = Position(Board.empty(ENGLISH.layout), (tiles("AEINRST"), ()), (0, 0))
+    with pytest.raises(ValueError, match="86 tiles are in the bag; a pre-endgame has 1 to 7"):
+        PreEndgame(solver(1), full, opening, full.best(opening))
+    late = Position(small(1).board, ((), tiles("INRS")), (0, 0), 1)
+    four = replace(small_rules(1), rack_size=4)
+    with pytest.raises(ValueError, match="without any it is an endgame"):
+        PreEndgame(solver(1), Generator(scowl(), four), late, moves_of(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "kind"}, "no model is called 'kind'; known: rational, pessimistic, static"),
+        ({"most_cases": 0}, "in 0 cases"),
+        ({"belief": Belief([tiles("ZZ")], [1.0])}, "can't hold 'ZZ'"),
+        ({"belief": Belief([tiles("A")], [0.0])}, "above 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        pre_endgame(1, **options)
+
+
+def test_candidates_are_legal_and_there_are_some() -> None:
+    with pytest.raises(ValueError, match="0 candidates"):
+        PreEndgame(solver(1), generator(1), small(1), [])
+    with pytest.raises(ValueError, match="not on the rack"):
+        pre_endgame(1, moves_of(2, 2))
