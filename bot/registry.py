@@ -59,7 +59,7 @@ class _House(NamedTuple):
 _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
 _HOUSE: dict[str, _House] = {
-    "champion": _House("bot.players.champion:ChampionPlayer", ("time",)),
+    "champion": _House("bot.players.champion:ChampionPlayer", ("time", "exact")),
     "greedy": _House("bot.players.greedy:GreedyPlayer"),
     "infer": _House(
         "bot.players.inferring:InferringPlayer",

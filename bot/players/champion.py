@@ -4,16 +4,20 @@
 the bag has             what is done
 ======================  ========================================================================
 more than seven tiles   simulation, two plies and win probabilities
-one to seven            simulation to the end of the game
-none                    each of up to 300 moves is played to the end against the rack left
+three to seven          simulation to the end of the game
+one or two              the same, and the best moves of that taken to the end in every way in which
+                        the unseen tiles may lie (``engine.preendgame``)
+none                    the best move is proven, as far as time allows (``engine.endgame``)
 ======================  ========================================================================
 
 What the opponent may hold is inferred from his plays, as ``infer`` does it, and simulated against.
 
 While the opponent thinks, if it may, it guesses his replies and begins to search the positions that
 they lead to. Those searches know nothing of his rack; they are gone on with where there is nothing
-to know, and give a move where there is no time for another. With the option ``time`` no turn takes
-longer.
+to know, and give a move where there is no time for another. An endgame is solved from his side.
+
+Options: ``time``, than which no turn takes longer; and ``exact=no``, with which nothing is solved,
+only simulated, which shows what it is worth.
 """
 
 from __future__ import annotations
@@ -23,16 +27,20 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TypeAlias
 
+from engine.endgame import EndgameSolver, least_memory
 from engine.generate import ScoredMove
 from engine.moves import Place
 from engine.position import Position
 from engine.replies import after, guess_replies
 from engine.rollouts import Belief
 
+from ..closing import EndgameSearch, PreEndgameSearch
+from ..endings import slices
 from ..player import Budget, Choice, View
 from ..search import Search, Settings
 from .inferring import InferringPlayer
-from .simulating import seed_of
+from .options import one_of
+from .simulating import Searching, seed_of
 from .static import generator_for
 
 __all__ = ["ChampionPlayer"]
@@ -42,6 +50,12 @@ CANDIDATES = 20  # while there are tiles in the bag
 GUESSES = 200  # racks of the opponent
 LIKELY = 6  # replies whose positions are searched
 
+EXACT_BAG = 2
+"""With so many tiles in the bag pre-endgames are taken to the end; with more there are too many
+ways in which they may lie for the time that a turn has."""
+MEMORY = 128 << 20
+"""Bytes for a solver, or more, if it has many threads."""
+
 _Key: TypeAlias = tuple[Position, int]
 
 
@@ -49,19 +63,34 @@ class ChampionPlayer(InferringPlayer):
     """Plays as well as the house can.
 
     Raises:
-        ValueError: ``time`` is no duration.
+        ValueError: an option makes no sense.
     """
 
-    def __init__(self, time: str = "") -> None:
+    def __init__(self, time: str = "", exact: str = "yes") -> None:
         super().__init__(time=time)
+        self._is_exact = one_of("exact", exact, ("yes", "no")) == "yes"
         self._begun: dict[_Key, Search] = {}
+        self._solver: EndgameSolver | None = None
 
-    def search(self, view: View) -> Search:
+    def search(self, view: View) -> Searching:
         """Go on with what was begun while the opponent thought, or begin."""
         belief = self.belief(view)
-        if belief is None and (begun := self._take_up(view)):
-            return begun
-        return self._new_search(view, belief)
+        if self._is_exact and not view.bag:
+            return EndgameSearch(view, self._solver_for(view))
+        begun = self._take_up(view) if belief is None else None
+        search = begun or self._new_search(view, belief)
+        if self._is_exact and view.bag <= EXACT_BAG:
+            return PreEndgameSearch(view, search, self._solver_for(view), seed_of(view), belief)
+        return search
+
+    def _solver_for(self, view: View) -> EndgameSolver:
+        """Give the solver of this game, which remembers what it found out."""
+        if self._solver is None:
+            memory = max(MEMORY, least_memory(view.threads))
+            self._solver = EndgameSolver(
+                view.lexicon, view.rules, memory=memory, threads=view.threads
+            )
+        return self._solver
 
     def at_once(self, view: View) -> Choice:
         """Choose by what was found while the opponent thought, if anything was."""
@@ -79,6 +108,9 @@ class ChampionPlayer(InferringPlayer):
     def ponder(self, view: View, budget: Budget) -> None:
         """Search what the opponent's likely replies lead to, each in the measure of its odds."""
         self._begun = {}
+        if self._is_exact and not view.bag:
+            self._solve_his(view, budget)
+            return
         guesses = guess_replies(generator_for(view), view.position, seed_of(view))
         likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
         searches: list[tuple[int, Search]] = []
@@ -92,6 +124,13 @@ class ChampionPlayer(InferringPlayer):
             search.step(budget)
             if search.is_settled:
                 searches.remove((times, search))
+
+    def _solve_his(self, view: View, budget: Budget) -> None:
+        """Solve the opponent's endgame, so that the own next one is solved already."""
+        solver = self._solver_for(view)
+        solver.begin(view.position)
+        for _ in slices(solver, budget):
+            pass
 
 
 def _key(view: View) -> _Key:

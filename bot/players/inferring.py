@@ -30,7 +30,7 @@ from ..opponent import Effort, Opponent
 from ..player import Budget, Choice, Observed, View
 from ..search import Search
 from .options import number, one_of, share
-from .simulating import SimulatingPlayer, seed_of
+from .simulating import Searching, SimulatingPlayer, seed_of
 
 __all__ = ["InferringPlayer"]
 
@@ -98,7 +98,7 @@ class InferringPlayer(SimulatingPlayer):
             effort = Effort(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS))
         self._opponent.think(effort)
 
-    def search(self, view: View) -> Search:
+    def search(self, view: View) -> Searching:
         """Begin a search with what is believed."""
         return Search(view, self.settings, seed_of(view), self.belief(view))
 

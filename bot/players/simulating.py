@@ -9,6 +9,8 @@ clock is over before), and ``bag`` (as 0 or 1-7: with another number of tiles in
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from engine.rollouts import TO_THE_END
 from engine.rules import Rules
 from lexicons.store import Lexicon
@@ -19,7 +21,14 @@ from ..search import Search, Settings
 from .options import duration_ms, number, span
 from .static import static_choice
 
-__all__ = ["SimulatingPlayer", "seed_of"]
+__all__ = ["Searching", "SimulatingPlayer", "seed_of"]
+
+
+class Searching(Protocol):
+    """A turn's search that has begun."""
+
+    def run(self, budget: Budget) -> Choice:
+        """Go on until it is over, or the turn should be; offer what is found on the way."""
 
 
 class SimulatingPlayer(Player):
@@ -71,7 +80,7 @@ class SimulatingPlayer(Player):
         """Choose without any time."""
         return static_choice(view)
 
-    def search(self, view: View) -> Search:
+    def search(self, view: View) -> Searching:
         """Begin a search."""
         return Search(view, self.settings, seed_of(view))
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.player import View
-from bot.players.simulating import SimulatingPlayer
-from bot.search import Search
+from bot.players.simulating import Searching, SimulatingPlayer
 from engine.position import Rack
 
 __all__ = ["FullKnowledgePlayer"]
@@ -29,7 +28,7 @@ class FullKnowledgePlayer(SimulatingPlayer):
         """Be shown what the opponent holds; before each choice."""
         self._seen = rack
 
-    def search(self, view: View) -> Search:
+    def search(self, view: View) -> Searching:
         """Begin a search with both racks known.
 
         Raises:

@@ -77,7 +77,8 @@ def test_options_say_how_it_is_searched() -> None:
         ("sim?bag=7-1", "bag is a number or a range such as 1-7, not '7-1'"),
         ("sim?iterations=5&time=1s", "iterations or time ends a search, not both"),
         ("sim?rule=equal", "it takes: candidates, plies, iterations, time, bag"),
-        ("champion?candidates=5", "it takes: time"),
+        ("champion?candidates=5", "it takes: time, exact"),
+        ("champion?exact=maybe", "exact is yes or no, not 'maybe'"),
     ],
 )
 def test_options_that_make_no_sense(seat: str, says: str) -> None:
@@ -181,7 +182,7 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
     view = view_at(position)
     assert view.bag == bag
     legal = {one.move: one.score for one in legal_moves(position, scowl(), RULES)}
-    for player in players():
+    for player in (SimulatingPlayer(**QUICK), ChampionPlayer(exact="no")):
         assert isinstance(player, SimulatingPlayer)
         search = player.search(view)
         assert search.simulation.plies == TO_THE_END
@@ -192,7 +193,7 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
             assert {one.samples for one in choice.candidates} <= {0, 1}
 
 
-@pytest.mark.parametrize("player", [SimulatingPlayer(), ChampionPlayer()])
+@pytest.mark.parametrize("player", [SimulatingPlayer(), ChampionPlayer(exact="no")])
 def test_by_an_empty_bag_all_moves_are_looked_at(player: Player) -> None:
     view = view_at(late_position(0, held=7))
     choice = player.choose(view, unlimited())
@@ -363,12 +364,12 @@ def test_sim_does_not_ponder() -> None:
 # --- games ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_games_of_the_champion_are_legal(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "exact"), [(1, "yes"), (2, "no")])
+def test_games_of_the_champion_are_legal(seed: int, exact: str) -> None:
     """With a few looks at the clock for each turn, and for pondering."""
     stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
     game = Game.start(RULES, Bag.shuffled(RULES.distribution, stream))
-    champion, static = ChampionPlayer(), StaticPlayer()
+    champion, static = ChampionPlayer(exact=exact), StaticPlayer()
     gone_on = 0
     while game.over is None:
         seat = game.position.on_turn

@@ -1,0 +1,179 @@
+"""The last turns of a game, where play can be worked out and need not be guessed.
+
+With an empty bag the opponent's rack is what is unseen: an ``EndgameSearch`` proves the best move,
+or comes as near as the time allows. With a few tiles in it a ``PreEndgameSearch`` simulates first,
+for a part of the time, and then takes the best of what it found to the end, in every way in which
+the unseen tiles may lie.
+"""
+
+from __future__ import annotations
+
+from engine.endgame import MOST_LISTED, EndgameSolver, Solution
+from engine.generate import RankedMove
+from engine.moves import Place
+from engine.preendgame import Outcome, PreEndgame
+from engine.rollouts import Belief
+from engine.rules import score_play
+
+from .endings import slices
+from .player import Budget, Choice, Considered, View
+from .players.static import generator_for
+from .search import OFFER_EVERY, Search
+
+__all__ = ["EndgameSearch", "PreEndgameSearch"]
+
+SIMULATED = 0.3
+"""Of a pre-endgame's time, what its simulation takes at most."""
+COMPARED = {1: 10, 2: 8}
+"""Candidates that are taken to the end, by tiles in the bag: the best by the simulation."""
+COMPARED_BEYOND = 6
+DECIDED = 0.005
+"""A probability to win, or to lose, below which there is nothing more to decide."""
+
+
+class EndgameSearch:
+    """An endgame, worked out for the player on turn of a view.
+
+    Args:
+        view: the game as he may know it; the bag is empty.
+        solver: what it learnt before helps.
+    """
+
+    def __init__(self, view: View, solver: EndgameSolver) -> None:
+        self._view, self._solver = view, solver
+        refused = dict.fromkeys(refusal.move for refusal in view.refused)
+        solver.begin(view.position, without=tuple(refused)[-MOST_LISTED:])
+
+    def run(self, budget: Budget) -> Choice:
+        """Go on until it is proven or time is over: a little later where the game hangs on it."""
+        offered: Solution | None = None
+        for close in (False, True):
+            for _ in slices(self._solver, budget, close=close):
+                found = self._solver.solution
+                if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
+                    offered = found
+                    budget.offer(self._choice(found))
+            if _win(self._solver.solution, self._view.spread) is not None:
+                break
+        return self._choice(self._solver.solution)
+
+    def _choice(self, found: Solution) -> Choice:
+        """Choose what is best so far; while that is a guess, what is proven to win."""
+        view, move, value = self._view, found.move, found.value
+        floor = found.floor
+        if not found.proven and found.sure and floor is not None and view.spread + floor > 0:
+            move, value = found.sure, floor
+        score = 0
+        if isinstance(move, Place):
+            score = score_play(view.position.board, move, view.rules).score
+        win = _win(found, view.spread)
+        return Choice(
+            move,
+            score=score,
+            equity=value * 1_000,
+            text=f"{view.spread + value:+} at the end, {_certainty(found)}",
+            candidates=(Considered(move, score=score, win=win, equity=float(value)),),
+        )
+
+
+def _win(found: Solution, lead: int) -> float | None:
+    """Give what comes of the game if it is certain: 1, ½ or 0."""
+    if found.floor is not None and lead + found.floor > 0:
+        return 1.0
+    if found.ceiling is not None and lead + found.ceiling < 0:
+        return 0.0
+    return 0.5 if found.proven else None
+
+
+def _certainty(found: Solution) -> str:
+    if found.proven:
+        return f"proven with {found.nodes:,} nodes"
+    return f"not proven, {found.depth} plies deep with {found.nodes:,} nodes"
+
+
+class PreEndgameSearch:
+    """A pre-endgame, for the player on turn of a view.
+
+    Args:
+        view: the game as he may know it; there is a bag of a few tiles.
+        search: a simulation of the position, to go on with.
+        solver: for the endgames.
+        seed: for what is drawn.
+        belief: what the opponent may hold; by default anything.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        search: Search,
+        solver: EndgameSolver,
+        seed: int,
+        belief: Belief | None = None,
+    ) -> None:
+        self._view, self._search, self._solver = view, search, solver
+        self._seed, self._belief = seed, belief
+
+    def run(self, budget: Budget) -> Choice:
+        """Simulate, and then look to the end, until nothing could change or time is over."""
+        self._simulate(budget)
+        simulated = self._search.choice()
+        budget.offer(simulated)
+        if self._is_decided(simulated):
+            return self._search.run(budget)
+        pre_endgame = PreEndgame(
+            self._solver,
+            generator_for(self._view),
+            self._view.position,
+            self._candidates(),
+            belief=self._belief,
+            seed=self._seed,
+        )
+        for _ in slices(pre_endgame, budget):
+            if pre_endgame.is_settled:
+                break
+        return self._choice(pre_endgame, simulated)
+
+    def _simulate(self, budget: Budget) -> None:
+        ends_ms = (1 - SIMULATED) * budget.remaining_ms()
+        steps = 0
+        while budget.remaining_ms() > ends_ms and not self._search.is_settled:
+            self._search.step(budget)
+            steps += 1
+            if steps % OFFER_EVERY == 1:
+                budget.offer(self._search.choice())
+
+    def _is_decided(self, simulated: Choice) -> bool:
+        """Tell whether every candidate wins, or every one loses, or there is but one."""
+        wins = [one.win for one in simulated.candidates if one.win is not None]
+        return len(wins) < 2 or max(wins) < DECIDED or min(wins) > 1 - DECIDED
+
+    def _candidates(self) -> list[RankedMove]:
+        """Give the best candidates of the simulation, in its order."""
+        simulation = self._search.simulation
+        ranked = {one.move: one for one in simulation.candidates}
+        count = COMPARED.get(self._view.bag, COMPARED_BEYOND)
+        return [ranked[one.move] for one in simulation.estimates()[:count]]
+
+    def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
+        """Choose what wins most often, if it was looked at in every case; else as simulated."""
+        outcomes = pre_endgame.outcomes()
+        best = outcomes[0]
+        if best.cases < pre_endgame.cases:
+            return simulated
+        return Choice(
+            best.move,
+            score=best.score,
+            equity=round(best.spread * 1_000),
+            text=f"wins {best.win:.1%} of {best.cases} cases{', proven' if best.proven else ''}",
+            candidates=tuple(map(_considered, outcomes)),
+        )
+
+
+def _considered(outcome: Outcome) -> Considered:
+    return Considered(
+        outcome.move,
+        score=outcome.score,
+        win=outcome.win,
+        equity=outcome.spread,
+        samples=outcome.cases,
+    )
