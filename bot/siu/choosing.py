@@ -9,7 +9,7 @@ from engine.generate import Generator, RankedMove
 from engine.moves import Move
 from engine.position import Position
 
-__all__ = ["chosen"]
+__all__ = ["chosen", "with_asked"]
 
 
 def chosen(
@@ -29,8 +29,14 @@ def chosen(
         also: beside the others.
     """
     best = [] if only else best_candidates(generator, position, count)
+    return with_asked(generator, position, best, (*only, *also))
+
+
+def with_asked(
+    generator: Generator, position: Position, best: Sequence[RankedMove], asked: Sequence[Move]
+) -> list[RankedMove]:
+    """Give moves with those that are asked for, each once, the highest equity first."""
     there = {one.move for one in best}
-    asked = [move for move in dict.fromkeys((*only, *also)) if move not in there]
-    if asked:
-        best += ranked_moves(generator, position, asked)
-    return sorted(best, key=lambda one: -one.equity)
+    others = [move for move in dict.fromkeys(asked) if move not in there]
+    ranked = ranked_moves(generator, position, others) if others else []
+    return sorted((*best, *ranked), key=lambda one: -one.equity)

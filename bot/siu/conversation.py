@@ -3,8 +3,9 @@
 No I/O, no clock, no thread: the time is an argument, and what takes time is for others to do.
 
 * A ``go`` is over when its ``bestmove`` is said, and has exactly one. One that makes no sense
-  (no rack, no move that can be made, a mode that is not there) gets an error and ``bestmove none``;
-  only without any position there is nothing but the error, as the conformance suite has it.
+  (no rack, no move that can be made, a mode for another phase of the game) gets an error and
+  ``bestmove none``; only without any position there is nothing but the error, as the conformance
+  suite has it.
 * A ``go`` during a search ends that as ``stop`` does; it begins when the other's ``bestmove`` is
   out. So each has its own, whatever the front end does.
 * A search that does not end soon after it should is spoken for: its best move so far is said, and
@@ -44,7 +45,7 @@ from protocol.siu.commands import (
     parse_command,
 )
 
-from .modes import HONOURED, NOTHING, WHOLE_RACK, Task, honoured, ignored
+from .modes import HONOURED, NOTHING, WHOLE_RACK, Task, honoured, ignored, why_not
 from .settings import Settings, options, with_option
 
 if TYPE_CHECKING:  # these bring numpy in, which the handshake does not need
@@ -303,10 +304,8 @@ class Conversation:
     def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
         """Say what there is to do; or why there is nothing, in as far as it is not said yet."""
         settings = self._settings
-        if go.mode not in HONOURED:
-            known = ", ".join(HONOURED)
-            return Fault("unsupported-mode", f"{go.mode} is not there; there are: {known}")
-        if go.mode != "infer" and (why := situation.why_not(whole=go.mode in WHOLE_RACK)):
+        why = "" if go.mode == "infer" else situation.why_not(whole=go.mode in WHOLE_RACK)
+        if why := why or why_not(go.mode, situation.bag):
             return Fault("bad-position", why)
         named: dict[Move, str] = {}
         only, also = (

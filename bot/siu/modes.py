@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .position import Situation
     from .settings import Settings
 
-__all__ = ["HONOURED", "NOTHING", "WHOLE_RACK", "Task", "honoured", "ignored"]
+__all__ = ["HONOURED", "NOTHING", "WHOLE_RACK", "Task", "honoured", "ignored", "why_not"]
 
 HONOURED: dict[Mode, frozenset[str]] = {
     "gen": frozenset({"searchmoves", "alsosearchmoves", "infinite"}),
@@ -28,13 +28,23 @@ HONOURED: dict[Mode, frozenset[str]] = {
         }
     ),
     "infer": frozenset({"movetime", "infinite"}),
+    "endgame": frozenset({"searchmoves", "depth", "movetime", "firstwin", "threads", "infinite"}),
+    "peg": frozenset(
+        {
+            *("searchmoves", "alsosearchmoves", "movetime", "firstwin", "useinference"),
+            *("threads", "infinite"),
+        }
+    ),
     # It infers in any case.
     "auto": frozenset({"movetime", "threads", "infinite", "useinference"}),
 }
 """What each mode makes of the parameters of ``go``; all others it says that it ignores."""
 
-WHOLE_RACK: frozenset[Mode] = frozenset({"sim", "auto"})
+WHOLE_RACK: frozenset[Mode] = frozenset({"sim", "peg", "auto"})
 """Modes that have to know all of the rack on turn while there is a bag."""
+
+FULLEST_PEG = 7
+"""Tiles in the bag, at most, of a pre-endgame."""
 
 NOTHING = "none"
 """The best move where none is wanted, or there is none to choose."""
@@ -82,9 +92,18 @@ class Task:
         return self.go.infinite or (timed and not self.settings.stop_early)
 
 
+def why_not(mode: Mode, bag: int) -> str:
+    """Say why a mode is not for so many tiles in the bag; empty if it is."""
+    if mode == "endgame" and bag:
+        return f"endgame is for an empty bag, and this has {bag}"
+    if mode == "peg" and not 1 <= bag <= FULLEST_PEG:
+        return f"peg is for 1 to {FULLEST_PEG} tiles in the bag, and this has {bag}"
+    return ""
+
+
 def ignored(go: Go, most_threads: int) -> tuple[str, ...]:
     """Name what is not honoured of a ``go``: what its mode has no use for, or makes no sense."""
-    wanted = HONOURED.get(go.mode, frozenset())
+    wanted = HONOURED[go.mode]
     most = {"stopcondition": _CERTAIN, "threads": most_threads}
     names = list(go.ignored)
     for name, of in _FIELDS.items():

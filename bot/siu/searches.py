@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
@@ -21,6 +22,7 @@ from engine.notation.cgp_moves import format_cgp_move
 from engine.position import Board, Position
 from engine.rules import Rules, standard_rules
 from lexicons import jit
+from lexicons.alphabet import BLANK_FLAG
 from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
@@ -33,6 +35,7 @@ from .modes import NOTHING, Task
 from .position import Situation, read_position
 from .settings import Settings
 from .simulating import Simulating
+from .solving import Solvers, solve_endgame, solve_preendgame
 from .telling import Pulse, Texts, Told, sim_lines
 from .watch import Watch
 
@@ -56,6 +59,7 @@ class Searcher:
         self._is_warm = False
         self._loading = threading.Lock()
         self._follower = Follower()
+        self._solvers = Solvers()
         self._inferred: tuple[tuple[str, ...], Rules, Kept] | None = None
 
     # --- getting ready ----------------------------------------------------------------------------
@@ -82,8 +86,12 @@ class Searcher:
 
     def _rehearse(self, settings: Settings) -> None:
         """Make a short search of each kind, so that all is read that is read when first wanted."""
-        situation = _some_situation(settings)
-        for go in (Go("gen"), Go("infer"), Go("sim", iterations=2), Go("auto")):
+        early = _some_situation(settings)
+        for go, situation in (
+            *((go, early) for go in (Go("gen"), Go("infer"), Go("sim", iterations=2), Go("auto"))),
+            (Go("endgame"), _late_situation(settings, 0)),
+            (Go("peg"), _late_situation(settings, 1)),
+        ):
             task = Task(0, -1, go.mode, go, situation, settings, threads=settings.threads)
             self.search(task, Watch(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
         self._follower, self._inferred = Follower(), None
@@ -178,6 +186,17 @@ class Searcher:
         self._inferred = task.situation.key, task.situation.rules, search.kept(found)
         return NOTHING
 
+    def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
+        """Prove the best play, or come as near as there is time."""
+        told((kit.provenance,), None)
+        return solve_endgame(self._solvers.solver(task, kit), task, watch, told)
+
+    def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
+        """Compare moves by what may be in the bag."""
+        kept = self._kept(task, told) if task.go.useinference else None
+        told((kit.provenance,), None)
+        return solve_preendgame(self._solvers.solver(task, kit), task, kit, kept, watch, told)
+
     def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Ask the champion."""
         text, pulse = Texts(task), Pulse()
@@ -207,6 +226,8 @@ _MODES: Mapping[Mode, _Search] = {
     "gen": Searcher._gen,
     "sim": Searcher._sim,
     "infer": Searcher._infer,
+    "endgame": Searcher._endgame,
+    "peg": Searcher._peg,
     "auto": Searcher._auto,
 }
 
@@ -223,3 +244,22 @@ def _some_situation(settings: Settings) -> Situation:
     every = (len(tiles) - 2) // rules.rack_size
     rack = tiles[: every * rules.rack_size : every]
     return read_position(SetPosition(start, (first, f"rack.{alphabet.text(rack)}")), settings)
+
+
+def _late_situation(settings: Settings, bag: int) -> Situation:
+    """Give a turn with so many tiles in the bag, for a rehearsal; the words on its board are none.
+
+    All other tiles lie on it, row by row, with a free row after each as long as there is room.
+    """
+    rules = standard_rules(settings.distribution)
+    tiles, layout = rules.distribution.all_tiles(), rules.layout
+    count = 2 * rules.rack_size + bag
+    hidden = tiles[:: max(len(tiles) // count, 1)][-count:]
+    lying = (Counter(tiles) - Counter(hidden)).elements()
+    squares = bytearray(layout.rows * layout.columns)
+    order = sorted(range(len(squares)), key=lambda square: (square // layout.columns) % 2)
+    for square, tile in zip(order, lying, strict=False):
+        squares[square] = tile or BLANK_FLAG | 1
+    rack = tuple(sorted(hidden[: rules.rack_size]))
+    late = Position(Board(layout, bytes(squares)), (rack, ()), (0, 0))
+    return read_position(SetPosition(write_cgp(late, rules)), settings)

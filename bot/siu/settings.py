@@ -6,17 +6,21 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
 from . import shelf
 
+if TYPE_CHECKING:
+    from engine.preendgame import Model  # brings numba in, which the handshake does not need
+
 __all__ = ["Settings", "options", "with_option"]
 
 MOST_LINES = 1_000
 MOST_CANDIDATES = 300
+LEAST_MB, MOST_MB = 32, 1 << 16
 MOST_SEED = 2**53
 LONGEST_MS = 86_400_000
 
@@ -56,6 +60,10 @@ class Settings:
     """Whether a search may end before its ``movetime`` if more of it would change nothing."""
     infer_model: str = "soft"
     """By what kind of player ``infer`` judges a play (``engine.likelihood``)."""
+    endgame_mb: int = 256
+    """MiB that ``endgame`` and ``peg`` may keep of positions they have met."""
+    peg_model: Model = "rational"
+    """What kind of opponent ``peg`` reckons with (``engine.preendgame``)."""
 
     def loading(self, other: Settings) -> Settings:
         """Give these, with what is loaded of others."""
@@ -212,4 +220,6 @@ _ROWS = (  # DataPath first
     _spin("UsualTime", "usual_ms", 1, LONGEST_MS),
     _check("StopEarly", "stop_early"),
     _combo("InferModel", "infer_model", "deterministic", "margin", "soft"),
+    _spin("EndgameHash", "endgame_mb", LEAST_MB, MOST_MB),
+    _combo("PegModel", "peg_model", "rational", "pessimistic", "static"),
 )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from engine.moves import Move
+from engine.moves import Move, Place
 from engine.notation.cgp_moves import format_cgp_move
 from engine.simulation import Estimate
 from protocol.siu.answers import Answer, InfoSim
@@ -37,6 +37,14 @@ class Texts:
     def __call__(self, move: Move) -> str:
         """Write a move."""
         return self._named.get(move) or format_cgp_move(move, self._board, self._alphabet)
+
+    def line(self, moves: Sequence[Move]) -> tuple[str, ...]:
+        """Write moves that are made one after another."""
+        texts, board = [], self._board
+        for at, move in enumerate(moves):
+            texts.append(format_cgp_move(move, board, self._alphabet) if at else self(move))
+            board = board.with_move(move) if isinstance(move, Place) else board
+        return tuple(texts)
 
 
 class Pulse:

@@ -1,6 +1,7 @@
 """How soon an SIU engine answers, ours or another: its start, and its end when told to stop.
 
-Each search is stopped after a while that is drawn, in the middle of a game and at its beginning.
+Each search is stopped after a while that is drawn, in the middle of a game and at its beginning,
+or at its end where a mode is for that.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import random
 import sys
 import time
 from asyncio import timeout
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -31,6 +32,17 @@ _MIDDLE = SetPosition(
     f"{'/'.join(['15'] * 7)}/4CAMERA5/8TON4/{'/'.join(['15'] * 6)} / 18/14 0",
     ("9I.TONE", "rack.AEINRST"),
 )
+# An endgame that takes long, and the same with a tile fewer on the board.
+_LATE = (
+    "6V4FYCE/6U5EH1/2TWIgGIEST1AA1/7N4NU1/7E1OS2V1/3AUGUR1BI2I1/7T1ID2NA/3Q2BIGAe3Z/2FI3A2A1WOO/"
+    "2L4E1DROOK1/2E1ME3OM4/2SNIRTLED5/1THOLE1AXONIC2/"
+)
+_ENDGAME = SetPosition(f"{_LATE}1EY12/15 AELPRST/ 0/0 0")
+_PREENDGAME = SetPosition(f"{_LATE}1E13/15 AELPRST/ 0/0 0")
+_POSITIONS: Mapping[Mode, tuple[SetPosition, ...]] = {
+    "endgame": (_ENDGAME,),
+    "peg": (_PREENDGAME,),
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,8 @@ async def _stops(command: Sequence[str], tries: int, chance: random.Random) -> l
         for mode in modes:
             stops = []
             for number in range(tries):
-                engine.send((_BEGINNING if number % 2 else _MIDDLE).line())
+                positions = _POSITIONS.get(mode, (_MIDDLE, _BEGINNING))
+                engine.send(positions[number % len(positions)].line())
                 engine.send(Go(mode, infinite=True).line())
                 await _rest(engine, chance.uniform(0, LONGEST_S))
                 stops.append(await _answer_to(engine, Stop(), BestMove))

@@ -26,6 +26,8 @@ _COMMANDS = {
     "show": "Print a game (GCG) or a position (CGP).",
     "generate": "List the moves of a position (CGP), the best first.",
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
+    "endgame": "Work out the best play with an empty bag, and prove it.",
+    "preendgame": "Compare moves with few tiles in the bag by how often they win.",
     "infer": "Work out what a player kept by what he played.",
     "lexicon": "Build, describe or query a lexicon.",
     "train": "Learn from self-play what leaves and leads are worth.",

@@ -22,6 +22,7 @@ from bot.siu.conversation import (
 from bot.siu.modes import Task
 from bot.siu.position import read_position
 from bot.siu.settings import Settings, options, with_option
+from engine.preendgame import MOST_IN_BAG
 from protocol.siu.answers import Answer, InfoSim, Option, Provenance, parse_answer
 from protocol.siu.commands import SetPosition
 
@@ -97,7 +98,7 @@ def test_the_handshake() -> None:
     assert said[:3] == [
         "id name tilewire 1",
         "id author somebody",
-        "capability gen sim infer auto stream stop",
+        "capability gen sim infer endgame peg auto stream stop",
     ]
     assert said[-1] == "siuok"
     read = [parse_answer(line) for line in said[3:-1]]
@@ -107,6 +108,7 @@ def test_the_handshake() -> None:
     assert names["Threads"] == Option("Threads", "spin", "1", 1, names["Threads"].most)
     assert names["ChallengeRule"].values == ("void",)
     assert names["StopEarly"].default == "true"
+    assert names["EndgameHash"].default == "256"
     assert len(talk.loads) == 1
 
 
@@ -253,7 +255,8 @@ def test_words_that_are_not_there_are_no_obstacle() -> None:
 @pytest.mark.parametrize(
     ("go", "error"),
     [
-        ("go endgame", "unsupported-mode endgame is not there; there are: gen, sim, infer, auto"),
+        ("go endgame", "bad-position endgame is for an empty bag, and this has 86"),
+        ("go peg", f"bad-position peg is for 1 to {MOST_IN_BAG} tiles in the bag, and this has 86"),
         ("go gen searchmoves 8H.ZOO", "bad-move 8H.ZOO: OOZ are not on the rack AEINRST"),
         ("go sim searchmoves ex.3", "bad-move ex.3: which move is it"),
     ],

@@ -23,8 +23,10 @@ from protocol.siu.answers import (
     Answer,
     Fault,
     Ignored,
+    InfoEndgame,
     InfoGen,
     InfoInfer,
+    InfoPeg,
     InfoSim,
     InfoText,
     Provenance,
@@ -262,6 +264,54 @@ def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
     known = task("sim", LATE.format(theirs="ACEISUY"))
     assert believed(known.situation, kit, None) is None  # it is in the position
     assert searched(searcher, known).results
+
+
+# --- the end of the game --------------------------------------------------------------------------
+
+
+def test_an_endgame_is_worked_out(searcher: Searcher) -> None:
+    heard = searched(searcher, task("endgame movetime 60000", LAST))
+    assert isinstance(heard.answers[0], Provenance)
+    found, counted, certainty = heard.answers[-3:]
+    assert isinstance(found, InfoEndgame)
+    assert found.line_of_play[0] == heard.best == heard.offers[-1]
+    assert isinstance(counted, InfoText)
+    assert counted.text.startswith(f"depth {found.depth} time ")
+    assert certainty == InfoText("string proven")
+    some = searched(searcher, task("endgame searchmoves B13.MIZ pass", LAST))
+    assert some.best == "B13.MIZ"
+    (worse,) = (one for one in some.answers[-3:] if isinstance(one, InfoEndgame))
+    assert worse.spread <= found.spread
+
+
+def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
+    shallow = searched(searcher, task("endgame depth 1 threads 2", LAST))
+    (*_, found) = (one for one in shallow.answers if isinstance(one, InfoEndgame))
+    assert found.depth <= 2
+    won = LAST.replace("0/0 0", "300/0 0")
+    (*_, certainty) = searched(searcher, task("endgame firstwin movetime 60000", won)).answers
+    assert certainty == InfoText("string proven")
+
+
+def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
+    (first, second) = (
+        searched(searcher, task("endgame movetime 60000", cgp)).answers[-3]
+        for cgp in (LAST, LAST.replace("AEINRU?", ""))
+    )
+    assert isinstance(first, InfoEndgame)
+    assert isinstance(second, InfoEndgame)
+    assert first.spread == second.spread
+
+
+def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
+    wanted = task("peg movetime 500 alsosearchmoves pass", LATE.format(theirs=""), lines=2)
+    heard = searched(searcher, wanted)
+    lines = [one for one in heard.answers if isinstance(one, InfoPeg)]
+    assert lines[-1].move == "pass" or "pass" in [one.move for one in lines[-3:-1]]
+    assert heard.best == heard.offers[-1]
+    assert heard.answers[-1] == InfoText("string 7 cases, 100.0 % of what can be")
+    sure = task("peg firstwin", LATE.format(theirs="ACEISUY"), peg_model="pessimistic")
+    assert searched(searcher, sure).best in ("1D.SEXTON", "1A.OXES", "1D.SEXTO")
 
 
 # --- auto -----------------------------------------------------------------------------------------

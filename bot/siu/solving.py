@@ -1,0 +1,176 @@
+"""``go endgame`` and ``go peg``: the end of a game, proved where there is time for it.
+
+One solver serves both, and stays from one position to the next, so that no more memory is used than
+``EndgameHash`` says, and what was learnt of a game helps with its next turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from engine.endgame import EndgameSolver, Solution
+from engine.generate import Generator, RankedMove
+from engine.holding import Kept
+from engine.preendgame import Outcome, PreEndgame, likely_candidates
+from protocol.siu.answers import Answer, InfoEndgame, InfoPeg, InfoText
+
+from ..endings import slices
+from .choosing import with_asked
+from .kit import Kit
+from .modes import Task
+from .simulating import believed
+from .telling import Pulse, Texts, Told
+from .watch import Watch
+
+__all__ = ["Solvers", "solve_endgame", "solve_preendgame"]
+
+
+class Solvers:
+    """Keeps the solver that the last search had."""
+
+    def __init__(self) -> None:
+        self._of: tuple[object, ...] | None = None
+        self._solver: EndgameSolver | None = None
+
+    def solver(self, task: Task, kit: Kit) -> EndgameSolver:
+        """Give one for these words, with as much memory and so many threads."""
+        of = (kit, task.settings.endgame_mb, task.threads)
+        if self._solver is None or self._of != of:
+            self._solver = None  # its memory is free before the next has its own
+            memory = task.settings.endgame_mb << 20
+            try:
+                self._solver = EndgameSolver(
+                    kit.lexicon, kit.rules, memory=memory, threads=task.threads
+                )
+            except ValueError as error:
+                raise ValueError(f"EndgameHash {task.settings.endgame_mb}: {error}") from None
+            self._of = of
+        return self._solver
+
+
+def solve_endgame(solver: EndgameSolver, task: Task, watch: Watch, told: Told) -> str:
+    """Work an endgame out; give the best move, and tell its line as it goes on.
+
+    Raises:
+        ValueError: it is none that can be worked out; says why.
+    """
+    began, text, news = time.perf_counter(), Texts(task), _News(told)
+    deepest = task.go.depth
+    solver.begin(task.situation.position, first_win=task.go.firstwin, only=task.only)
+    for _ in slices(solver, watch):
+        if news.is_due():
+            found = solver.solution
+            news.tell((_endgame_line(solver, found, text),), text(found.move))
+        if deepest is not None and solver.solution.depth >= deepest:
+            break
+    found = solver.solution
+    counted = _counted(found.nodes, began, f"depth {found.depth} ")
+    certainty = InfoText(f"string {_certainty(found)}")
+    told((_endgame_line(solver, found, text), counted, certainty), text(found.move))
+    return text(found.move)
+
+
+def solve_preendgame(
+    solver: EndgameSolver, task: Task, kit: Kit, kept: Kept | None, watch: Watch, told: Told
+) -> str:
+    """Compare moves with all that may be in the bag; give the best, and tell how each does.
+
+    Args:
+        solver: plays the endgames out.
+        task: says what, and until when.
+        kit: what it works with.
+        kept: what the opponent may have kept, if it is to count.
+        watch: says when it is over.
+        told: hears of it.
+
+    Raises:
+        ValueError: it is none that can be worked out; says why.
+    """
+    began, text, news = time.perf_counter(), Texts(task), _News(told)
+    generator, situation = kit.generator(), task.situation
+    compared = PreEndgame(
+        solver,
+        generator,
+        situation.position,
+        _candidates(generator, task),
+        belief=believed(situation, kit, kept),
+        model=task.settings.peg_model,
+        seed=task.settings.seed,
+    )
+    for _ in slices(compared, watch):
+        if news.is_due():
+            outcomes = compared.outcomes()
+            news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
+        if compared.is_settled or (task.go.firstwin and _is_won(compared.outcomes()[0])):
+            break
+    outcomes = compared.outcomes()
+    best = outcomes[0]
+    counted = _counted(sum(one.nodes for one in outcomes), began)
+    cover = InfoText(f"string {compared.cases} cases, {100 * compared.mass:.1f} % of what can be")
+    told((*_peg_lines(task, outcomes, text), counted, cover), text(best.move))
+    return text(best.move)
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+class _News:
+    """Tells now and then what has changed since it last did."""
+
+    def __init__(self, told: Told) -> None:
+        self._told, self._pulse = told, Pulse()
+        self._before: Sequence[Answer] = ()
+
+    def is_due(self) -> bool:
+        """Tell whether it is time for it."""
+        return self._pulse.is_due()
+
+    def tell(self, answers: Sequence[Answer], best: str) -> None:
+        """Tell what is known now, in as far as it is news."""
+        self._told([one for one in answers if one not in self._before], best)
+        self._before = answers
+        self._pulse.done()
+
+
+def _candidates(generator: Generator, task: Task) -> list[RankedMove]:
+    position, most = task.situation.position, task.settings.candidates or None
+    usual = [] if task.only else likely_candidates(generator, position, most)
+    return with_asked(generator, position, usual, (*task.only, *task.also))
+
+
+def _endgame_line(solver: EndgameSolver, found: Solution, text: Texts) -> InfoEndgame:
+    return InfoEndgame(found.depth, found.value, text.line(solver.line()))
+
+
+def _certainty(found: Solution) -> str:
+    """Say what of the value is proven; the draft has no words for it."""
+    if found.proven:
+        return "proven"
+    bounds = (("at least", found.floor), ("at most", found.ceiling))
+    known = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
+    return ", ".join(("not proven", *known))
+
+
+def _peg_lines(task: Task, outcomes: Sequence[Outcome], text: Texts) -> tuple[Answer, ...]:
+    """Write what is known of the best so many moves, and of those asked for.
+
+    How often each wins is said in a line of its own; not with which draws, which are many where
+    more than one tile is in the bag.
+    """
+    wanted, lines = {*task.only, *task.also}, list[Answer]()
+    for rank, one in enumerate(outcomes):
+        if rank < task.settings.lines or one.move in wanted:
+            name = text(one.move)
+            lines.append(InfoPeg(name, spread=one.spread))
+            lines.append(InfoText(f"score wp {100 * one.win:.2f} pv {name}"))
+    return tuple(lines)
+
+
+def _is_won(best: Outcome) -> bool:
+    return best.proven and best.win == 1.0
+
+
+def _counted(nodes: int, began: float, depth: str = "") -> InfoText:
+    ms = max(round(1_000 * (time.perf_counter() - began)), 1)
+    return InfoText(f"{depth}time {ms} nodes {nodes} nps {1_000 * nodes // ms}")

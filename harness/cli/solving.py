@@ -1,0 +1,147 @@
+"""What ``tilewire endgame`` and ``tilewire preendgame`` share: positions, a solver, its work."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from cyclopts import Parameter, Token
+
+from bot.endings import Solving, slices
+from bot.player import Budget
+from engine.notation import EventKind
+from engine.position import Position
+from engine.rules import Rules, why_not
+from protocol.channel import now_ms
+
+from .failing import CommandFailed
+from .options import say
+from .positions import game_and_line, position_after, read_position, replay_file
+
+if TYPE_CHECKING:
+    from engine.endgame import EndgameSolver
+    from lexicons.store import Lexicon
+
+__all__ = [
+    "USUAL_MEMORY",
+    "Memory",
+    "check_numbers",
+    "pace",
+    "position_asked",
+    "solver_for",
+    "work",
+]
+
+USUAL_MEMORY = 256 << 20
+
+_ENDS = (EventKind.RACK_LEFT, EventKind.RACK_LOST, EventKind.TIME)
+_UNITS = {"K": 10, "M": 20, "G": 30}  # powers of two
+
+
+def _parse_memory(text: str) -> int:
+    """Read ``256M`` or ``1G``, in bytes.
+
+    Raises:
+        ValueError: it is no such thing; a number needs its unit.
+    """
+    match = re.fullmatch(r"([0-9]{1,6})([KMG])(?:i?B)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no amount of memory; write 256M or 1G")
+    return int(match[1]) << _UNITS[match[2]]
+
+
+def _memory(_type: Any, tokens: Sequence[Token]) -> int:
+    return _parse_memory(tokens[0].value)
+
+
+Memory: TypeAlias = Annotated[int, Parameter(name="--memory", converter=_memory)]
+"""Bytes, given as ``256M`` or ``1G``."""
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """See that options that were given are more than 0, or fail with a sentence."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise CommandFailed(f"--{name} {number}: it is more than 0")
+
+
+def position_asked(what: str, rules: Rules) -> Position:
+    """Read a CGP, the file that has one, or ``GAME.gcg@LINE``; fail where nothing can be chosen.
+
+    Of a game it is what the player on turn sees, without the other rack.
+    """
+    named = game_and_line(what)
+    if named is None:
+        position, where = read_position(what, rules), ""
+    else:
+        position, where = _of_game(*named, rules), f"{what}: "
+    try:
+        reason = why_not(position, rules)
+    except ValueError as error:
+        raise CommandFailed(f"{where}{error}") from None
+    if reason:
+        raise CommandFailed(
+            f"{where}{reason}; a CGP is 'board racks scores zeros', and racks begin with the one "
+            "on turn, as in 'AEINRST/'"
+            if named is None
+            else f"{where}{reason}"
+        )
+    return position
+
+
+def _of_game(path: Path, line: int | None, rules: Rules) -> Position:
+    from ..analysis.questions import as_seen
+
+    _, played = replay_file(path, rules)
+    last = len(played.steps) + 1
+    if line is None or not 1 <= line <= last:
+        raise CommandFailed(f"{path}: say before which of its lines, {path}@1 to @{last}")
+    if any(step.event.kind in _ENDS for step in played.steps[: line - 1]):
+        raise CommandFailed(f"{path}@{line}: the game is over")
+    return as_seen(position_after(played, line - 1))
+
+
+def solver_for(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
+    """Make a solver, or fail with a sentence; whatever has to be compiled is compiled then."""
+    from engine.endgame import EndgameSolver
+    from lexicons.jit import tell_of_compiling, warm_up
+
+    tell_of_compiling(say)
+    try:
+        solver = EndgameSolver(words, rules, memory=memory, threads=threads)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    warm_up()
+    return solver
+
+
+def work(solving: Solving, time_ms: int, is_enough: Callable[[], bool] = lambda: False) -> float:
+    """Work for so long, or until it is over or enough; give the seconds that it took.
+
+    The first Ctrl-C is a wish to hear what is known by then; the second ends the command.
+    """
+    began = time.perf_counter()
+    budget = Budget(now_ms() + time_ms)
+
+    def hear(*_: object) -> None:
+        budget.cancel()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        for _ in slices(solving, budget):
+            if is_enough():
+                break
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return time.perf_counter() - began
+
+
+def pace(nodes: int, seconds: float) -> str:
+    """Say how much was looked at, and how fast."""
+    rate = nodes / max(seconds, 0.001)
+    return f"{nodes:,} nodes in {seconds:.2f} s ({rate:,.0f} a second)"

@@ -1,0 +1,174 @@
+"""``tilewire endgame`` and ``preendgame``: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from command_line import CommandLine
+
+from harness.cli.solving import work
+
+EMPTY = "/".join(["15"] * 7)
+WORDS = "at\nact\ncat\ncate\neat\nate\ntea\nteat\n"
+FEW = "?,?,0,0,0\nA,a,2,1,1\nC,c,1,3,0\nE,e,1,1,1\nT,t,2,1,0\n"
+MORE = "?,?,0,0,0\nA,a,6,1,1\nC,c,3,3,0\nE,e,3,1,1\nT,t,6,1,0\n"
+# An A on the board; CT against AET: CAT goes out for 5 points, and AET counts twice.
+OUT = f"{EMPTY}/7A7/{EMPTY} CT/AET 20/30 0"
+# CAT on the board; of eight tiles that are unseen one is in the bag.
+ONE_IN_BAG = f"{EMPTY}/6CAT6/{EMPTY} AACEETT/ 20/20 0"
+
+
+class Asks(Protocol):
+    """Asks a command about a position of a game with few tiles and words."""
+
+    def __call__(self, command: str, cgp: str, *options: object, tiles: str = FEW) -> int: ...
+
+
+@pytest.fixture
+def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(monkeypatch, capsys)
+
+
+@pytest.fixture
+def asks(tilewire: CommandLine, tmp_path: Path) -> Asks:
+    (tmp_path / "words.txt").write_text(WORDS)
+
+    def ask(command: str, cgp: str, *options: object, tiles: str = FEW) -> int:
+        (tmp_path / "tiles.csv").write_text(tiles)
+        given = ("--lexicon", tmp_path / "words.txt", "--distribution", tmp_path / "tiles.csv")
+        return tilewire(command, cgp, *given, *options)
+
+    return ask
+
+
+def as_json(tilewire: CommandLine, asks: Asks, *asked: object, tiles: str = FEW) -> dict[str, Any]:
+    assert asks(*map(str, asked), "--json", tiles=tiles) == 0, tilewire.err
+    found: dict[str, Any] = json.loads(tilewire.out)
+    return found
+
+
+# --- endgame --------------------------------------------------------------------------------------
+
+
+def test_an_endgame_is_proven(tilewire: CommandLine, asks: Asks) -> None:
+    found = as_json(tilewire, asks, "endgame", OUT)
+    assert (found["value"], found["proven"], found["spread"]) == (11, True, 1)
+    assert found["floor"] == found["ceiling"] == 11
+    assert found["scores"] == [5]
+    assert found["pv"] == [found["move"]]
+    assert found["nodes"] > 0
+    left_out = as_json(tilewire, asks, "endgame", OUT.replace("AET", ""))
+    assert (left_out["value"], left_out["pv"]) == (11, found["pv"])
+
+
+def test_an_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
+    assert asks("endgame", OUT) == 0
+    text = " ".join(tilewire.out.split())
+    assert text.startswith("CT, 20 : 30, 0 in the bag, the opponent holds AET")
+    assert "tiles that are left +6 +1 value +11, spread at the end +1: proven" in text
+    assert asks("endgame", OUT, "--first-win") == 0
+    assert "proven: a win, by 1 at least" in tilewire.out
+
+
+def test_what_is_not_proven_is_said_not_to_be(tilewire: CommandLine) -> None:
+    late = (
+        "5BERGS5/4PA3U5/2QAID3R5/3BEE3F2S2/1P1ET2VIATIC2/MA1TAW3c2H2/ES3IS2E2A2/AT1FOLIA4V2/"
+        "LI1L1EX1E6/1N1O1D2N2Y3/1GNU2C1JETE3/2ER2OHO2N3/2O3GOY6/1INDOW1U7/4DORR7 IKLMTZ/ 0/0 0"
+    )
+    assert tilewire("endgame", late, "--time", "1ms") == 0
+    assert ": not proven" in tilewire.out
+    assert "more --time may change it" in tilewire.out
+
+
+# --- preendgame -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["rational", "static"])
+def test_a_pre_endgame(tilewire: CommandLine, asks: Asks, model: str) -> None:
+    asked = ("preendgame", ONE_IN_BAG, "--model", model, "--candidates", 3, "--time", "20s")
+    found = as_json(tilewire, asks, *asked, tiles=MORE)
+    assert (found["model"], found["bag"], found["mass"], found["settled"]) == (model, 1, 1, True)
+    moves = found["moves"]
+    assert len(moves) == 4  # and the pass
+    assert moves[0]["cases"] == found["cases"] > 1
+    for one in moves:
+        assert one["wins"] + one["draws"] + one["losses"] == pytest.approx(1)
+        assert one["win"] == pytest.approx(one["wins"] + one["draws"] / 2)
+
+
+def test_a_pre_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
+    given = ("--top", 2, "--time", "20s", "--seed", 1)
+    assert asks("preendgame", ONE_IN_BAG, *given, tiles=MORE) == 0
+    heading, _, head, _, *rows, _, cases, nodes = tilewire.out.splitlines()
+    assert heading == "AACEETT, 20 : 20, 1 in the bag"
+    assert head.split()[:5] == ["move", "score", "leave", "win", "%"]
+    assert len(rows) == 2
+    assert cases.endswith("cases of bag and other rack, all that there are")
+    assert "nodes in" in nodes
+
+
+# --- being stopped --------------------------------------------------------------------------------
+
+
+class Interrupted:
+    """Goes on for ever, and is interrupted at once."""
+
+    is_over = False
+
+    def advance(self, nodes: int) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return nodes
+
+
+def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert work(Interrupted(), 10**9) < 10**6
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "cgp", "options", "sentence"),
+    [
+        ("endgame", OUT.replace("CT/AET", "CT/AE"), (), "1 tile is in the bag"),
+        ("endgame", OUT.replace("CT/AET", "/AET"), (), "no rack is on turn"),
+        ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "hold 3 of T"),
+        ("endgame", OUT.replace("30 0", "30 6"), (), "the game is over, after 6 scoreless turns"),
+        ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "the game is over"),
+        ("endgame", OUT, ("--time", "0s"), "--time 0: it is more than 0"),
+        ("endgame", OUT, ("--memory", "1M"), "1,048,576 bytes of memory"),
+        ("endgame", OUT, ("--threads", "0"), "--threads 0: it is more than 0"),
+        ("preendgame", OUT, (), "the bag is empty: use tilewire endgame"),
+        ("preendgame", OUT, ("--top", "0"), "--top 0: it is more than 0"),
+    ],
+)
+def test_what_can_not_be_solved(
+    tilewire: CommandLine, asks: Asks, command: str, cgp: str, options: tuple[str], sentence: str
+) -> None:
+    assert asks(command, cgp, *options) == 2
+    assert sentence in tilewire.err
+    assert tilewire.err.count("\n") == 1
+    assert tilewire.out == ""
+
+
+def test_how_much_memory_is_said_with_its_unit(tilewire: CommandLine) -> None:
+    assert tilewire("endgame", OUT, "--memory", "256") != 0
+    assert "write 256M or 1G" in " ".join((tilewire.out + tilewire.err).split())
+
+
+def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> None:
+    sheet = tmp_path / "game.gcg"
+    sheet.write_text("#player1 a A\n#player2 b B\n>a: ACT 8H AT +4 4\n>b: AET - +0 0\n")
+    found = as_json(tilewire, asks, "endgame", f"{sheet}@2")
+    assert found["proven"]
+    assert len(found["pv"]) == len(found["scores"])
+    assert asks("endgame", str(sheet)) == 2
+    assert f"say before which of its lines, {sheet}@1 to @3" in tilewire.err
+    assert asks("endgame", f"{sheet}@3") == 2
+    assert f"{sheet}@3: no rack is on turn" in tilewire.err
