@@ -27,8 +27,6 @@ SIMULATED = 0.3
 COMPARED = {1: 10, 2: 8}
 """Candidates that are taken to the end, by tiles in the bag: the best by the simulation."""
 COMPARED_BEYOND = 6
-DECIDED = 0.005
-"""A probability to win, or to lose, below which there is nothing more to decide."""
 
 
 class EndgameSearch:
@@ -53,7 +51,7 @@ class EndgameSearch:
                 if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
                     offered = found
                     budget.offer(self._choice(found))
-            if _win(self._solver.solution, self._view.spread) is not None:
+            if _is_decided(self._solver.solution, self._view.spread):
                 break
         return self._choice(self._solver.solution)
 
@@ -66,23 +64,24 @@ class EndgameSearch:
         score = 0
         if isinstance(move, Place):
             score = score_play(view.position.board, move, view.rules).score
-        win = _win(found, view.spread)
-        return Choice(
+        final = view.spread + value
+        considered = Considered(
             move,
             score=score,
-            equity=value * 1_000,
-            text=f"{view.spread + value:+} at the end, {_certainty(found)}",
-            candidates=(Considered(move, score=score, win=win, equity=float(value)),),
+            win=(final > 0) + (final == 0) / 2,
+            win_error=0.0 if _is_decided(found, view.spread) else None,
+            equity=float(value),
+            samples=found.nodes,
         )
+        text = f"{final:+} at the end, {_certainty(found)}"
+        return Choice(move, score=score, equity=value * 1_000, text=text, candidates=(considered,))
 
 
-def _win(found: Solution, lead: int) -> float | None:
-    """Give what comes of the game if it is certain: 1, ½ or 0."""
-    if found.floor is not None and lead + found.floor > 0:
-        return 1.0
-    if found.ceiling is not None and lead + found.ceiling < 0:
-        return 0.0
-    return 0.5 if found.proven else None
+def _is_decided(found: Solution, lead: int) -> bool:
+    """Tell whether it is certain who wins."""
+    wins = found.floor is not None and lead + found.floor > 0
+    loses = found.ceiling is not None and lead + found.ceiling < 0
+    return found.proven or wins or loses
 
 
 def _certainty(found: Solution) -> str:
@@ -118,8 +117,6 @@ class PreEndgameSearch:
         self._simulate(budget)
         simulated = self._search.choice()
         budget.offer(simulated)
-        if self._is_decided(simulated):
-            return self._search.run(budget)
         pre_endgame = PreEndgame(
             self._solver,
             generator_for(self._view),
@@ -141,11 +138,6 @@ class PreEndgameSearch:
             steps += 1
             if steps % OFFER_EVERY == 1:
                 budget.offer(self._search.choice())
-
-    def _is_decided(self, simulated: Choice) -> bool:
-        """Tell whether every candidate wins, or every one loses, or there is but one."""
-        wins = [one.win for one in simulated.candidates if one.win is not None]
-        return len(wins) < 2 or max(wins) < DECIDED or min(wins) > 1 - DECIDED
 
     def _candidates(self) -> list[RankedMove]:
         """Give the best candidates of the simulation, in its order."""

@@ -24,6 +24,7 @@ from engine.generate import Generator, check_rack
 from engine.kernels.endgame import MAX_PLIES, MOST_LISTED
 from engine.kernels.transpositions import UNKNOWN
 from engine.moves import PASS, Move, Place
+from engine.packing import unpack
 from engine.position import Board, Position, Rack, unseen
 from engine.questions import Questions
 from engine.rules import Rules, rack_tiles, score_play, standard_rules
@@ -131,7 +132,7 @@ class EndgameSolver:
             raise ValueError(f"{threads} threads; one is the least")
         if memory < (least := least_memory(threads)):
             raise ValueError(
-                f"{memory:,} bytes of memory; {threads} threads take {least:,} or more"
+                f"{memory:,} bytes of memory; with threads: {threads} it takes {least:,} or more"
             )
         self._rules = rules
         # What is known of positions gets half, what lines hold the rest, by thread.
@@ -164,15 +165,18 @@ class EndgameSolver:
             without: moves that are not to be chosen, 64 at most.
 
         Raises:
-            ValueError: as ``with_both_racks``, or too many moves are named.
+            ValueError: as ``with_both_racks``; too many moves are named, one of ``only`` is not
+                legal, or none is left.
         """
         position = with_both_racks(position, self._rules)
         seat = position.on_turn
         lead = position.scores[seat] - position.scores[1 - seat]
         self._questions = Questions(-lead if first_win else None)
         self._position, self._only, self._without = position, tuple(only), tuple(without)
+        if only or without:
+            self._check_choice()
         for one in self._searchers:
-            one.begin(position, self._pass_ends, only, without)
+            one.begin(position, self._turns, only, without)
         self._move: Move | None = None
         self._sure: Move | None = None
         self._asked = 0  # nodes, for the question of now
@@ -250,26 +254,29 @@ class EndgameSolver:
         """
         questions, position = self._questions, self._position
         value, depth = questions.value, questions.ahead
-        pass_ends = self._pass_ends
+        turns = self._turns
         line = [self._best()]
         while True:
-            was_pass = line[-1] == PASS
-            if was_pass and pass_ends:
+            if line[-1] == PASS and turns == 1:
                 break
             position, score = _after(position, line[-1], self._rules)
             if not position.racks[1 - position.on_turn] or self._move is None:
                 break
-            value, depth, pass_ends = score - value, depth - 1, was_pass
-            answer = self._answer(position, pass_ends, value, depth)
+            value, depth = score - value, depth - 1
+            if line[-1] != PASS:
+                turns = self._rules.scoreless_limit
+            else:  # two passes may end the game, if every move could be chosen from the first on
+                turns = turns - 1 if self._only or self._without else 1
+            answer = self._answer(position, turns, value, depth)
             if answer is None:
                 break
             line.append(answer)
         return tuple(line)
 
-    def _answer(self, position: Position, pass_ends: bool, value: int, depth: int) -> Move | None:
+    def _answer(self, position: Position, turns: int, value: int, depth: int) -> Move | None:
         """Give the move that holds a value, if that is found out at once."""
         follower, proven = self._follower, self._questions.is_proven
-        follower.begin(position, pass_ends)
+        follower.begin(position, turns)
         left = _LINE_NODES
         for deep in range(1, MAX_PLIES if proven else depth + 1):
             left -= follower.search(value - 1, deep, left)
@@ -280,9 +287,19 @@ class EndgameSolver:
         return None
 
     @property
-    def _pass_ends(self) -> bool:
-        """Whether a pass ends the game at once."""
-        return self._position.scoreless_turns >= self._rules.scoreless_limit - 1
+    def _turns(self) -> int:
+        """How many scoreless turns in a row will end the game."""
+        return self._rules.scoreless_limit - self._position.scoreless_turns
+
+    def _check_choice(self) -> None:
+        """See that there is a choice, of legal moves."""
+        found = self._generator.arrays(self._position)
+        legal = set(unpack(found.packed, self._position.board))
+        for move in self._only:
+            if move not in legal:
+                raise ValueError(f"{move} is not legal here, so it can't be chosen")
+        if not (set(self._only) or legal) - set(self._without):
+            raise ValueError("no move is left to choose")
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:

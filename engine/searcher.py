@@ -83,11 +83,21 @@ class Searcher:
     def begin(
         self,
         position: Position,
-        pass_ends: bool,
+        turns: int,
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
-        """Take a position up, both racks of which are known."""
+        """Take a position up, both racks of which are known.
+
+        Args:
+            position: the position.
+            turns: so many scoreless ones in a row will end the game.
+            only: the moves to choose from; none: all.
+            without: moves that are not to be chosen.
+
+        Raises:
+            ValueError: more moves than there is room for.
+        """
         search = self._search
         for name, moves in (("only", only), ("without", without)):
             if len(moves) > MOST_LISTED:
@@ -101,7 +111,7 @@ class Searcher:
             racks[seat, : len(rack)] = rack
         sizes = np.array([len(rack) for rack in position.racks])
         self._board = position.board
-        self._begun = racks, sizes, position.on_turn, pass_ends
+        self._begun = racks, sizes, position.on_turn, turns
         self.abandon()
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import shlex
 import sys
@@ -69,6 +70,14 @@ class EngineGames:
     def left(self) -> list[str]:
         """List the command lines of the processes that are left."""
         return list(marked(self.mark).values())
+
+    async def until_there_are(self, processes: int) -> None:
+        """Wait for so many; one that is just becoming another program bears no mark."""
+        for _ in range(1_000):
+            if len(self.left()) == processes:
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError(f"{processes} processes are expected; there are {self.left()}")
 
 
 @cache

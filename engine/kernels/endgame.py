@@ -80,8 +80,8 @@ from lexicons.memory import put_word, word_at
 
 __all__ = ["CANDIDATE_WORDS", "ENDGAME", "MAX_PLIES", "begin_endgame", "search_endgame"]
 
-MAX_PLIES = 4 * MAX_PLACED + 4
-"""Every tile a play of its own, a pass after each, and some."""
+MAX_PLIES = 4 * MAX_PLACED + 6
+"""Every tile a play of its own, a pass before and after each, and some."""
 CANDIDATE_WORDS = 2
 """64-bit words of a candidate: how it is ordered, with its points and those of its tiles; and the
 packed move."""
@@ -151,6 +151,7 @@ ENDGAME = np.dtype(
         ("is_restricted", np.bool_),  # some moves may not be chosen
         ("without", np.uint64, (MOST_LISTED,)),
         ("without_count", np.int64),
+        ("turns", np.int64),  # scoreless ones in a row that end the game, at the first ply
         ("best_move", np.uint64),  # that was last enough at the first ply
         ("noise", np.int64),  # points by which the order is disturbed; each thread has its own
     ],
@@ -173,9 +174,11 @@ def begin_endgame(
     racks: Any,
     sizes: Any,
     seat: int,
-    pass_ends: bool,
+    turns: int,
 ) -> None:
     """Take a position up: the desk's board was set up, ``racks`` are sorted tiles by seat.
+
+    So many scoreless ``turns`` in a row will end the game.
 
     ``search_array`` and ``desk_array`` are modified in place.
     """
@@ -199,7 +202,9 @@ def begin_endgame(
         if here.letter:
             root.board_key += _square_key(square, np.uint64(here.letter), np.int64(here.value))
     root.seat = seat
-    root.pass_ends = pass_ends
+    root.pass_ends = turns == 1
+    root.move = 0
+    search.turns = turns
     for line in range(2 * board.side):
         root.hashes[line] = 0
         for one in range(2):
@@ -313,7 +318,7 @@ def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
         child.held[seat] = frame.held[seat]
         child.points[seat] = frame.points[seat]
     child.seat = 1 - frame.seat
-    child.pass_ends = move == PASS_MOVE
+    child.pass_ends = move == PASS_MOVE and _is_shortcut(search)
     child.depth = frame.depth - 1
     child.alpha = frame.score - frame.alpha - 1
     child.first = frame.first + frame.count
@@ -324,6 +329,18 @@ def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
         play(desk.board, words.nodes, move)
     search.ply += 1
     search.entering = True
+
+
+@helper
+def _is_shortcut(search: Endgame1) -> Any:
+    """Tell whether the next pass may end the game, after this one.
+
+    The formula above is about the best of all moves. So a pass at the first ply, where others may
+    not be chosen, takes no shortcut, nor does the one that leads back to a choice of all.
+    """
+    if not search.is_restricted or search.ply > 1 or search.frames[0].move != PASS_MOVE:
+        return True
+    return search.turns == 2 + search.ply
 
 
 @helper

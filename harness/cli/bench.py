@@ -40,6 +40,13 @@ _SYNTHETIC_SEED = 1
 
 app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
 
+_ENDGAMES = {
+    "endgame": "Solve endgames; print how soon they are proven, and how good values are before.",
+    "endgame-check": "See whether proven values are right: by plain minimax, and by each other.",
+}
+for _name, _help in _ENDGAMES.items():
+    app.command(f"harness.cli.endings:{_name.replace('-', '_')}", name=_name, help=_help)
+
 
 @app.command
 def faults(*, json_: JsonOption = False) -> None:

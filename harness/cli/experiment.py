@@ -49,11 +49,20 @@ _BELIEFS = {
 _GAINS = {
     "gains": "See where guessing the opponent's rack pays: by tiles unseen, and by tiles played.",
 }
+_ENDINGS = {
+    "endings": "See what solving endgames gains on static play, from when the bag is empty.",
+}
+_LATE = {
+    "preendings": "See what solving pre-endgames gains on simulating them.",
+    "late": "Play from seven tiles in the bag or fewer on clocks, one player against another.",
+}
 for _module, _commands in (
     ("measure", _MEASURES),
     ("strength", _STRENGTHS),
     ("believing", _BELIEFS),
     ("gains", _GAINS),
+    ("endings", _ENDINGS),
+    ("late", _LATE),
 ):
     for _name, _help in _commands.items():
         app.command(f"harness.cli.{_module}:{_name}", name=_name, help=_help)

@@ -20,6 +20,7 @@ from bot.players.champion import GUESSES, LIKELY, ChampionPlayer
 from bot.players.simulating import SimulatingPlayer, seed_of
 from bot.players.static import StaticPlayer, generator_for, static_choice
 from bot.registry import SeatError, create_player, parse_seat
+from bot.search import Search
 from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.generate import ScoredMove, legal_moves
@@ -185,6 +186,7 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
     for player in (SimulatingPlayer(**QUICK), ChampionPlayer(exact="no")):
         assert isinstance(player, SimulatingPlayer)
         search = player.search(view)
+        assert isinstance(search, Search)
         assert search.simulation.plies == TO_THE_END
         assert search.simulation.exact == (bag == 0)
         choice = player.choose(view, unlimited())

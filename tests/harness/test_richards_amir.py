@@ -56,6 +56,7 @@ class Witness(FullKnowledgePlayer):
 
     def search(self, view: View) -> Search:
         found = super().search(view)
+        assert isinstance(found, Search)
         self.told.append(view.position.racks)
         self.searched.append(found.simulation.position.racks)
         return found

@@ -123,9 +123,7 @@ async def test_all_that_it_started_ends_with_it(games: EngineGames) -> None:
     it = await EngineProcess.start(games.command(fault="children+deaf"), name="it")
     it.send("siu")
     await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
-    async with asyncio.timeout(10):  # while one becomes another program, it bears no mark
-        while len(games.left()) != 4:  # the guard, the engine, and two that it started
-            await asyncio.sleep(0.01)
+    await games.until_there_are(4)  # the guard, the engine, and two that it started
     await it.kill()
     assert games.left() == []
 

@@ -1,0 +1,96 @@
+"""The slow twin of the endgame solver: every move of every position, and nothing left out.
+
+No bounds, no order, no shortcut: six scoreless turns in a row end the game, and no fewer. What
+placements are worth is kept for positions that come up again. Three tiles a side take from a
+millisecond to minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from engine.generate import Generator
+from engine.moves import PASS, Move, Place
+from engine.position import Board, Position, Rack
+from engine.rules import Rules
+from lexicons.store import Lexicon
+
+__all__ = ["Minimax"]
+
+_NOTHING = -(10**6)
+"""Less than any move is worth."""
+
+
+class Minimax:
+    """Works out what endgames are worth, one after another; what it works out it keeps."""
+
+    def __init__(self, lexicon: Lexicon, rules: Rules) -> None:
+        self._generator = Generator(lexicon, rules)
+        self._rules = rules
+        self._points = cache(rules.distribution.value)
+        self._by_placing = cache(self._best_placement)
+
+    def value(self, position: Position) -> int:
+        """Give the points that the player on turn gains on the other until the game is over.
+
+        Args:
+            position: with both racks and an empty bag.
+        """
+        own, other = _racks(position)
+        return self._value(position.board.squares, own, other, position.scoreless_turns)
+
+    def after(self, position: Position, move: Move) -> int:
+        """Give what he gains if he makes this move, and both do their best from then on.
+
+        Raises:
+            ValueError: he can't make it.
+        """
+        own, other = _racks(position)
+        if move == PASS:
+            return self._by_passing(position.board.squares, own, other, position.scoreless_turns)
+        for one, squares, score, left in self._placements(position.board.squares, own, other):
+            if one == move:
+                return self._placed(squares, score, left, other)
+        raise ValueError(f"{move} is not among the moves of the position")
+
+    def _value(self, squares: bytes, own: Rack, other: Rack, scoreless: int) -> int:
+        """See ``value``; the racks are those of the player on turn and of the other."""
+        return max(
+            self._by_passing(squares, own, other, scoreless),
+            self._by_placing(squares, own, other),
+        )
+
+    def _by_passing(self, squares: bytes, own: Rack, other: Rack, scoreless: int) -> int:
+        if scoreless + 1 < self._rules.scoreless_limit:
+            return -self._value(squares, other, own, scoreless + 1)
+        return self._points(other) - self._points(own)  # each loses his own
+
+    def _best_placement(self, squares: bytes, own: Rack, other: Rack) -> int:
+        """Give what the best placement gains; how many turns had no score before is no matter."""
+        values = [
+            self._placed(after, score, left, other)
+            for _, after, score, left in self._placements(squares, own, other)
+        ]
+        return max(values, default=_NOTHING)
+
+    def _placed(self, squares: bytes, score: int, left: Rack, other: Rack) -> int:
+        """Give what a placement gains, by the board, the score and the rack that come of it."""
+        if not left:
+            return score + 2 * self._points(other)
+        return score - self._value(squares, other, left, 0)
+
+    def _placements(
+        self, squares: bytes, own: Rack, other: Rack
+    ) -> Iterator[tuple[Move, bytes, int, Rack]]:
+        """Give each placement with the board, the score and the rack that come of it."""
+        board = Board(self._rules.layout, squares)
+        for one in self._generator.everything(Position(board, (own, other), (0, 0))):
+            if isinstance(one.move, Place):
+                yield one.move, board.with_move(one.move).squares, one.score, one.leave
+
+
+def _racks(position: Position) -> tuple[Rack, Rack]:
+    """Give the rack of the player on turn and the other's, sorted."""
+    own = position.racks[position.on_turn]
+    return tuple(sorted(own)), tuple(sorted(position.racks[1 - position.on_turn]))

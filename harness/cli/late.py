@@ -1,0 +1,282 @@
+"""``experiment preendings`` and ``experiment late``: what solving the ends of games is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
+
+from cyclopts import Parameter
+
+from .. import figures
+from .failing import CommandFailed
+from .field import load_field
+from .long_runs import check_cores, check_counts, fill, going_on, telling, with_error
+from .options import Duration, JsonOption, LeavesOption, LexiconOption, load_words, say
+from .preendgame import ModelName
+from .solving import USUAL_MEMORY, Memory, check_numbers
+
+if TYPE_CHECKING:
+    from ..bench.selfplay import Field
+    from ..experiments.late_games import LateRow, ThinkingRow
+    from ..experiments.preendings import PreEndingsRow
+
+__all__ = ["late", "preendings"]
+
+ChooserName: TypeAlias = Literal["preendgame", "champion"]
+
+_Common = TypeVar("_Common")
+_Records = Sequence[dict[str, Any]]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing:
+    """What is played with, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    leaves: LeavesOption = None
+    """trained, formula or a leave table (KLV2) of the static players whose games positions are of.
+    [default: the players' own]"""
+    workers: int = 1
+    """How many positions at once, each in a process and on a core of its own."""
+    seed: int = 0
+    """For those games, and for all else that chance does."""
+    out: Annotated[Path | None, Parameter(name="--out")] = None
+    """Where results are kept, a line of JSON a position; the same command goes on with it."""
+    json_: JsonOption = False
+    """Print JSON."""
+
+    def field(self) -> Field:
+        """Load words, rules and a leave table, or fail with a sentence."""
+        check_counts(workers=self.workers)
+        check_cores(self.workers)
+        return load_field(load_words(self.lexicon), self.leaves)
+
+    def work(
+        self,
+        settings: Mapping[str, object],
+        count: int,
+        function: Callable[[_Common, int], dict[str, Any]],
+        common: _Common,
+        show: Callable[[_Records], None],
+    ) -> None:
+        """Work out what is missing and show all that there is, also when it is stopped.
+
+        One worker is this process itself.
+        """
+        from ..experiments.games import open_players
+        from ..experiments.lines import open_lines
+
+        with _told_to_end(), going_on(self.out), open_lines(self.out, settings) as lines:
+            try:
+                if lines.missing(count):
+                    with open_players(self.workers, say) as crew:
+                        fill(lines, count, crew, function, common, telling(count, "positions"))
+            except KeyboardInterrupt:
+                show(lines.records)
+                raise
+            show(lines.records[:count])
+
+    def about(self, experiment: str, field: Field) -> dict[str, object]:
+        """Say which games positions are of, words and leaves by checksums."""
+        leaves = hashlib.sha256(field.leaves.values.tobytes()).hexdigest()
+        about = {"experiment": experiment, "seed": self.seed}
+        return about | {"lexicon": field.lexicon.checksum, "leaves": leaves}
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def preendings(
+    *,
+    positions: int = 100,
+    time: Duration = 5_000,
+    bag: int = 1,
+    within: int | None = None,
+    proof: Duration = 20_000,
+    by: ChooserName = "preendgame",
+    model: ModelName = "rational",
+    memory: Memory = USUAL_MEMORY,
+    playing: _Playing | None = None,
+) -> None:
+    """See what solving pre-endgames gains on simulating them.
+
+    Both choose a move in the same time. Where they differ, both moves are played out by the solver
+    in every case of bag and other rack.
+
+    Args:
+        positions: How many, each of a game of its own between static players.
+        time: For a choice.
+        bag: Tiles in the bag, 1 to 7; with each the cases are more than twice as many.
+        within: Only positions in which nobody leads by more points; others are mostly decided.
+        proof: At most so long for each case that a choice is judged in.
+        by: Who solves: preendgame, with the moves of the highest static equity, or champion, with
+            the best of a simulation of its own.
+        model: The opponent, as tilewire preendgame takes him, while there are tiles in the bag.
+        memory: That the solver may take.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    check_counts(positions=positions)
+    check_numbers(time=time, proof=proof, within=within)
+    field = playing.field()
+    from engine.endgame import least_memory
+    from engine.preendgame import MOST_IN_BAG
+
+    from ..experiments.preendings import PreEndings, chosen_in, preendings_row
+
+    if not 1 <= bag <= MOST_IN_BAG:
+        raise CommandFailed(f"--bag {bag}: a pre-endgame has 1 to {MOST_IN_BAG} tiles in it")
+    if memory < (least := least_memory(1)):
+        raise CommandFailed(f"--memory: a solver takes {least >> 20}M or more")
+    asked: dict[str, object] = {"bag": bag, "time_ms": time, "proof_ms": proof}
+    asked |= {"by": by, "model": model, "memory": memory, "within": within}
+
+    def show(records: _Records) -> None:
+        row = preendings_row(records)
+        if playing.json_:
+            print(json.dumps(dataclasses.asdict(row), ensure_ascii=False))
+        else:
+            print(figures.table(("figure", "value"), _preendings_figures(row)))
+
+    playing.work(
+        playing.about("preendings", field) | asked,
+        positions,
+        chosen_in,
+        PreEndings(field, playing.seed, bag, time, proof, by, model, memory, within),
+        show,
+    )
+
+
+def late(
+    *,
+    seats: Annotated[tuple[str, str], Parameter(name="--seats", negative="")] = (
+        "champion",
+        "champion?exact=no",
+    ),
+    positions: int = 2_000,
+    clock: Duration = 60_000,
+    once: Annotated[bool, Parameter(name="--once", negative="")] = False,
+    playing: _Playing | None = None,
+) -> None:
+    """Play one player against another from where the bag has seven tiles or fewer, on clocks.
+
+    Each position is played twice with the same bag, the players in either seat.
+
+    Args:
+        seats: The player and the opponent: players of the house, or package.module:factory.
+        positions: How many, each of a game of its own between static players.
+        clock: That each had for the whole game; what is left of it is for the rest.
+        once: Play each position once, with the player on turn in every other one.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    check_counts(positions=positions)
+    check_numbers(clock=clock)
+    field = playing.field()
+    from ..experiments.late_games import (
+        LateGames,
+        late_games,
+        late_row,
+        player_of,
+        thinking_rows,
+    )
+
+    try:
+        for seat in seats:
+            player_of(seat)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+
+    def show(records: _Records) -> None:
+        row, thinking = late_row(seats, records), thinking_rows(records)
+        if playing.json_:
+            found = dataclasses.asdict(row) | {"thinking": list(map(dataclasses.asdict, thinking))}
+            print(json.dumps(found, ensure_ascii=False))
+        else:
+            print(figures.table(_LATE, [_late_row(row)]))
+            print()
+            print(figures.table(_THINKING, list(map(_thinking_row, thinking))))
+
+    playing.work(
+        playing.about("late", field) | {"seats": seats, "clock_ms": clock, "once": once},
+        positions,
+        late_games,
+        LateGames(seats, field, playing.seed, clock, once),
+        show,
+    )
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def _preendings_figures(row: PreEndingsRow) -> list[tuple[str, str]]:
+    win_gain = with_error(row.win_gain, row.win_gain_error, 2, times=100, sign=True, unit=" %")
+    return [
+        ("positions", f"{row.positions:,}"),
+        ("choices differ in", f"{row.differ:,}"),
+        ("there: won by the simulation's choice", figures.share(row.sim_win)),
+        ("… by the pre-endgame's", figures.share(row.exact_win)),
+        ("it wins more often in", f"{row.more_wins:,}"),
+        ("… less often in", f"{row.fewer_wins:,}"),
+        ("as often, and gains more points in", f"{row.more_points:,}"),
+        ("… fewer points in", f"{row.fewer_points:,}"),
+        ("games won more, of all positions (95 %)", win_gain),
+        (
+            "points more, of all positions (95 %)",
+            with_error(row.points_gain, row.points_gain_error, 2, sign=True),
+        ),
+        ("cases whose points are proven", figures.share(row.proven)),
+        ("cases whose winner is proven", figures.share(row.decided)),
+        ("positions judged by a model", f"{row.modelled:,}"),
+    ]
+
+
+_LATE = (
+    "player – opponent",
+    "positions",
+    "games",
+    "gain, points a game (95 %)",
+    "games won (95 %)",
+    "better in",
+    "worse in",
+    "overtime",
+)
+_THINKING = ("in the bag", "turns", "opponent's", "mean", "opponent's", "longest", "opponent's")
+
+
+def _late_row(row: LateRow) -> tuple[str, ...]:
+    return (
+        f"{row.player} – {row.opponent}",
+        f"{row.positions:,}",
+        f"{row.games:,}",
+        with_error(row.gain, row.gain_error, 2, sign=True),
+        with_error(row.won, row.won_error, 1, times=100, unit=" %"),
+        f"{row.better:,}",
+        f"{row.worse:,}",
+        " – ".join(map(str, row.overtime)),
+    )
+
+
+def _thinking_row(row: ThinkingRow) -> tuple[str, ...]:
+    return (
+        str(row.bag),
+        *(f"{turns:,}" for turns in row.turns),
+        *map(figures.duration, row.mean_ms),
+        *map(figures.duration, row.longest_ms),
+    )

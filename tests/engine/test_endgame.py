@@ -1,0 +1,288 @@
+"""Endgames: values held against plain minimax and against each other, lines played to the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from engine.endgame import EndgameSolver, Solution, least_memory
+from engine.generate import legal_moves
+from engine.moves import PASS, Exchange
+from engine.position import Board, Position, Rack
+from engine.rules import standard_rules
+from harness.bench.minimax import Minimax
+from harness.experiments.endings import (
+    EMPTY_BAG,
+    FEW_TILES,
+    Wanted,
+    as_game,
+    late_position,
+    mirrored,
+    with_seats_swapped,
+)
+from lexicons.store import Lexicon, load_lexicon
+from lexicons.tables import leaves_for
+
+RULES = standard_rules()
+MEMORY = least_memory(1)
+ENOUGH = 1_000_000
+"""Nodes, for any proof here."""
+SEED = 5
+SMALL = (6, 9, 11, 12, 21, 30, 39, 112, 125, 236, 239)
+"""Numbers of small endgames that plain minimax is soon done with."""
+REAL = (5, 18, 20, 21, 34)
+"""… and of first positions with an empty bag that are proven in some thousand nodes."""
+
+
+@cache
+def words() -> Lexicon:
+    return load_lexicon()
+
+
+@cache
+def small(number: int) -> Position:
+    return _late(number, FEW_TILES)
+
+
+@cache
+def real(number: int) -> Position:
+    return _late(number, EMPTY_BAG)
+
+
+def _late(number: int, wanted: Wanted) -> Position:
+    leaves = leaves_for(RULES.distribution)
+    return late_position(words(), RULES, leaves, SEED, number, wanted).position
+
+
+def other_on_turn(position: Position) -> Position:
+    return replace(position, on_turn=1 - position.on_turn)
+
+
+def with_rack(position: Position, rack: Rack, *, opponent: bool = False) -> Position:
+    seat = position.on_turn ^ opponent
+    racks = position.racks
+    return replace(position, racks=(racks[0], rack) if seat else (rack, racks[1]))
+
+
+def lead(position: Position) -> int:
+    return position.scores[position.on_turn] - position.scores[1 - position.on_turn]
+
+
+class Solver:
+    """A solver, and what it makes of positions."""
+
+    def __init__(self, memory: int = MEMORY, threads: int = 1) -> None:
+        self.solver = EndgameSolver(words(), RULES, memory=memory, threads=threads)
+
+    def __call__(self, position: Position, *, nodes: int = ENOUGH, **asked: Any) -> Solution:
+        """Solve, in slices of so many nodes."""
+        self.solver.begin(position, **asked)
+        while self.solver.advance(nodes):
+            pass
+        assert self.solver.is_over
+        return self.solver.solution
+
+
+@pytest.fixture(scope="module")
+def solve() -> Solver:
+    return Solver()
+
+
+# --- what is proven -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", SMALL)
+def test_a_proven_value_is_that_of_plain_minimax(solve: Solver, number: int) -> None:
+    minimax = Minimax(words(), RULES)
+    for begun in (small(number), other_on_turn(small(number))):
+        for scoreless in range(RULES.scoreless_limit):
+            position = replace(begun, scoreless_turns=scoreless)
+            found = solve(position)
+            assert found.proven
+            assert found.floor == found.value == found.ceiling == minimax.value(position)
+            assert minimax.after(position, found.move) == found.value
+
+
+def test_the_small_ones_are_of_every_kind() -> None:
+    positions = [one for n in SMALL for one in (small(n), other_on_turn(small(n)))]
+    moves = [legal_moves(one, words(), RULES) for one in positions]
+    assert any(0 in rack for one in positions for rack in one.racks), "a blank"
+    assert any(len(found) == 1 for found in moves), "a side that cannot move"
+    assert {len(rack) for one in positions for rack in one.racks} == {1, 2, 3}
+
+
+@pytest.mark.parametrize("number", REAL)
+def test_memory_threads_and_the_way_round_make_no_difference(solve: Solver, number: int) -> None:
+    position = real(number)
+    value = solve(position).value
+    little, two = Solver(2 * MEMORY), Solver(2 * MEMORY, threads=2)
+    found = {
+        "more memory": little(position),
+        "two threads": two(position),
+        "mirrored": solve(mirrored(position)),
+        "seats": solve(with_seats_swapped(position)),
+        "other rack unknown": solve(with_rack(position, (), opponent=True)),
+        "own rack unknown": solve(with_rack(position, ())),
+        "again": solve(position),
+    }
+    assert {way: (one.value, one.proven) for way, one in found.items()} == dict.fromkeys(
+        found, (value, True)
+    )
+
+
+@pytest.mark.parametrize("number", [*REAL, *SMALL])
+def test_a_line_goes_to_the_end_and_gains_the_value(solve: Solver, number: int) -> None:
+    position = real(number) if number in REAL else small(number)
+    found = solve(position)
+    line = solve.solver.line()
+    assert line[0] == found.move == found.sure
+    game = as_game(position, RULES)
+    for move in line:
+        game = game.play(move, words().graph.contains)
+    while game.over is None and line[-1] == PASS:  # two passes are as good as six
+        game = game.play(PASS, None)
+    assert game.over is not None
+    seat = position.on_turn
+    scores = game.position.scores
+    assert scores[seat] - scores[1 - seat] - lead(position) == found.value
+
+
+@pytest.mark.parametrize("nodes", [1, 1_000])
+def test_slices_of_any_size_prove_the_same(nodes: int) -> None:
+    for position in (real(REAL[0]), real(REAL[2]), small(SMALL[0])):
+        at_once, sliced = Solver()(position), Solver()(position, nodes=nodes)
+        assert (sliced.value, sliced.move) == (at_once.value, at_once.move)
+        assert sliced.proven
+
+
+def test_a_win_is_soon_known(solve: Solver) -> None:
+    for number in SMALL:
+        position = small(number)
+        value = solve(position).value
+        for ahead in (-value - 1, -value, 1 - value):  # lost by a point, drawn, won by a point
+            scores = (ahead, 0) if position.on_turn == 0 else (0, ahead)
+            begun = replace(position, scores=scores)
+            found = solve(begun, first_win=True)
+            assert found.proven
+            spread, sign = lead(begun) + found.value, ahead + value
+            assert (spread > 0) - (spread < 0) == sign
+
+
+def test_moves_to_choose_from(solve: Solver) -> None:
+    minimax = Minimax(words(), RULES)
+    position = small(SMALL[0])
+    every = [one.move for one in legal_moves(position, words(), RULES)]
+    for move in every[:8]:
+        alone = solve(position, only=[move])
+        assert (alone.move, alone.value) == (move, minimax.after(position, move))
+        others = solve(position, without=[move])
+        rest = max(minimax.after(position, one) for one in every if one != move)
+        assert (others.move != move, others.value) == (True, rest)
+
+
+@pytest.mark.parametrize("scoreless", range(RULES.scoreless_limit))
+def test_a_pass_that_is_the_only_choice_takes_no_shortcut(solve: Solver, scoreless: int) -> None:
+    """Of the small position 9, where two passes in a row seemed to end the game: 13, and not 34."""
+    minimax = Minimax(words(), RULES)
+    for number in (9, 30, 125):
+        position = replace(small(number), scoreless_turns=scoreless)
+        assert solve(position, only=[PASS]).value == minimax.after(position, PASS)
+
+
+def test_a_choice_of_what_is_not_legal_or_of_nothing(solve: Solver) -> None:
+    position = small(9)
+    every = [one.move for one in legal_moves(position, words(), RULES)]
+    with pytest.raises(ValueError, match="is not legal here, so it can't be chosen"):
+        solve.solver.begin(position, only=[Exchange((1,))])
+    with pytest.raises(ValueError, match="no move is left to choose"):
+        solve.solver.begin(position, without=every)
+
+
+# --- what is not proven yet -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", REAL)
+def test_there_is_a_legal_move_at_any_time(number: int) -> None:
+    position = real(number)
+    legal = {one.move for one in legal_moves(position, words(), RULES)}
+    solver = EndgameSolver(words(), RULES, memory=MEMORY)
+    solver.begin(position)
+    value = Solver()(position).value
+    for _ in range(30):
+        found = solver.solution
+        assert found.move in legal
+        assert solver.line()[0] == found.move
+        assert found.floor is None or found.floor <= value
+        assert found.ceiling is None or found.ceiling >= value
+        assert (found.sure is None) == (found.floor is None)
+        solver.advance(20)
+
+
+def test_the_next_position_of_a_game_is_taken_up(solve: Solver) -> None:
+    position = real(REAL[0])
+    found = solve(position)
+    game = as_game(position, RULES).play(found.move, None)
+    gained = game.turns[0].score
+    while game.over is None:
+        found_next = solve(game.position)
+        assert gained + (-1) ** len(game.turns) * found_next.value == found.value
+        game = game.play(found_next.move, None)
+        gained += (-1) ** (len(game.turns) - 1) * game.turns[-1].score
+
+
+# --- what is no endgame ---------------------------------------------------------------------------
+
+BAG = Wanted(range(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda _: _late(0, BAG), "the bag is not empty: 8 tiles are unseen, and the opponent"),
+        (lambda one: replace(one, racks=((), ())), "neither rack is given, or the game is over"),
+        (lambda one: with_rack(one, (26,) * 3), "tiles Z are in sight"),
+        (lambda one: with_rack(one, (1,) * 8), "a rack of 8 tiles"),
+        (lambda one: with_rack(one, (99,)), "has a tile beyond the 27"),
+        (
+            lambda one: with_rack(one, (26, 26), opponent=True),
+            "the racks do not fit: ZZ is given, and the tiles left are QV",
+        ),
+        (
+            lambda one: with_rack(one, (17,), opponent=True),
+            "the bag is not empty: 2 tiles are unseen, and the opponent holds 1",
+        ),
+        (
+            lambda one: with_rack(one, tuple(sorted(one.racks[0] + one.racks[1]))),
+            "the game is over: one side has no tiles left",
+        ),
+        (lambda one: replace(one, scoreless_turns=6), "the game is over, after 6 scoreless turns"),
+        (
+            lambda one: replace(one, board=Board.empty(RULES.layout)),
+            "the bag is not empty: ",
+        ),
+    ],
+)
+def test_what_is_no_endgame(
+    solve: Solver, change: Callable[[Position], Position], says: str
+) -> None:
+    position = small(9)  # one tile against two
+    with pytest.raises(ValueError, match=re.escape(says)):
+        solve.solver.begin(change(position))
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"memory": MEMORY - 1}, "bytes of memory; with threads: 1 it takes 33,554,432 or more"),
+        ({"memory": MEMORY, "threads": 2}, "with threads: 2 it takes 50,331,648 or more"),
+        ({"threads": 0}, "0 threads; one is the least"),
+    ],
+)
+def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        EndgameSolver(words(), RULES, **asked)
