@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.generate import Generator, check_rack
-from engine.kernels.endgame import MAX_PLIES, MOST_LISTED
+from engine.kernels.frames import MAX_PLIES, MOST_LISTED
 from engine.kernels.transpositions import UNKNOWN
 from engine.moves import PASS, Move, Place
 from engine.packing import unpack

@@ -8,7 +8,7 @@ next is a ply further; proven bounds hold at every depth.
 
 from __future__ import annotations
 
-from engine.kernels.endgame import MAX_PLIES
+from engine.kernels.frames import MAX_PLIES
 from engine.kernels.transpositions import UNKNOWN
 
 __all__ = ["Questions"]

@@ -8,13 +8,9 @@ import numpy as np
 
 from engine.generate import Generator
 from engine.kernels.board import set_up
-from engine.kernels.endgame import (
-    CANDIDATE_WORDS,
-    ENDGAME,
-    MOST_LISTED,
-    begin_endgame,
-    search_endgame,
-)
+from engine.kernels.candidates import CANDIDATE_WORDS
+from engine.kernels.endgame import begin_endgame, search_endgame
+from engine.kernels.frames import ENDGAME, MOST_LISTED
 from engine.kernels.lines import ENTRY_WORDS
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.transpositions import BUCKET_BYTES, BUCKET_WORDS, Table

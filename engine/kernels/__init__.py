@@ -20,6 +20,16 @@ One file, one idea, each over the ones before it:
 ``selfplay``    whole games
 ``rollouts``    some turns, many times over
 
+and for endgames
+
+``lines``       placements line by line, remembered
+``zones``       the squares on which a placement depends
+``replies``     what the other side could answer
+``transpositions``  what is known of positions met before
+``frames``      what a search remembers, by ply
+``candidates``  what may be played, and in which order
+``endgame``     the search
+
 State is one record for each of these things, whose fields are arrays of fixed length: a record is
 passed to a helper as a bare pointer, where each array of a tuple would cost an atomic count up and
 down a call. ``engine.generate`` is the way in.

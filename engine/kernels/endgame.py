@@ -33,133 +33,43 @@ and gone on with.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from engine.kernels.board import Board1, other_direction, undo_to
-from engine.kernels.crosses import cross_everywhere, first_square, play
+from engine.kernels.board import undo_to
+from engine.kernels.candidates import (
+    POINTS_BITS,
+    POINTS_MASK,
+    is_allowed,
+    list_own,
+    list_replies,
+    look_at_lines,
+    put_in_order,
+    reach,
+    take_first,
+)
+from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.everything import look_up_rack
-from engine.kernels.lines import (
-    ENTRY_WORDS,
-    HALF,
-    LINES,
-    LOWER,
-    MAX_LINES,
-    fits_in,
-    hash_line,
-    placements_along,
-    units_of,
+from engine.kernels.frames import (
+    MAX_PLIES,
+    Endgame1,
+    Frame1,
+    position_key,
+    square_key,
+    take_tiles,
+    tile_key,
 )
-from engine.kernels.moves import (
-    BLANK_CODE,
-    LETTER_MASK,
-    MAX_PLACED,
-    PASS_MOVE,
-    move_tile,
-    tile_count,
-)
+from engine.kernels.lines import units_of
+from engine.kernels.moves import PASS_MOVE
 from engine.kernels.racks import fill_rack
-from engine.kernels.replies import (
-    NOT_OUT,
-    REPLIES,
-    best_reply,
-    best_way_out,
-    clear_replies,
-    mark_replies,
-    note_reply,
-    note_way_out,
-)
 from engine.kernels.transpositions import PROVEN, UNKNOWN, Known, recall, remember, signature
-from engine.kernels.zones import line_of
-from lexicons.alphabet import BLANK
-from lexicons.bits import lowest_bit
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
-from lexicons.memory import put_word, word_at
 
-__all__ = ["CANDIDATE_WORDS", "ENDGAME", "MAX_PLIES", "begin_endgame", "search_endgame"]
-
-MAX_PLIES = 4 * MAX_PLACED + 6
-"""Every tile a play of its own, a pass before and after each, and some."""
-CANDIDATE_WORDS = 2
-"""64-bit words of a candidate: how it is ordered, with its points and those of its tiles; and the
-packed move."""
-MOST_LISTED = 64
-"""Moves of the first ply that may be left out, or to which it may be restricted."""
+__all__ = ["begin_endgame", "search_endgame"]
 
 _NEVER = -UNKNOWN
-_LIFT = 1 << 24  # what makes the order of a candidate positive
-_REMEMBERED_FIRST = 1 << 23
-_REFUTED_FIRST = 1 << 12
-_POINTS_BITS = np.uint64(16)
-_POINTS_MASK = np.uint64((1 << 16) - 1)
-_ONE = np.uint64(1)
-_TWO = np.uint64(CANDIDATE_WORDS)
-_THREE = np.uint64(ENTRY_WORDS)
-_STIR = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_AGAIN = np.uint64(0x94D049BB133111EB)
-_ON_TURN = np.uint64(0xD1342543DE82EF95)
-_PASSED = np.uint64(0xA0761D6478BD642F)
-
-FRAME = np.dtype(
-    [
-        ("board_key", np.uint64),
-        ("racks_key", np.uint64),
-        ("key", np.uint64),  # of all that decides what the position is worth
-        ("held", np.uint64, (2,)),  # by seat: the tiles, as a count (``engine.kernels.lines``)
-        ("points", np.int64, (2,)),  # … and what they are worth
-        ("seat", np.int64),  # on turn
-        ("pass_ends", np.bool_),  # a pass ends the game
-        ("depth", np.int64),  # plies to the horizon; 0: greedy play begins
-        ("alpha", np.int64),
-        ("best", np.int64),  # what is reached so far, or is the most that could be
-        ("best_move", np.uint64),
-        ("solved", np.bool_),  # ``best`` rests on no guess
-        ("first", np.int64),  # candidate, a heap of so many
-        ("count", np.int64),
-        ("move", np.uint64),  # that is being searched
-        ("score", np.int64),
-        ("changes", np.int64),  # of the board before it
-        ("began", np.int64),  # nodes before this one
-        ("forgotten", np.int64),  # when ``where`` was written
-        ("hashes", np.uint64, (MAX_LINES,)),
-        ("where", np.uint64, (2, MAX_LINES)),  # placements by seat and line
-    ],
-    align=True,
-)
-ENDGAME = np.dtype(
-    [
-        ("lines", LINES),
-        ("replies", REPLIES),
-        ("frames", FRAME, (MAX_PLIES,)),
-        ("ply", np.int64),
-        ("entering", np.bool_),  # the node of this ply
-        ("returning", np.bool_),  # to the node of this ply, from the one below
-        ("over", np.bool_),
-        ("value", np.int64),  # of the node that was left, for its own mover
-        ("solved", np.bool_),
-        ("nodes", np.int64),
-        ("candidates", np.uint64),  # address
-        ("room", np.int64),  # for so many
-        ("table", np.uint64),  # address of what is known of positions
-        ("buckets", np.int64),
-        ("refuters", np.uint64, (MAX_PLIES, 2)),  # by ply: the last moves that were enough
-        ("only", np.uint64, (MOST_LISTED,)),  # the moves to choose from, if there are any
-        ("only_count", np.int64),
-        ("is_restricted", np.bool_),  # some moves may not be chosen
-        ("without", np.uint64, (MOST_LISTED,)),
-        ("without_count", np.int64),
-        ("turns", np.int64),  # scoreless ones in a row that end the game, at the first ply
-        ("best_move", np.uint64),  # that was last enough at the first ply
-        ("noise", np.int64),  # points by which the order is disturbed; each thread has its own
-    ],
-    align=True,
-)
-Endgame1: TypeAlias = Any
-"""A record of ``ENDGAME`` in a kernel."""
-Frame1: TypeAlias = Any
 
 
 # --- the ways in ----------------------------------------------------------------------------------
@@ -195,12 +105,12 @@ def begin_endgame(
         root.points[one] = 0
         for at in range(sizes[one]):
             root.points[one] += board.points[racks[one, at]]
-            root.racks_key += _tile_key(one, np.uint64(racks[one, at]))
+            root.racks_key += tile_key(one, np.uint64(racks[one, at]))
     root.board_key = 0
     for square in range(board.side * board.side):
         here = board.squares[square]
         if here.letter:
-            root.board_key += _square_key(square, np.uint64(here.letter), np.int64(here.value))
+            root.board_key += square_key(square, np.uint64(here.letter), np.int64(here.value))
     root.seat = seat
     root.pass_ends = turns == 1
     root.move = 0
@@ -258,18 +168,18 @@ def _enter(search: Endgame1, desk: Any) -> None:
     frame.best = _NEVER
     frame.best_move = 0
     frame.count = 0
-    frame.key = _key(frame)
+    frame.key = position_key(frame)
     known = recall(search.table, search.buckets, frame.key)
     if search.ply and _is_enough(search, frame, known):
         return
-    _look_at_lines(search, desk.board, frame)
+    look_at_lines(search, desk.board, frame)
     frame.solved = not search.lines.overflowed
-    if frame.pass_ends and _is_allowed(search, PASS_MOVE):
-        _reach(frame, frame.points[1 - frame.seat] - frame.points[frame.seat], PASS_MOVE)
-    _list_own(search, frame, desk.board.side)
+    if frame.pass_ends and is_allowed(search, PASS_MOVE):
+        reach(frame, frame.points[1 - frame.seat] - frame.points[frame.seat], PASS_MOVE)
+    list_own(search, frame, desk.board.side)
     if frame.best <= frame.alpha:
-        _list_replies(search, desk.board, frame)
-        _order(search, desk.board, frame, known.best)
+        list_replies(search, desk.board, frame)
+        put_in_order(search, desk.board, frame, known.best)
 
 
 @helper
@@ -290,23 +200,15 @@ def _is_enough(search: Endgame1, frame: Frame1, known: Known) -> Any:
 
 
 @helper
-def _reach(frame: Frame1, value: Any, move: Any) -> None:
-    """Take note that a move comes to a value for certain."""
-    if value > frame.best:
-        frame.best = value
-        frame.best_move = move
-
-
-@helper
 def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
     """Play the next candidate, or leave the node: there is none, or the last was enough."""
     frame = search.frames[search.ply]
     if frame.best > frame.alpha or not frame.count:
         _leave(search, frame)
         return
-    order, move = _take_first(search, frame)
+    order, move = take_first(search, frame)
     frame.move = move
-    frame.score = np.int64(order >> _POINTS_BITS & _POINTS_MASK)
+    frame.score = np.int64(order >> POINTS_BITS & POINTS_MASK)
     frame.changes = desk.board.changes
     if frame.depth <= 0 and frame.count:  # one guess will do
         frame.count = 0
@@ -324,8 +226,8 @@ def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
     child.first = frame.first + frame.count
     desk.board.changed_lines = 0
     if move != PASS_MOVE:
-        child.points[frame.seat] -= np.int64(order & _POINTS_MASK)
-        _take_tiles(search.lines, desk.board, child, frame.seat, move)
+        child.points[frame.seat] -= np.int64(order & POINTS_MASK)
+        take_tiles(search.lines, desk.board, child, frame.seat, move)
         play(desk.board, words.nodes, move)
     search.ply += 1
     search.entering = True
@@ -341,25 +243,6 @@ def _is_shortcut(search: Endgame1) -> Any:
     if not search.is_restricted or search.ply > 1 or search.frames[0].move != PASS_MOVE:
         return True
     return search.turns == 2 + search.ply
-
-
-@helper
-def _take_tiles(lines: Any, board: Board1, child: Frame1, seat: Any, move: Any) -> None:
-    """Take the tiles of a placement off a seat's rack, and note them on the board's key."""
-    side = board.side
-    square = first_square(side, move)
-    down = square >= side * side
-    for nth in range(tile_count(move)):
-        while board.squares[square].letter:
-            square += 1
-        code = move_tile(move, nth)
-        letter = code & LETTER_MASK
-        tile = np.uint64(BLANK) if code & BLANK_CODE else letter
-        child.held[seat] -= lines.units[seat, tile]
-        child.racks_key -= _tile_key(seat, tile)
-        across = other_direction(side, square) if down else square
-        child.board_key += _square_key(across, letter, board.points[tile])
-        square += 1
 
 
 @helper
@@ -424,232 +307,3 @@ def _write_down(search: Endgame1, frame: Frame1, enough: Any) -> None:
         work, nodes = work + 1, nodes >> 1
     found = Known(floor, ceiling, floor_depth, ceiling_depth, work, best)
     remember(search.table, search.buckets, frame.key, found)
-
-
-# --- what may be played ---------------------------------------------------------------------------
-
-
-@helper
-def _look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
-    """Find out where the placements along each line are: as before, but where lines changed."""
-    lines, side = search.lines, board.side
-    changed = board.changed_lines
-    if search.ply:
-        above = search.frames[search.ply - 1]
-        for one in range(2 * side):
-            frame.hashes[one] = above.hashes[one]
-            frame.where[0, one] = above.where[0, one]
-            frame.where[1, one] = above.where[1, one]
-        frame.forgotten = above.forgotten
-    else:
-        changed = (_ONE << np.uint64(2 * side)) - _ONE
-        frame.forgotten = lines.forgotten
-    changed &= ~(_ONE | _ONE << np.uint64(side - 1))  # the border has none
-    changed &= ~(_ONE << np.uint64(side) | _ONE << np.uint64(2 * side - 1))
-    while changed:
-        line = np.int64(lowest_bit(changed))
-        changed &= changed - _ONE
-        frame.hashes[line] = hash_line(board, line)
-        for seat in range(2):
-            frame.where[seat, line] = placements_along(
-                lines, board, line, frame.hashes[line], seat, frame.held[seat]
-            )
-    tries = 0
-    while frame.forgotten != lines.forgotten:
-        frame.forgotten = lines.forgotten
-        for one in range(2 * side):
-            if frame.hashes[one]:
-                for seat in range(2):
-                    frame.where[seat, one] = placements_along(
-                        lines, board, one, frame.hashes[one], seat, frame.held[seat]
-                    )
-        tries += 1
-        if tries > 2:  # not even one position fits
-            lines.overflowed = True
-            return
-
-
-@helper
-def _list_own(search: Endgame1, frame: Frame1, side: Any) -> None:
-    """Write the mover's placements down as candidates; those that go out are worth what they are.
-
-    A candidate's first word has the places that it covers in its upper half until it is ordered.
-    """
-    lines, seat = search.lines, frame.seat
-    entries, candidates = lines.entries, search.candidates
-    held = frame.held[seat]
-    twice = 2 * frame.points[1 - seat]
-    at, end = np.uint64(frame.first), np.uint64(search.room - 1)
-    for line in range(2 * side):
-        where = frame.where[seat, line]
-        entry = (where & LOWER) * _THREE
-        last = entry + (where >> HALF) * _THREE
-        while entry < last:
-            tiles = word_at(entries, entry + _ONE)
-            if fits_in(tiles & LOWER, held):
-                move, points = word_at(entries, entry), word_at(entries, entry + np.uint64(2))
-                if search.ply or _is_allowed(search, move):
-                    if tiles & LOWER == held:
-                        _reach(frame, np.int64(points & LOWER) + twice, move)
-                    elif at < end:
-                        packed = tiles & ~LOWER | (points & LOWER) << _POINTS_BITS | points >> HALF
-                        put_word(candidates, at * _TWO, np.int64(packed))
-                        put_word(candidates, at * _TWO + _ONE, np.int64(move))
-                        at += _ONE
-                    else:
-                        frame.solved = False
-            entry += _THREE
-    if not frame.pass_ends and (search.ply or _is_allowed(search, PASS_MOVE)):
-        put_word(candidates, at * _TWO, np.int64(0))
-        put_word(candidates, at * _TWO + _ONE, np.int64(PASS_MOVE))
-        at += _ONE
-    frame.count = np.int64(at) - frame.first
-
-
-@helper
-def _is_allowed(search: Endgame1, move: Any) -> Any:
-    """Tell whether a move may be chosen at the first ply; at others every one may."""
-    if search.ply or not search.is_restricted:
-        return True
-    for nth in range(search.without_count):
-        if search.without[nth] == move:
-            return False
-    for nth in range(search.only_count):
-        if search.only[nth] == move:
-            return True
-    return search.only_count == 0
-
-
-@helper
-def _list_replies(search: Endgame1, board: Board1, frame: Frame1) -> None:
-    """Note the best that the other side could play, were it its turn."""
-    lines, replies, seat = search.lines, search.replies, 1 - frame.seat
-    entries, held, own = lines.entries, frame.held[1 - frame.seat], frame.points[1 - frame.seat]
-    clear_replies(replies, own)
-    for line in range(2 * board.side):
-        where = frame.where[seat, line]
-        entry = (where & LOWER) * _THREE
-        last = entry + (where >> HALF) * _THREE
-        while entry < last:
-            need = word_at(entries, entry + _ONE) & LOWER
-            if fits_in(need, held):
-                points = word_at(entries, entry + np.uint64(2))
-                score = np.int64(points & LOWER)
-                if need == held:
-                    note_way_out(replies, score, word_at(entries, entry))
-                else:
-                    left = own - np.int64(points >> HALF)
-                    note_reply(replies, score, left, word_at(entries, entry))
-            entry += _THREE
-    mark_replies(replies, board)
-
-
-# --- in which order -------------------------------------------------------------------------------
-
-
-@helper
-def _order(search: Endgame1, board: Board1, frame: Frame1, remembered: Any) -> None:
-    """Drop the candidates that the replies refute, and make the others a heap by a guess."""
-    candidates, own = search.candidates, frame.points[frame.seat]
-    replies, refuters = search.replies, search.refuters[search.ply]
-    kept = np.uint64(frame.first)
-    for nth in range(frame.first, frame.first + frame.count):
-        packed = word_at(candidates, np.uint64(nth) * _TWO)
-        move = word_at(candidates, np.uint64(nth) * _TWO + _ONE)
-        score = np.int64(packed >> _POINTS_BITS & _POINTS_MASK)
-        left = own - np.int64(packed & _POINTS_MASK)
-        line, squares = line_of(board.side, move), packed >> HALF
-        guess = score - 2 * left - NOT_OUT - best_reply(replies, line, squares)
-        out = best_way_out(replies, line, squares)
-        if out >= 0:
-            ceiling = score - out - 2 * left
-            if ceiling <= frame.alpha:
-                frame.best = max(frame.best, ceiling)
-                continue
-            guess = min(guess, ceiling)
-        if signature(move) == remembered:
-            guess += _REMEMBERED_FIRST
-        elif move == refuters[0] or move == refuters[1]:
-            guess += _REFUTED_FIRST
-        if search.noise:
-            guess += np.int64(move * _STIR >> np.uint64(50)) % search.noise
-        order = np.uint64(guess + _LIFT) << HALF | packed & LOWER
-        put_word(candidates, kept * _TWO, np.int64(order))
-        put_word(candidates, kept * _TWO + _ONE, np.int64(move))
-        kept += _ONE
-    frame.count = np.int64(kept) - frame.first
-    for at in range(frame.count // 2 - 1, -1, -1):
-        _sift_down(candidates, frame.first, frame.count, at)
-
-
-@helper
-def _take_first(search: Endgame1, frame: Frame1) -> Any:
-    """Take the first of the candidates off: its order and points, and the move."""
-    candidates, first = search.candidates, np.uint64(frame.first) * _TWO
-    order, move = word_at(candidates, first), word_at(candidates, first + _ONE)
-    frame.count -= 1
-    last = first + np.uint64(frame.count) * _TWO
-    put_word(candidates, first, np.int64(word_at(candidates, last)))
-    put_word(candidates, first + _ONE, np.int64(word_at(candidates, last + _ONE)))
-    _sift_down(candidates, frame.first, frame.count, 0)
-    return order, move
-
-
-@helper
-def _sift_down(candidates: Any, first: Any, count: Any, at: Any) -> None:
-    """Let a candidate sink until neither of those under it comes before it (Williams 1964)."""
-    base = np.uint64(first) * _TWO
-    order = word_at(candidates, base + np.uint64(at) * _TWO)
-    move = word_at(candidates, base + np.uint64(at) * _TWO + _ONE)
-    child = 2 * at + 1
-    while child < count:
-        here = word_at(candidates, base + np.uint64(child) * _TWO)
-        if child + 1 < count:
-            beside = word_at(candidates, base + np.uint64(child + 1) * _TWO)
-            if beside > here:
-                child += 1
-                here = beside
-        if here <= order:
-            break
-        below = base + np.uint64(child) * _TWO
-        put_word(candidates, base + np.uint64(at) * _TWO, np.int64(here))
-        put_word(
-            candidates,
-            base + np.uint64(at) * _TWO + _ONE,
-            np.int64(word_at(candidates, below + _ONE)),
-        )
-        at = child
-        child = 2 * at + 1
-    put_word(candidates, base + np.uint64(at) * _TWO, np.int64(order))
-    put_word(candidates, base + np.uint64(at) * _TWO + _ONE, np.int64(move))
-
-
-# --- keys -----------------------------------------------------------------------------------------
-
-
-@helper
-def _key(frame: Frame1) -> Any:
-    key = frame.board_key + frame.racks_key + np.uint64(frame.seat) * _ON_TURN
-    if frame.pass_ends:
-        key += _PASSED
-    return _mixed(key)
-
-
-@helper
-def _square_key(square: Any, letter: Any, points: Any) -> Any:
-    """Give the share of a tile on a square, across, in a board's key; a blank has its points."""
-    return _mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
-
-
-@helper
-def _tile_key(seat: Any, tile: Any) -> Any:
-    """Give the share of a tile on a rack in the key of both."""
-    return _mixed(_ON_TURN + np.uint64(2 * tile + seat))
-
-
-@helper
-def _mixed(key: Any) -> Any:
-    """Mix the bits of an integer (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
-    key = (key ^ key >> np.uint64(30)) * _MIX
-    key = (key ^ key >> np.uint64(27)) * _MIX_AGAIN
-    return key ^ key >> np.uint64(31)
