@@ -47,8 +47,7 @@ def slices(solving: Solving, budget: Budget, *, close: bool = False) -> Iterator
         began = time.perf_counter()
         done = solving.advance(nodes)
         took_ms = max((time.perf_counter() - began) * 1_000, 0.001)
-        if not done:
-            return
         yield
         slice_ms = min(SLICE_MS, max(left_ms / 2, 1.0))
-        nodes = max(1, int(done * min(slice_ms / took_ms, FASTER)))
+        # A slice may do nothing but see that it is over.
+        nodes = max(1, int(max(done, 1) * min(slice_ms / took_ms, FASTER)))
