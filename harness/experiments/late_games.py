@@ -150,6 +150,8 @@ def _practise(playing: LateGames) -> None:
     """
     done = _practised(playing.seats)
     if (words := playing.field.lexicon.checksum) not in done:
+        for seat in playing.seats:
+            player_of(seat)  # or the kernels that it needs are not among those made ready
         ready()
         game = taken_up(playing.field, 0, 0)
         _game(playing, game, clocks_left(game, playing.field, _PRACTICE_MS), 0)
