@@ -43,16 +43,13 @@ class EndgameSearch:
         solver.begin(view.position, without=tuple(refused)[-MOST_LISTED:])
 
     def run(self, budget: Budget) -> Choice:
-        """Go on until it is proven or time is over: a little later where the game hangs on it."""
+        """Go on until it is proven or time is over; offer what is found on the way."""
         offered: Solution | None = None
-        for close in (False, True):
-            for _ in slices(self._solver, budget, close=close):
-                found = self._solver.solution
-                if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
-                    offered = found
-                    budget.offer(self._choice(found))
-            if _is_decided(self._solver.solution, self._view.spread):
-                break
+        for _ in slices(self._solver, budget):
+            found = self._solver.solution
+            if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
+                offered = found
+                budget.offer(self._choice(found))
         return self._choice(self._solver.solution)
 
     def _choice(self, found: Solution) -> Choice:
@@ -113,15 +110,21 @@ class PreEndgameSearch:
         self._seed, self._belief = seed, belief
 
     def run(self, budget: Budget) -> Choice:
-        """Simulate, and then look to the end, until nothing could change or time is over."""
+        """Simulate, and then look to the end, until nothing could change or time is over.
+
+        A game that is won or lost anyway is played on for points.
+        """
         self._simulate(budget)
         simulated = self._search.choice()
         budget.offer(simulated)
+        candidates = self._candidates()
+        if len(candidates) == 1:
+            return simulated
         pre_endgame = PreEndgame(
             self._solver,
             generator_for(self._view),
             self._view.position,
-            self._candidates(),
+            candidates,
             belief=self._belief,
             seed=self._seed,
         )

@@ -20,7 +20,7 @@ __all__ = ["Solving", "slices"]
 
 SLICE_MS = 5.0
 FIRST_SLICE = 20  # nodes; the first ones take the longest
-FASTER = 8.0  # so much longer a slice may be than the last: the first ones are slow for once
+FASTER = 3.0  # so much longer a slice may be than the last: the first ones are slow for once
 
 
 class Solving(Protocol):
@@ -34,20 +34,20 @@ class Solving(Protocol):
         """Look at so many nodes; give how many it were, 0 when it is over."""
 
 
-def slices(solving: Solving, budget: Budget, *, close: bool = False) -> Iterator[None]:
+def slices(solving: Solving, budget: Budget) -> Iterator[None]:
     """Work in slices of a few milliseconds, until it is over or the turn should be.
 
     Args:
         solving: what is worked out; it has begun.
         budget: says until when; it may be cancelled from any thread.
-        close: whether the decision is close, so that the turn may take longer.
     """
     nodes = FIRST_SLICE
-    while not solving.is_over and (left_ms := budget.remaining_ms(close=close)):
+    while not solving.is_over and (left_ms := budget.remaining_ms()):
         began = time.perf_counter()
         done = solving.advance(nodes)
         took_ms = max((time.perf_counter() - began) * 1_000, 0.001)
-        yield
+        yield  # in any case: a slice may do nothing but see that it is over
+        if not done:
+            return
         slice_ms = min(SLICE_MS, max(left_ms / 2, 1.0))
-        # A slice may do nothing but see that it is over.
-        nodes = max(1, int(max(done, 1) * min(slice_ms / took_ms, FASTER)))
+        nodes = max(1, int(done * min(slice_ms / took_ms, FASTER)))

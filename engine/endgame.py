@@ -14,7 +14,7 @@ scoreless turns.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -22,13 +22,14 @@ import numpy as np
 
 from engine.generate import Generator, check_rack
 from engine.kernels.frames import MAX_PLIES, MOST_LISTED
+from engine.kernels.moves import MAX_PLACED
 from engine.kernels.transpositions import UNKNOWN
 from engine.moves import PASS, Move, Place
-from engine.packing import unpack
+from engine.packing import pack
 from engine.position import Board, Position, Rack, unseen
 from engine.questions import Questions
-from engine.rules import Rules, rack_tiles, score_play, standard_rules
-from engine.searcher import LEAST_MEMORY, Searcher, new_table
+from engine.rules import Rules, canonical, rack_tiles, score_play, standard_rules
+from engine.searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
@@ -134,10 +135,15 @@ class EndgameSolver:
             raise ValueError(
                 f"{memory:,} bytes of memory; with threads: {threads} it takes {least:,} or more"
             )
+        if rules.scoreless_limit < 2:
+            raise ValueError(
+                "a single scoreless turn ends the game; endgames are solved with 2 or more"
+            )
         self._rules = rules
         # What is known of positions gets half, what lines hold the rest, by thread.
         table = new_table(memory // 2)
-        share = (memory // 2 - LEAST_MEMORY) // threads
+        others = OTHERWISE * (threads + 1)
+        share = (memory // 2 - LEAST_MEMORY - others) // threads
         self._searchers = [
             Searcher(Generator(lexicon, rules), table, share, _NOISE * (nth > 0))
             for nth in range(threads)
@@ -169,18 +175,40 @@ class EndgameSolver:
                 legal, or none is left.
         """
         position = with_both_racks(position, self._rules)
+        chosen = self._choice(position, only)
+        left_out = tuple(filter(_is_packable, self._choice(position, without)))
+        if chosen or left_out:
+            self._check_choice(position, chosen, left_out)
         seat = position.on_turn
         lead = position.scores[seat] - position.scores[1 - seat]
         self._questions = Questions(-lead if first_win else None)
-        self._position, self._only, self._without = position, tuple(only), tuple(without)
-        if only or without:
-            self._check_choice()
-        for one in self._searchers:
-            one.begin(position, self._turns, only, without)
+        self._position, self._only, self._without = position, chosen, left_out
         self._move: Move | None = None
         self._sure: Move | None = None
         self._asked = 0  # nodes, for the question of now
         self._nodes = 0
+        for one in self._searchers:
+            one.begin(position, self._turns, chosen, left_out)
+
+    def _choice(self, position: Position, moves: Collection[Move]) -> tuple[Move, ...]:
+        """Describe moves in the one agreed way."""
+        if len(moves) > MOST_LISTED:
+            raise ValueError(f"{len(moves)} moves to choose from; {MOST_LISTED} at most")
+        board = position.board
+        return tuple(canonical(one, board) if isinstance(one, Place) else one for one in moves)
+
+    def _check_choice(
+        self, position: Position, only: Sequence[Move], without: Sequence[Move]
+    ) -> None:
+        """See that there is a choice, of legal moves."""
+        legal = self._generator.arrays(position).packed
+        for move in only:
+            if not _is_packable(move) or np.uint64(pack(move)) not in legal:
+                raise ValueError(f"{move} is not legal here, so it can't be chosen")
+        packed = [pack(move) for move in without]
+        left = np.array([pack(move) for move in only], np.uint64) if only else legal
+        if np.isin(left, np.array(packed, np.uint64)).all():
+            raise ValueError("no move is left to choose")
 
     def advance(self, nodes: int) -> int:
         """Work on so many nodes, of all threads; give how many they were, 0 when it is over."""
@@ -243,7 +271,7 @@ class EndgameSolver:
         if self._move is not None:
             return self._move
         if self._only:
-            return self._only[0]
+            return next(move for move in self._only if move not in self._without)
         found = self._generator.best(self._position, len(self._without) + 1)
         return next((one.move for one in found if one.move not in self._without), PASS)
 
@@ -291,15 +319,9 @@ class EndgameSolver:
         """How many scoreless turns in a row will end the game."""
         return self._rules.scoreless_limit - self._position.scoreless_turns
 
-    def _check_choice(self) -> None:
-        """See that there is a choice, of legal moves."""
-        found = self._generator.arrays(self._position)
-        legal = set(unpack(found.packed, self._position.board))
-        for move in self._only:
-            if move not in legal:
-                raise ValueError(f"{move} is not legal here, so it can't be chosen")
-        if not (set(self._only) or legal) - set(self._without):
-            raise ValueError("no move is left to choose")
+
+def _is_packable(move: Move) -> bool:
+    return not isinstance(move, Place) or len(move.placed) <= MAX_PLACED
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:

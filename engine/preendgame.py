@@ -155,7 +155,7 @@ class PreEndgame:
             racks = self._position.racks[self._seat], case.rack
             position = replace(self._position, racks=racks if self._seat == 0 else racks[::-1])
             trials.append([Trial(Deal(position, bag), case.weight * s) for bag, s in orders])
-        return Ledger(one, trials, exact)
+        return Ledger(one, trials, exact and self.mass > 1 - EPSILON)
 
     # --- work -----------------------------------------------------------------------------------
 
@@ -282,8 +282,7 @@ class PreEndgame:
     @property
     def is_settled(self) -> bool:
         """Whether no more work could change which candidate is best."""
-        count = len(self._ledgers)
-        return self._is_over or count == 1 or (self._is_compared and self._contenders() == 1)
+        return self._is_over or (self._is_compared and self._contenders() == 1)
 
     def outcomes(self) -> list[Outcome]:
         """Say what is known of every candidate, the best first.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.generate import Generator
 from engine.kernels.board import set_up
 from engine.kernels.candidates import CANDIDATE_WORDS
 from engine.kernels.endgame import begin_endgame, search_endgame
-from engine.kernels.frames import ENDGAME, MOST_LISTED
+from engine.kernels.frames import ENDGAME
 from engine.kernels.lines import ENTRY_WORDS
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.transpositions import BUCKET_BYTES, BUCKET_WORDS, Table
@@ -19,12 +21,16 @@ from engine.packing import pack, unpack
 from engine.position import Position
 from lexicons.memory import address_of
 
-__all__ = ["LEAST_MEMORY", "Searcher", "new_table"]
+__all__ = ["LEAST_MEMORY", "OTHERWISE", "Searcher", "new_table"]
 
 LEAST_MEMORY = 8 << 20
 """Bytes that a searcher works with at least."""
 
+OTHERWISE = 2 << 20
+"""Bytes that a searcher takes besides: the board, the stack."""
+
 _WORD = 8
+_HUGE_PAGE = 2 << 20
 
 
 def new_table(memory: int) -> Table:
@@ -32,7 +38,16 @@ def new_table(memory: int) -> Table:
     buckets = memory // BUCKET_BYTES - 1
     words = np.zeros((buckets + 1) * BUCKET_WORDS, np.uint64)
     begin = -address_of(words) % BUCKET_BYTES // _WORD  # a bucket lies in one line of the cache
+    _touch(words)
     return words[begin : begin + buckets * BUCKET_WORDS]
+
+
+def _touch(array: npt.NDArray[Any]) -> None:
+    """Have the memory there that an array has asked for; to wait for it later would cost time.
+
+    Where pages are large, each first write to one takes a millisecond.
+    """
+    array[:: _HUGE_PAGE // array.itemsize] = 0
 
 
 class Searcher:
@@ -60,6 +75,8 @@ class Searcher:
             np.empty(ENTRY_WORDS * entries, np.uint64),
             np.empty(CANDIDATE_WORDS * candidates, np.uint64),
         )
+        for array in self._kept[1:]:
+            _touch(array)
         self._search = np.zeros(1, ENDGAME)
         search, lines = self._search, self._search["lines"]
         (
@@ -88,16 +105,11 @@ class Searcher:
         Args:
             position: the position.
             turns: so many scoreless ones in a row will end the game.
-            only: the moves to choose from; none: all.
-            without: moves that are not to be chosen.
-
-        Raises:
-            ValueError: more moves than there is room for.
+            only: the moves to choose from, ``MOST_LISTED`` at most; none: all.
+            without: so many at most that are not to be chosen.
         """
         search = self._search
         for name, moves in (("only", only), ("without", without)):
-            if len(moves) > MOST_LISTED:
-                raise ValueError(f"{len(moves)} moves to choose from; {MOST_LISTED} at most")
             search[name][0, : len(moves)] = [pack(move) for move in moves]
             search[f"{name}_count"] = len(moves)
         search["is_restricted"] = bool(only or without)

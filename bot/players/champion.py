@@ -72,6 +72,12 @@ class ChampionPlayer(InferringPlayer):
         self._begun: dict[_Key, Search] = {}
         self._solver: EndgameSolver | None = None
 
+    def new_game(self, view: View) -> None:
+        """Make room for what will be solved, while no clock runs."""
+        super().new_game(view)
+        if self._is_exact:
+            self._solver_for(view)
+
     def search(self, view: View) -> Searching:
         """Go on with what was begun while the opponent thought, or begin."""
         belief = self.belief(view)

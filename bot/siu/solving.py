@@ -43,7 +43,7 @@ class Solvers:
                 self._solver = EndgameSolver(
                     kit.lexicon, kit.rules, memory=memory, threads=task.threads
                 )
-            except ValueError as error:
+            except (ValueError, MemoryError) as error:
                 raise ValueError(f"EndgameHash {task.settings.endgame_mb}: {error}") from None
             self._of = of
         return self._solver
@@ -89,11 +89,12 @@ def solve_preendgame(
     """
     began, text, news = time.perf_counter(), Texts(task), _News(told)
     generator, situation = kit.generator(), task.situation
+    candidates = _candidates(generator, task)
     compared = PreEndgame(
         solver,
         generator,
         situation.position,
-        _candidates(generator, task),
+        candidates,
         belief=believed(situation, kit, kept),
         model=task.settings.peg_model,
         seed=task.settings.seed,
@@ -102,12 +103,17 @@ def solve_preendgame(
         if news.is_due():
             outcomes = compared.outcomes()
             news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
-        if compared.is_settled or (task.go.firstwin and _is_won(compared.outcomes()[0])):
+        best = compared.outcomes()[0]
+        is_seen = len(candidates) > 1 or best.cases == compared.cases
+        if (compared.is_settled and is_seen) or (task.go.firstwin and _is_won(best)):
             break
     outcomes = compared.outcomes()
     best = outcomes[0]
     counted = _counted(sum(one.nodes for one in outcomes), began)
-    cover = InfoText(f"string {compared.cases} cases, {100 * compared.mass:.1f} % of what can be")
+    cover = InfoText(
+        f"string {best.cases} of {compared.cases} cases looked at, {100 * compared.mass:.1f} % of "
+        f"what can be; {'' if best.proven else 'not '}proven"
+    )
     told((*_peg_lines(task, outcomes, text), counted, cover), text(best.move))
     return text(best.move)
 
@@ -160,7 +166,7 @@ def _peg_lines(task: Task, outcomes: Sequence[Outcome], text: Texts) -> tuple[An
     """
     wanted, lines = {*task.only, *task.also}, list[Answer]()
     for rank, one in enumerate(outcomes):
-        if rank < task.settings.lines or one.move in wanted:
+        if one.cases and (rank < task.settings.lines or one.move in wanted):
             name = text(one.move)
             lines.append(InfoPeg(name, spread=one.spread))
             lines.append(InfoText(f"score wp {100 * one.win:.2f} pv {name}"))

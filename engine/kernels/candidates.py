@@ -102,8 +102,11 @@ def look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
                         lines, board, one, frame.hashes[one], seat, frame.held[seat]
                     )
         tries += 1
-        if tries > 2:  # not even one position fits
+        if tries > 2:  # there is no room for the placements of one position
             lines.overflowed = True
+            for one in range(2 * side):
+                frame.where[0, one] = 0
+                frame.where[1, one] = 0
             return
 
 

@@ -70,6 +70,7 @@ from lexicons.leaves import LeaveArrays
 __all__ = ["begin_endgame", "search_endgame"]
 
 _NEVER = -UNKNOWN
+_MOST_WORK = 31
 
 
 # --- the ways in ----------------------------------------------------------------------------------
@@ -121,6 +122,7 @@ def begin_endgame(
             root.where[one, line] = 0
     search.ply = 0
     search.over = True
+    search.age += 1
     search.best_move = 0
     board.changed_lines = 0
     for ply in range(MAX_PLIES):
@@ -185,7 +187,7 @@ def _enter(search: Endgame1, desk: Any) -> None:
 @helper
 def _is_enough(search: Endgame1, frame: Frame1, known: Known) -> Any:
     """Leave a node, if what is known of it answers the question."""
-    depth = max(frame.depth, 0)
+    depth = min(max(frame.depth, 0), PROVEN)
     if known.floor_depth >= depth and known.floor > frame.alpha:
         search.value = known.floor
         search.solved = known.floor_depth == PROVEN
@@ -255,7 +257,7 @@ def _take_back(search: Endgame1, desk: Any) -> None:
     if value > frame.alpha:
         frame.best = value
         frame.best_move = frame.move
-        frame.solved = search.solved
+        frame.solved = search.solved and not search.lines.overflowed
         refuters = search.refuters[search.ply]
         if refuters[0] != frame.move:
             refuters[1] = refuters[0]
@@ -284,7 +286,13 @@ def _leave(search: Endgame1, frame: Frame1) -> None:
 
 @helper
 def _write_down(search: Endgame1, frame: Frame1, enough: Any) -> None:
-    """Put a bound into the table; one that is proven gives way to a better one only."""
+    """Put a bound into the table; one that is proven gives way to a better one only.
+
+    Values that there is no room for are not written, and nothing more is proven.
+    """
+    if abs(frame.best) >= UNKNOWN:
+        search.lines.overflowed = True
+        return
     known = recall(search.table, search.buckets, frame.key)
     floor, ceiling, best = known.floor, known.ceiling, known.best
     floor_depth, ceiling_depth = known.floor_depth, known.ceiling_depth
@@ -294,16 +302,20 @@ def _write_down(search: Endgame1, frame: Frame1, enough: Any) -> None:
             return
         floor, floor_depth, best = frame.best, depth, signature(frame.best_move)
         if ceiling < floor:
+            if ceiling_depth == PROVEN and depth != PROVEN:
+                return
             ceiling, ceiling_depth = UNKNOWN, 0
     else:
         if ceiling_depth == PROVEN and depth != PROVEN and frame.best >= ceiling:
             return
         ceiling, ceiling_depth = frame.best, depth
         if floor > ceiling:
+            if floor_depth == PROVEN and depth != PROVEN:
+                return
             floor, floor_depth = _NEVER, 0
     work: Any = 0
     nodes = search.nodes - frame.began
-    while nodes:
+    while nodes and work < _MOST_WORK:
         work, nodes = work + 1, nodes >> 1
     found = Known(floor, ceiling, floor_depth, ceiling_depth, work, best)
-    remember(search.table, search.buckets, frame.key, found)
+    remember(search.table, search.buckets, frame.key, found, search.age)

@@ -61,6 +61,7 @@ _THREE = np.uint64(ENTRY_WORDS)
 _GUARDS = np.uint64(0x8888_8888)  # the highest bit of each count, which is never used
 _UNIT_BITS = 4
 _COUNT_MASK = np.uint64(7)
+_HIGHEST = np.uint64((1 << 14) - 1)  # points of a placement; searches count to 2¹⁵
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _STIR = np.uint64(0xBF58476D1CE4E5B9)
 _TILE_HERE = np.uint64(1 << 62)
@@ -78,7 +79,7 @@ LINES = np.dtype(
         ("places", np.int64),  # in the index, a power of two
         ("known", np.int64),  # lines in it
         ("forgotten", np.int64),  # how often all were
-        ("overflowed", np.bool_),  # a single line had more placements than there is room for
+        ("overflowed", np.bool_),  # more placements, or points, than there is room for
     ],
     align=True,
 )
@@ -198,6 +199,9 @@ def _write(lines: Lines1, search: Listed1, seat: Any) -> Any:
         # The scores were written as 32-bit integers.
         pair = word_at(search.scores, np.uint64(nth >> 1))
         score = pair >> HALF if nth & 1 else pair & LOWER
+        if score > _HIGHEST:
+            lines.overflowed = True
+            score = _HIGHEST
         need, squares, points = _describe(search, lines.units[seat], move)
         entry = (begin + np.uint64(nth)) * _THREE
         put_word(lines.entries, entry, np.int64(move))

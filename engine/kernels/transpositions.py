@@ -12,10 +12,12 @@ bits   of the second word
 32–36  how many plies deep the first was looked for; 31: to the end
 37–41  … the second
 42–46  the work that it took, as a power of two
-47–63  a part of the hash of the best move
+47–50  the age: which search wrote it, modulo 16
+51–63  a part of the hash of the best move
 =====  ================================================================
 
-Four entries share a cache line; of those the one that took the least work makes room.
+Four entries share a cache line; of those one of an earlier search makes room, or else the one that
+took the least work.
 """
 
 from __future__ import annotations
@@ -56,7 +58,10 @@ _TWO = np.uint64(2)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SIXTEEN_BITS = (1 << 16) - 1
 _FIVE_BITS = 31
-_SIGNATURE_SHIFT = np.uint64(47)
+_AGE_SHIFT = np.uint64(47)
+_AGES = 15
+_SIGNATURE_SHIFT = np.uint64(51)
+_OTHER_AGE = 1 << 10  # more than any work
 
 
 class Known(NamedTuple):
@@ -89,8 +94,9 @@ def recall(table: Any, buckets: Any, key: Any) -> Any:
 
 
 @helper
-def remember(table: Any, buckets: Any, key: Any, known: Known) -> None:
+def remember(table: Any, buckets: Any, key: Any, known: Known, age: Any) -> None:
     """Write down what is known of a position, over what was known of it or of a cheaper one."""
+    age = np.uint64(age & _AGES)
     first = _first(buckets, key)
     chosen, least = first, np.int64(1 << 62)
     for nth in range(_BUCKET):
@@ -99,10 +105,12 @@ def remember(table: Any, buckets: Any, key: Any, known: Known) -> None:
         if word_at(table, at) ^ data == key or not data:
             chosen = at
             break
-        work = _unpacked(data).work
+        work = np.int64(_unpacked(data).work)
+        if data >> _AGE_SHIFT & np.uint64(_AGES) != age:
+            work -= _OTHER_AGE
         if work < least:
-            chosen, least = at, np.int64(work)
-    data = _packed(known)
+            chosen, least = at, work
+    data = _packed(known) | age << _AGE_SHIFT
     put_word(table, chosen, np.int64(key ^ data))
     put_word(table, chosen + _ONE, np.int64(data))
 

@@ -71,9 +71,10 @@ def endgame(
         lexicon: An embedded lexicon, or a word list or KWG file.
         distribution: The tiles: an embedded distribution or a CSV file.
         layout: The board: an embedded layout or a text file.
-        json_: Print one JSON object: value; proven; floor and ceiling, what is proven of the value,
-            or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what each
-            of its moves scores; spread, at the end of the game.
+        json_: Print one JSON object: value, with --first-win a bound of it; proven; outcome, won,
+            lost or drawn if that is proven, else null; floor and ceiling, what is proven of the
+            value, or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what
+            each of its moves scores; spread, at the end of the game.
     """
     check_numbers(time=time, threads=threads)
     rules = load_rules(distribution, layout)
@@ -144,6 +145,7 @@ def _as_json(found: _Found, rules: Rules) -> dict[str, Any]:
     return {
         "value": solution.value,
         "proven": solution.proven,
+        "outcome": _sure_outcome(found),
         "floor": solution.floor,
         "ceiling": solution.ceiling,
         "depth": solution.depth,
@@ -154,6 +156,16 @@ def _as_json(found: _Found, rules: Rules) -> dict[str, Any]:
         "scores": [turn.score for turn in turns],
         "spread": found.spread,
     }
+
+
+def _sure_outcome(found: _Found) -> str | None:
+    """Say who wins, as far as it is proven."""
+    floor, ceiling = found.solution.floor, found.solution.ceiling
+    if floor is not None and found.before + floor > 0:
+        return "won"
+    if ceiling is not None and found.before + ceiling < 0:
+        return "lost"
+    return "drawn" if found.solution.proven else None
 
 
 def _as_text(found: _Found, rules: Rules) -> Iterator[str]:

@@ -89,7 +89,8 @@ def preendgame(
         layout: The board: an embedded layout or a text file.
         json_: Print one JSON object: cases, of bag and other rack, and the mass of them, 1 where
             they are all that there are; seconds; moves, the best first, with win (a draw counts
-            half), wins, draws and losses, and the spread that is gained to the end of the game.
+            half), wins, draws and losses, and the spread that is gained to the end of the game;
+            null where no case was looked at.
     """
     check_numbers(time=time, candidates=candidates, top=top, threads=threads)
     rules = load_rules(distribution, layout)
@@ -105,7 +106,8 @@ def preendgame(
         compared = PreEndgame(solver, generator, position, moves, model=model, seed=seed)
     except ValueError as error:
         raise CommandFailed(str(error)) from None
-    seconds = work(compared, time, lambda: compared.is_settled)
+    # Where there is no choice, what it comes to is all that there is to find out.
+    seconds = work(compared, time, lambda: compared.is_settled and len(moves) > 1)
     found = _Found(position, model, bag, compared, seconds)
     if json_:
         print(json.dumps(_as_json(found, rules, top), ensure_ascii=False))
@@ -155,11 +157,11 @@ def _as_json(found: _Found, rules: Rules, top: int) -> dict[str, Any]:
                 "score": one.score,
                 "leave": alphabet.text(one.leave),
                 "equity": one.static / 1_000,
-                "win": one.win,
-                "wins": one.wins,
-                "draws": one.draws,
-                "losses": one.losses,
-                "spread": one.spread,
+                "win": one.win if one.cases else None,
+                "wins": one.wins if one.cases else None,
+                "draws": one.draws if one.cases else None,
+                "losses": one.losses if one.cases else None,
+                "spread": one.spread if one.cases else None,
                 "cases": one.cases,
                 "proven": one.proven,
                 "nodes": one.nodes,
@@ -186,13 +188,13 @@ def _as_text(found: _Found, rules: Rules, top: int) -> Iterator[str]:
 
 def _row(one: Outcome, found: _Found, rules: Rules) -> tuple[str, ...]:
     alphabet = rules.distribution.alphabet
+    shares = [number(100 * share) for share in (one.win, one.wins, one.draws, one.losses)]
+    known = [*shares, number(one.spread, sign=True)]
     return (
         move_text(one.move, found.position.board, alphabet),
         str(one.score),
         alphabet.text(one.leave),
-        number(100 * one.win),
-        *(number(100 * share) for share in (one.wins, one.draws, one.losses)),
-        number(one.spread, sign=True),
+        *(known if one.cases else ["–"] * len(known)),
         str(one.cases),
         "proven" if one.proven else "",
     )

@@ -115,6 +115,8 @@ def solver_for(words: Lexicon, rules: Rules, memory: int, threads: int) -> Endga
         solver = EndgameSolver(words, rules, memory=memory, threads=threads)
     except ValueError as error:
         raise CommandFailed(str(error)) from None
+    except MemoryError:
+        raise CommandFailed(f"there are no {memory:,} bytes of memory; name less") from None
     warm_up()
     return solver
 

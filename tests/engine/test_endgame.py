@@ -203,6 +203,15 @@ def test_a_choice_of_what_is_not_legal_or_of_nothing(solve: Solver) -> None:
         solve.solver.begin(position, without=every)
 
 
+def test_a_choice_that_is_refused_changes_nothing(solve: Solver) -> None:
+    before = solve(small(9))
+    every = [one.move for one in legal_moves(real(5), words(), RULES)]
+    with pytest.raises(ValueError, match="65 moves to choose from; 64 at most"):
+        solve.solver.begin(real(5), only=every[:65])
+    assert solve.solver.solution == before
+    assert solve.solver.line()[0] == before.move
+
+
 # --- what is not proven yet -----------------------------------------------------------------------
 
 
@@ -286,3 +295,8 @@ def test_what_is_no_endgame(
 def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         EndgameSolver(words(), RULES, **asked)
+
+
+def test_rules_by_which_one_pass_ends_the_game_are_refused() -> None:
+    with pytest.raises(ValueError, match="endgames are solved with 2 or more"):
+        EndgameSolver(words(), replace(RULES, scoreless_limit=1), memory=MEMORY)
