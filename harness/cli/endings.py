@@ -3,90 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from .. import figures
 from .failing import CommandFailed
-from .field import load_field
-from .long_runs import check_cores, check_counts, fill, going_on, show_rows, telling, with_error
-from .options import (
-    Duration,
-    JsonOption,
-    LeavesOption,
-    LexiconOption,
-    ThreadsOption,
-    load_words,
-    say,
-)
+from .long_runs import check_cores, check_counts, show_rows, with_error
+from .options import Duration, ThreadsOption
+from .over_positions import OverPositions, Records, check_memory
 from .solving import USUAL_MEMORY, Memory
 
 if TYPE_CHECKING:
     from ..bench.endgame_check import CheckRow
-    from ..bench.selfplay import Field
     from ..experiments.played_out import PlayedOut
 
 __all__ = ["endgame", "endgame_check", "endings"]
-
-_Common = TypeVar("_Common")
-_Records = Sequence[dict[str, Any]]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Solving:
-    """What is played with, and how it is shown."""
-
-    lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
-    leaves: LeavesOption = None
-    """trained, formula or a leave table (KLV2) of static players. [default: the players' own]"""
-    workers: int = 1
-    """How many positions at once, each in a process and on a core of its own."""
-    seed: int = 0
-    """For the games that positions are of."""
-    out: Annotated[Path | None, Parameter(name="--out")] = None
-    """Where results are kept, a line of JSON a position; the same command goes on with it."""
-    json_: JsonOption = False
-    """Print JSON."""
-
-    def field(self) -> Field:
-        """Load words, rules and a leave table, or fail with a sentence."""
-        check_counts(workers=self.workers)
-        return load_field(load_words(self.lexicon), self.leaves)
-
-    def work(
-        self,
-        experiment: str,
-        settings: Mapping[str, object],
-        count: int,
-        function: Callable[[_Common, int], dict[str, Any]],
-        common: _Common,
-        show: Callable[[_Records], None],
-    ) -> None:
-        """Work out what is missing and show all that there is, also when it is stopped.
-
-        One worker is this process itself.
-        """
-        from ..experiments.games import open_players
-        from ..experiments.lines import open_lines
-
-        about = {"experiment": experiment, "seed": self.seed, **settings}
-        with going_on(self.out), open_lines(self.out, about) as lines:
-            try:
-                if lines.missing(count):
-                    with open_players(self.workers, say) as crew:
-                        fill(lines, count, crew, function, common, telling(count, "positions"))
-            except KeyboardInterrupt:
-                show(lines.records)
-                raise
-            show(lines.records[:count])
 
 
 def endgame(
@@ -95,7 +26,7 @@ def endgame(
     time: Duration = 30_000,
     memory: Memory = USUAL_MEMORY,
     threads: ThreadsOption = 1,
-    solving: _Solving | None = None,
+    solving: OverPositions | None = None,
 ) -> None:
     """Solve endgames of static games; print how soon they are proven, and how good values are then.
 
@@ -106,15 +37,15 @@ def endgame(
         threads: That it searches with.
         solving: With what.
     """
-    solving = solving or _Solving()
+    solving = solving or OverPositions()
     check_counts(positions=positions, threads=threads)
     _check_time(time, solving.workers)
     from ..bench.endgame import Proving, endgame_summary, proven_in
 
     field = solving.field()
-    _check_memory(memory, threads)
+    check_memory(memory, threads)
 
-    def show(records: _Records) -> None:
+    def show(records: Records) -> None:
         found = endgame_summary(records, time, memory)
         if solving.json_:
             print(json.dumps(found and dataclasses.asdict(found), ensure_ascii=False))
@@ -123,16 +54,17 @@ def endgame(
 
     solving.work(
         "bench endgame",
-        {**_about(field), "time_ms": time, "memory": memory, "threads": threads},
+        {"time_ms": time, "memory": memory, "threads": threads},
         positions,
         proven_in,
         Proving(field, solving.seed, time, memory, threads),
+        field,
         show,
     )
 
 
 def endgame_check(
-    *, small: int = 500, real: int = 200, nodes: int = 20_000, solving: _Solving | None = None
+    *, small: int = 500, real: int = 200, nodes: int = 20_000, solving: OverPositions | None = None
 ) -> None:
     """See whether proven values of endgames are right: by plain minimax, and by each other.
 
@@ -144,7 +76,7 @@ def endgame_check(
         nodes: That the first proof of a real one may take; those that take more are passed over.
         solving: With what.
     """
-    solving = solving or _Solving()
+    solving = solving or OverPositions()
     check_counts(nodes=nodes)
     if min(small, real) < 0 or not small + real:
         raise CommandFailed(f"--small {small} --real {real}: there is at least one endgame")
@@ -153,7 +85,7 @@ def endgame_check(
     field = solving.field()
     wrong = 0
 
-    def show(records: _Records) -> None:
+    def show(records: Records) -> None:
         nonlocal wrong
         rows, differ = check_rows(records), differences(records)
         wrong = len(differ)
@@ -167,10 +99,11 @@ def endgame_check(
 
     solving.work(
         "bench endgame-check",
-        {**_about(field), "small": small, "nodes": nodes},
+        {"small": small, "nodes": nodes},
         small + real,
         checked,
         Checking(field, solving.seed, small, nodes),
+        field,
         show,
     )
     if wrong:
@@ -182,7 +115,7 @@ def endings(
     positions: int = 1_000,
     time: Duration = 1_000,
     memory: Memory = USUAL_MEMORY,
-    solving: _Solving | None = None,
+    solving: OverPositions | None = None,
 ) -> None:
     """See what solving endgames gains on static play, from the moment the bag is empty.
 
@@ -194,23 +127,24 @@ def endings(
         memory: That the solver may take.
         solving: With what.
     """
-    solving = solving or _Solving()
+    solving = solving or OverPositions()
     check_counts(positions=positions)
     _check_time(time, solving.workers)
     from ..experiments.played_out import PlayingOut, played_out, played_out_row
 
     field = solving.field()
-    _check_memory(memory, 1)
+    check_memory(memory)
 
-    def show(records: _Records) -> None:
+    def show(records: Records) -> None:
         show_rows([played_out_row(records)], _PLAYED_OUT, _played_out_row, solving.json_)
 
     solving.work(
         "endings",
-        {**_about(field), "time_ms": time, "memory": memory},
+        {"time_ms": time, "memory": memory},
         positions,
         played_out,
         PlayingOut(field, solving.seed, time, memory),
+        field,
         show,
     )
 
@@ -218,25 +152,11 @@ def endings(
 # --- what is given --------------------------------------------------------------------------------
 
 
-def _about(field: Field) -> dict[str, object]:
-    """Say which games positions are of, words and leaves by checksums."""
-    leaves = hashlib.sha256(field.leaves.values.tobytes()).hexdigest()
-    return {"lexicon": field.lexicon.checksum, "leaves": leaves}
-
-
 def _check_time(time_ms: int, workers: int) -> None:
     """See that solvers have time, and a core each, or fail."""
     if time_ms < 1:
         raise CommandFailed("--time is a millisecond or more")
     check_cores(workers)
-
-
-def _check_memory(memory: int, threads: int) -> None:
-    """See that a solver can do with so much, before there is a file or a worker."""
-    from engine.endgame import least_memory
-
-    if memory < (least := least_memory(threads)):
-        raise CommandFailed(f"--memory: {threads} threads take {least >> 20}M or more")
 
 
 # --- what is told ---------------------------------------------------------------------------------

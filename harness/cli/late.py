@@ -3,103 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
 from .. import figures
 from .failing import CommandFailed
-from .field import load_field
-from .long_runs import check_cores, check_counts, fill, going_on, telling, with_error
-from .options import Duration, JsonOption, LeavesOption, LexiconOption, load_words, say
+from .long_runs import check_cores, check_counts, with_error
+from .options import Duration
+from .over_positions import OverPositions, Records, check_memory
 from .preendgame import ModelName
 from .solving import USUAL_MEMORY, Memory, check_numbers
 
 if TYPE_CHECKING:
-    from ..bench.selfplay import Field
     from ..experiments.late_games import LateRow, ThinkingRow
     from ..experiments.preendings import PreEndingsRow
 
 __all__ = ["late", "preendings"]
 
 ChooserName: TypeAlias = Literal["preendgame", "champion"]
-
-_Common = TypeVar("_Common")
-_Records = Sequence[dict[str, Any]]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Playing:
-    """What is played with, and how it is shown."""
-
-    lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
-    leaves: LeavesOption = None
-    """trained, formula or a leave table (KLV2) of the static players whose games positions are of.
-    [default: the players' own]"""
-    workers: int = 1
-    """How many positions at once, each in a process and on a core of its own."""
-    seed: int = 0
-    """For those games, and for all else that chance does."""
-    out: Annotated[Path | None, Parameter(name="--out")] = None
-    """Where results are kept, a line of JSON a position; the same command goes on with it."""
-    json_: JsonOption = False
-    """Print JSON."""
-
-    def field(self) -> Field:
-        """Load words, rules and a leave table, or fail with a sentence."""
-        check_counts(workers=self.workers)
-        check_cores(self.workers)
-        return load_field(load_words(self.lexicon), self.leaves)
-
-    def work(
-        self,
-        settings: Mapping[str, object],
-        count: int,
-        function: Callable[[_Common, int], dict[str, Any]],
-        common: _Common,
-        show: Callable[[_Records], None],
-    ) -> None:
-        """Work out what is missing and show all that there is, also when it is stopped.
-
-        One worker is this process itself.
-        """
-        from ..experiments.games import open_players
-        from ..experiments.lines import open_lines
-
-        with _told_to_end(), going_on(self.out), open_lines(self.out, settings) as lines:
-            try:
-                if lines.missing(count):
-                    with open_players(self.workers, say) as crew:
-                        fill(lines, count, crew, function, common, telling(count, "positions"))
-            except KeyboardInterrupt:
-                show(lines.records)
-                raise
-            show(lines.records[:count])
-
-    def about(self, experiment: str, field: Field) -> dict[str, object]:
-        """Say which games positions are of, words and leaves by checksums."""
-        leaves = hashlib.sha256(field.leaves.values.tobytes()).hexdigest()
-        about = {"experiment": experiment, "seed": self.seed}
-        return about | {"lexicon": field.lexicon.checksum, "leaves": leaves}
-
-
-@contextmanager
-def _told_to_end() -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def preendings(
@@ -112,7 +35,7 @@ def preendings(
     by: ChooserName = "preendgame",
     model: ModelName = "rational",
     memory: Memory = USUAL_MEMORY,
-    playing: _Playing | None = None,
+    playing: OverPositions | None = None,
 ) -> None:
     """See what solving pre-endgames gains on simulating them.
 
@@ -131,23 +54,22 @@ def preendings(
         memory: That the solver may take.
         playing: With what.
     """
-    playing = playing or _Playing()
+    playing = playing or OverPositions()
     check_counts(positions=positions)
     check_numbers(time=time, proof=proof, within=within)
+    check_cores(playing.workers)
     field = playing.field()
-    from engine.endgame import least_memory
     from engine.preendgame import MOST_IN_BAG
 
     from ..experiments.preendings import PreEndings, chosen_in, preendings_row
 
     if not 1 <= bag <= MOST_IN_BAG:
         raise CommandFailed(f"--bag {bag}: a pre-endgame has 1 to {MOST_IN_BAG} tiles in it")
-    if memory < (least := least_memory(1)):
-        raise CommandFailed(f"--memory: a solver takes {least >> 20}M or more")
+    check_memory(memory)
     asked: dict[str, object] = {"bag": bag, "time_ms": time, "proof_ms": proof}
     asked |= {"by": by, "model": model, "memory": memory, "within": within}
 
-    def show(records: _Records) -> None:
+    def show(records: Records) -> None:
         row = preendings_row(records)
         if playing.json_:
             print(json.dumps(dataclasses.asdict(row), ensure_ascii=False))
@@ -155,10 +77,12 @@ def preendings(
             print(figures.table(("figure", "value"), _preendings_figures(row)))
 
     playing.work(
-        playing.about("preendings", field) | asked,
+        "preendings",
+        asked,
         positions,
         chosen_in,
         PreEndings(field, playing.seed, bag, time, proof, by, model, memory, within),
+        field,
         show,
     )
 
@@ -172,7 +96,7 @@ def late(
     positions: int = 2_000,
     clock: Duration = 60_000,
     once: Annotated[bool, Parameter(name="--once", negative="")] = False,
-    playing: _Playing | None = None,
+    playing: OverPositions | None = None,
 ) -> None:
     """Play one player against another from where the bag has seven tiles or fewer, on clocks.
 
@@ -185,9 +109,10 @@ def late(
         once: Play each position once, with the player on turn in every other one.
         playing: With what.
     """
-    playing = playing or _Playing()
+    playing = playing or OverPositions()
     check_counts(positions=positions)
     check_numbers(clock=clock)
+    check_cores(playing.workers)
     field = playing.field()
     from ..experiments.late_games import (
         LateGames,
@@ -203,7 +128,7 @@ def late(
     except ValueError as error:
         raise CommandFailed(str(error)) from None
 
-    def show(records: _Records) -> None:
+    def show(records: Records) -> None:
         row, thinking = late_row(seats, records), thinking_rows(records)
         if playing.json_:
             found = dataclasses.asdict(row) | {"thinking": list(map(dataclasses.asdict, thinking))}
@@ -214,10 +139,12 @@ def late(
             print(figures.table(_THINKING, list(map(_thinking_row, thinking))))
 
     playing.work(
-        playing.about("late", field) | {"seats": seats, "clock_ms": clock, "once": once},
+        "late",
+        {"seats": seats, "clock_ms": clock, "once": once},
         positions,
         late_games,
         LateGames(seats, field, playing.seed, clock, once),
+        field,
         show,
     )
 

@@ -11,16 +11,15 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from bot.player import ExchangedCount, Observed, Player, Result, View
+from bot.player import Player, View
 from bot.timeplan import plan
 from engine.game import Game
-from engine.moves import Exchange, Move
-from engine.position import Position
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.messages import TimeControl
 
 from ..clock import Clock
+from .games import observed, result_of, seen_by
 
 __all__ = ["Clocks", "Played", "play_on", "view_of"]
 
@@ -54,7 +53,7 @@ def view_of(
         game="experiment",
         seat=seat,
         players=("first", "second"),
-        position=_seen(game, seat),
+        position=seen_by(game, seat),
         bag=len(game.bag),
         clocks=clocks,
         time=control,
@@ -88,7 +87,7 @@ def play_on(game: Game, players: tuple[Player, Player], views: tuple[View, View]
             seen[each] = _after(seen[each], played)
             player.observe(seen[each], seen[each].history[-1])
     for player, view in zip(players, seen, strict=True):
-        player.game_over(view, _result(played.game))
+        player.game_over(view, result_of(played.game))
     return played
 
 
@@ -112,40 +111,8 @@ def _after(view: View, played: Played) -> View:
     game = played.game
     return replace(
         view,
-        position=_seen(game, view.seat),
+        position=seen_by(game, view.seat),
         bag=len(game.bag),
         clocks=played.left_ms,
-        history=(*view.history, _observed(played, view.seat)),
+        history=(*view.history, observed(game, view.seat, round(played.took_ms[-1]))),
     )
-
-
-def _seen(game: Game, seat: int) -> Position:
-    """Give the position without the other seat's rack."""
-    own = game.position.racks[seat]
-    return replace(game.position, racks=((), own) if seat else (own, ()))
-
-
-def _observed(played: Played, seat: int) -> Observed:
-    """Say what a seat sees of the last turn."""
-    game = played.game
-    turn = game.turns[-1]
-    move: Move | ExchangedCount = turn.move
-    if isinstance(move, Exchange) and turn.seat != seat:
-        move = ExchangedCount(len(move.tiles))
-    totals = {one.seat: one.total for one in game.turns[-2:]}
-    return Observed(
-        seq=len(game.turns),
-        seat=turn.seat,
-        move=move,
-        score=turn.score,
-        scores=(totals[0], totals[1]),
-        bag=len(game.bag),
-        think_ms=round(played.took_ms[-1]),
-    )
-
-
-def _result(game: Game) -> Result:
-    assert game.over is not None
-    first, second = game.position.scores
-    winner = None if first == second else int(second > first)
-    return Result(game.over.reason, winner, (first, second), game.over.racks, "")

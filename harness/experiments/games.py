@@ -47,6 +47,7 @@ __all__ = [
     "FULL_KNOWLEDGE",
     "Meeting",
     "games_of",
+    "observed",
     "open_games",
     "open_players",
     "play_game",
@@ -54,6 +55,8 @@ __all__ = [
     "play_seats",
     "played",
     "replayed",
+    "result_of",
+    "seen_by",
 ]
 
 _Maker: TypeAlias = Callable[[], Player]
@@ -302,11 +305,11 @@ def play_game(
         choice = player.choose(views[seat], Budget(_NEVER_MS))
         game = game.play(choice.move, lexicon.graph.contains)
         for each, player in enumerate(players):
-            play = _observed(game, each)
+            play = observed(game, each)
             views[each] = _after(views[each], game, play)
             player.observe(views[each], play)
     for player, view in zip(players, views, strict=True):
-        player.game_over(view, _result(game))
+        player.game_over(view, result_of(game))
     return game
 
 
@@ -318,7 +321,7 @@ def _opening(
         game="experiment",
         seat=seat,
         players=("first", "second"),
-        position=_seen(game, seat),
+        position=seen_by(game, seat),
         bag=len(game.bag),
         clocks=(_CLOCK_MS, _CLOCK_MS),
         time=TimeControl(),
@@ -332,20 +335,20 @@ def _opening(
 def _after(view: View, game: Game, play: Observed) -> View:
     return replace(
         view,
-        position=_seen(game, view.seat),
+        position=seen_by(game, view.seat),
         bag=len(game.bag),
         history=(*view.history, play),
     )
 
 
-def _seen(game: Game, seat: int) -> Position:
+def seen_by(game: Game, seat: int) -> Position:
     """Give the position without the other seat's rack."""
     own = game.position.racks[seat]
     return replace(game.position, racks=((), own) if seat else (own, ()))
 
 
-def _observed(game: Game, seat: int) -> Observed:
-    """Say what a seat sees of the last turn."""
+def observed(game: Game, seat: int, think_ms: int = 0) -> Observed:
+    """Say what a seat sees of the last turn, and how long it took."""
     turn = game.turns[-1]
     move: Move | ExchangedCount = turn.move
     if isinstance(move, Exchange) and turn.seat != seat:
@@ -360,11 +363,12 @@ def _observed(game: Game, seat: int) -> Observed:
         score=turn.score,
         scores=(totals[0], totals[1]),
         bag=len(game.bag),
-        think_ms=0,
+        think_ms=think_ms,
     )
 
 
-def _result(game: Game) -> Result:
+def result_of(game: Game) -> Result:
+    """Say how a game that is over ended."""
     assert game.over is not None
     first, second = game.position.scores
     winner = None if first == second else int(second > first)
