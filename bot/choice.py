@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.moves import Move
 from engine.position import Rack
-from protocol.messages import MAX_MODELS
+from protocol.parts import MAX_MODELS
 
 __all__ = ["Believed", "Choice", "Considered"]
 

@@ -15,7 +15,8 @@ from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from lexicons.tables import leaves_for
-from protocol.messages import NewGame, RulesInPlay
+from protocol.messages import NewGame
+from protocol.parts import RulesInPlay
 
 from .equipment import Equipment, Resources, Tables, load_tables
 

@@ -28,7 +28,7 @@ from engine.position import unseen as unseen_tiles
 from engine.rules import Rules
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from .choice import Believed, Choice, Considered
 

@@ -20,13 +20,9 @@ from engine.rules import Rules
 from lexicons.alphabet import Alphabet
 from protocol.channel import now_ms
 from protocol.messages import (
-    MAX_LEAVES,
-    Belief,
-    Candidate,
     GameMessage,
     GameOver,
     Info,
-    LeaveChance,
     Move,
     NewGame,
     Played,
@@ -35,6 +31,7 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
+from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance
 
 from .equipment import Resources
 from .player import Believed, Budget, Choice, Considered, Player, View

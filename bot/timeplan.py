@@ -28,7 +28,8 @@ from collections import deque
 from collections.abc import Callable
 
 from protocol.channel import now_ms
-from protocol.messages import Played, TimeControl
+from protocol.messages import Played
+from protocol.parts import TimeControl
 
 from .player import Budget, View
 

@@ -2,7 +2,7 @@
 
 The rules are those of tournament play (25 minutes a side, 10 points for each minute of overtime
 begun, a largest overtime that loses the game) or, online, an increment instead of overtime. See
-``protocol.messages.TimeControl`` for what each number means.
+``protocol.parts.TimeControl`` for what each number means.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 __all__ = ["Clock", "TurnLimit", "check_time_control", "lag_quota_ms"]
 

@@ -16,7 +16,8 @@ import structlog
 
 from protocol.channel import now_ms
 from protocol.errors import PeerError
-from protocol.messages import Message, Style
+from protocol.messages import Message
+from protocol.parts import Style
 
 from .journal import Journal, JournalError
 from .lag import LagMeter

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.messages import Style
+from protocol.parts import Style
 
 from .records import ClockNote, Opened, Record
 

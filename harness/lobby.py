@@ -18,17 +18,8 @@ import structlog
 from bot.offers import rules_in_play
 from lexicons.store import Lexicon
 from protocol.errors import PeerError
-from protocol.messages import (
-    Error,
-    GameList,
-    GameMessage,
-    ListedGame,
-    Message,
-    Resume,
-    Seek,
-    Seeking,
-    TimeControl,
-)
+from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking
+from protocol.parts import ListedGame, TimeControl
 
 from .host import GameHost
 from .journal import Journal, JournalError, KeptGame

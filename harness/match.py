@@ -20,7 +20,7 @@ from bot.offers import rules_in_play
 from engine.rules import Rules
 from lexicons.cache import replacing
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from .host import GameHost
 from .journal import Journal, JournalError, KeptGame

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from protocol.messages import Accusation, Belief, Candidate, Outcome, RulesInPlay, TimeControl
+from protocol.parts import Accusation, Belief, Candidate, Outcome, RulesInPlay, TimeControl
 
 __all__ = [
     "Began",

@@ -16,7 +16,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from protocol.messages import Outcome
+from protocol.parts import Outcome
 
 __all__ = ["GameResult", "ResultLog", "SeatResult", "read_results", "result_line"]
 

@@ -15,7 +15,7 @@ from engine.game import Game
 from engine.notation.move_text import format_move, parse_move
 from engine.rules import IllegalMove, Rules
 from lexicons.store import Lexicon
-from protocol.messages import MAX_SENTENCE, Accusation, Belief, Outcome, Style
+from protocol.parts import MAX_SENTENCE, Accusation, Belief, Outcome, Style
 
 from .clock import Clock, TurnLimit
 from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Thought, Turn

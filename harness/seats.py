@@ -18,7 +18,8 @@ import structlog
 
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
-from protocol.messages import Error, GameOver, Message, Outcome, Ping, Pong, Welcome
+from protocol.messages import Error, GameOver, Message, Ping, Pong, Welcome
+from protocol.parts import Outcome
 
 from .link import Link
 

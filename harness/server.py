@@ -33,10 +33,10 @@ from protocol.messages import (
     Ping,
     Pong,
     Seek,
-    TimeControl,
     Watch,
     Welcome,
 )
+from protocol.parts import TimeControl
 from protocol.websocket import WebSocketChannel, listen
 
 from .host import GameHost

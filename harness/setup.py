@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 
 from lexicons.store import Lexicon
-from protocol.messages import RulesInPlay, TimeControl
+from protocol.parts import RulesInPlay, TimeControl
 
 from .records import Opened
 

@@ -24,14 +24,13 @@ from protocol.messages import (
     Message,
     Move,
     NewGame,
-    Outcome,
     Ready,
     Refused,
     Resign,
     Resume,
-    Style,
     YourTurn,
 )
+from protocol.parts import Outcome, Style
 from protocol.session import ArbiterSession, FromArbiter, Repeated
 
 from . import views

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protocol.messages import GameOver, NewGame, Played, Started, Style
+from protocol.messages import GameOver, NewGame, Played, Started
+from protocol.parts import Style
 
 from .records import Ended, Opened, Turn
 

@@ -6,7 +6,8 @@ wrong in this package is an ordinary exception, and a bug of ours.
 
 from __future__ import annotations
 
-from .messages import MAX_SENTENCE, Error, Retry
+from .messages import Error
+from .parts import MAX_SENTENCE, Retry
 
 __all__ = ["PeerError"]
 

@@ -2,28 +2,47 @@
 
 ``SPEC.md`` says when each may be sent. Times are whole milliseconds and durations only; seats are
 0 (moves first) and 1; moves are text, ``8D WO.Ds``, ``-ABC``, ``-``; bytes are lower-case hex.
-Every number and text has a bound, so that what one codec can carry the other can too, and no part
-of a message that is passed on makes another message too large to be read.
+What they are made of is in ``protocol.parts``.
 Fields that a reader does not know are ignored, so that a later version may add some.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
+from .parts import (
+    Accusation,
+    Belief,
+    Candidate,
+    Clocks,
+    Code,
+    Count,
+    GameId,
+    Hex,
+    Label,
+    ListedGame,
+    MoveText,
+    Ms,
+    Name,
+    Number,
+    Outcome,
+    Points,
+    Retry,
+    Role,
+    RulesInPlay,
+    Seat,
+    Sentence,
+    Seq,
+    Style,
+    Tiles,
+    TimeControl,
+)
+
 __all__ = [
-    "MAX_LEAVES",
-    "MAX_MODELS",
-    "MAX_SENTENCE",
     "MESSAGES",
     "PROTOCOL_VERSION",
-    "Accusation",
-    "Belief",
-    "Candidate",
-    "Clocks",
     "Decline",
     "Error",
     "GameList",
@@ -33,12 +52,9 @@ __all__ = [
     "Goodbye",
     "Hello",
     "Info",
-    "LeaveChance",
-    "ListedGame",
     "Message",
     "Move",
     "NewGame",
-    "Outcome",
     "Ping",
     "Played",
     "Pong",
@@ -46,52 +62,15 @@ __all__ = [
     "Refused",
     "Resign",
     "Resume",
-    "Role",
-    "RulesInPlay",
     "Seek",
     "Seeking",
     "Started",
-    "Style",
-    "TimeControl",
     "Watch",
     "Welcome",
     "YourTurn",
 ]
 
 PROTOCOL_VERSION = 1
-MAX_SENTENCE = 2_000
-"""Characters of the longest text that is meant for a person."""
-MAX_LEAVES = 20
-"""Leaves that a belief lists."""
-MAX_MODELS = 16
-"""Models of a player that a style has odds of."""
-
-Role: TypeAlias = Literal["arbiter", "player", "spectator"]
-Outcome: TypeAlias = Literal[
-    "out", "zeroes", "resign", "time", "illegal", "crash", "stall", "no_show", "host_error"
-]
-Retry: TypeAlias = Literal["no", "corrected", "later", "reconnect"]
-
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
-GameId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
-Seq: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
-Seat: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
-Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
-MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
-Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=r"\A([0-9a-f]{2})*\Z")]
-Number: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
-Amount: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
-Points: TypeAlias = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
-Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
-Label: TypeAlias = Annotated[str, Meta(max_length=256)]
-Code: TypeAlias = Annotated[str, Meta(max_length=64)]
-Sentence: TypeAlias = Annotated[str, Meta(max_length=MAX_SENTENCE)]
-Clocks: TypeAlias = tuple[Ms, Ms]
-Chance: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
-Measure: TypeAlias = Annotated[float, Meta(ge=0, le=2**53)]
-Style: TypeAlias = Annotated[Mapping[Name, Chance], Meta(max_length=MAX_MODELS)]
-"""What kind of player one may be: the odds of models by their names."""
 
 
 class _Message(Struct, frozen=True, tag_field="type", kw_only=True):
@@ -194,19 +173,6 @@ class Games(_Message, frozen=True, tag="games"):
     """A spectator asks which games are on."""
 
 
-class ListedGame(Struct, frozen=True):
-    """One line of a ``game_list``."""
-
-    game: GameId
-    """What to name in ``watch``."""
-    players: tuple[Label, Label]
-    """By seat."""
-    scores: tuple[Points, Points]
-    """By seat."""
-    turns: Count
-    """How many were taken."""
-
-
 class GameList(_Message, frozen=True, tag="game_list"):
     """The games that are on."""
 
@@ -222,48 +188,6 @@ class Watch(_Message, frozen=True, tag="watch"):
 
 
 # --- a game -----------------------------------------------------------------------------------
-
-
-class RulesInPlay(Struct, frozen=True, kw_only=True):
-    """The rules of one game."""
-
-    rack_size: Annotated[int, Meta(ge=1, le=64)] = 7
-    """Tiles on a full rack."""
-    bingo_bonus: Points = 50
-    """Points for placing ``rack_size`` tiles in one turn."""
-    exchange_minimum: Annotated[int, Meta(ge=1, le=1_000)] = 7
-    """An exchange needs as many tiles in the bag."""
-    scoreless_limit: Annotated[int, Meta(ge=1, le=1_000)] = 6
-    """So many scoreless turns in a row end the game."""
-    challenge: Literal["void"] = "void"
-    """``void``: a play with an illegal word is refused at once."""
-    distribution: Label = "english"
-    """Which tiles there are and what they score."""
-    layout: Label = "standard"
-    """Where the premium squares lie."""
-
-
-class TimeControl(Struct, frozen=True, kw_only=True):
-    """How long a player may think, and what it costs to think longer."""
-
-    initial_ms: Annotated[int, Meta(ge=1, le=2**40)] = 25 * 60_000
-    """On each clock at the start."""
-    increment_ms: Annotated[int, Meta(ge=0, le=2**40)] = 0
-    """Added to a player's clock after each of his moves."""
-    overtime_penalty: Annotated[int, Meta(ge=0, le=1_000)] = 10
-    """Points off the final score for each minute of overtime begun."""
-    max_overtime_ms: Annotated[int, Meta(ge=0, le=2**40)] = 10 * 60_000
-    """More overtime than this loses the game; 0: the game is lost when the clock runs out."""
-    move_cap_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
-    """The longest that one turn may take, whatever the clock shows; more loses the game."""
-    margin_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """By how much a move may come after the deadline without losing the game."""
-    lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """The most that a turn is let off for the time its messages spent on the way."""
-    ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
-    """How long a seat may take to say that it is ready."""
-    first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
-    """The longest that a seat's first turn may take; more is a no-show."""
 
 
 class Played(_Message, frozen=True, tag="played"):
@@ -397,69 +321,6 @@ class Resign(_Message, frozen=True, tag="resign"):
     """As in the ``your_turn`` that it answers."""
 
 
-class Candidate(Struct, frozen=True, kw_only=True):
-    """One move that a seat considers."""
-
-    move: MoveText
-    """The move."""
-    score: Points | None = None
-    """What it scores."""
-    equity: float | None = None
-    """What it is worth in all, in points."""
-    equity_error: Annotated[float, Meta(ge=0)] | None = None
-    """The standard error of ``equity``, in points."""
-    win: Annotated[float, Meta(ge=0, le=1)] | None = None
-    """How likely it wins, a draw counting half."""
-    win_error: Annotated[float, Meta(ge=0)] | None = None
-    """The standard error of ``win``."""
-    samples: Number | None = None
-    """How many continuations were looked at."""
-
-
-class LeaveChance(Struct, frozen=True, kw_only=True):
-    """One leave that an opponent may have kept."""
-
-    leave: Annotated[str, Meta(max_length=64)]
-    """Its tiles; none after a bingo."""
-    prior: Chance
-    """How likely it was before the play was judged."""
-    posterior: Chance
-    """How likely it is by what he played."""
-
-
-class Belief(Struct, frozen=True, kw_only=True):
-    """What a seat believes of its opponent: what he holds, by what he played, and how he plays."""
-
-    leaves_considered: Amount = 0
-    """Leaves that he may have kept in his last turn, or, where they are too many, those drawn."""
-    leaves_surviving: Amount = 0
-    """Those that are still possible after his play, of those that were looked at."""
-    top: Annotated[tuple[LeaveChance, ...], Meta(max_length=MAX_LEAVES)] = ()
-    """The likeliest leaves, the likeliest first."""
-    mass_top10: Chance = 0.0
-    """How likely it is that he kept one of the ten likeliest."""
-    entropy_prior: Measure = 0.0
-    """How uncertain his leave was before his play was judged, in bits."""
-    entropy: Measure = 0.0
-    """How uncertain it is now, in bits."""
-    unseen: Chance = 0.0
-    """Prior probability of the leaves that there was no time to look at."""
-    effective: Measure = 0.0
-    """The effective sample size: so many racks drawn by the prior would tell as much."""
-    tiles: Annotated[
-        Mapping[Annotated[str, Meta(min_length=1, max_length=16)], Chance], Meta(max_length=64)
-    ] = {}
-    """By tile, how likely it is that he has one or more of it on his rack now."""
-    bingo: Chance | None = None
-    """How likely he has a bingo in his next turn."""
-    seconds: Measure = 0.0
-    """What working this out took."""
-    note: Sentence | None = None
-    """Why nothing is known, such as a play that no rack could make; then the prior counts."""
-    style: Style = {}
-    """How likely each model of a player fits him, by all that is known of him."""
-
-
 class Info(_Message, frozen=True, tag="info"):
     """What a seat thinks while it thinks: kept for the record, never shown to the opponent."""
 
@@ -498,18 +359,6 @@ class Resume(_Message, frozen=True, tag="resume"):
     game: GameId
     seen: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
     """The last event that it knows; -1: nothing."""
-
-
-class Accusation(Struct, frozen=True):
-    """Something that went wrong in a seat's play, whether or not it decided the game."""
-
-    seat: Seat
-    """Whose play it was."""
-    code: Code
-    """An outcome of ``SPEC.md``, ``disconnect``, or of an engine of others ``wrong_score``,
-    ``wrong_rack`` and the codes of its refused moves."""
-    message: Sentence
-    """What happened."""
 
 
 class GameOver(_Message, frozen=True, tag="game_over"):

@@ -36,10 +36,10 @@ from protocol.messages import (
     Refused,
     Resign,
     Started,
-    Style,
     Welcome,
     YourTurn,
 )
+from protocol.parts import Style
 from protocol.session import ArbiterSession, FromArbiter
 
 M = TypeVar("M")

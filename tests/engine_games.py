@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from harness.bench.engines import Passes, engine_seat, play_engine
 from harness.scorebook import Scorebook
 from lexicons.store import Lexicon, load_lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 __all__ = ["HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
 

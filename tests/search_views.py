@@ -11,7 +11,7 @@ from bot.player import Budget, Choice, View
 from engine.position import Board, Position, bag_count
 from engine.rules import Rules
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 __all__ = ["Clock", "Offers", "opening", "unlimited", "view_at", "view_of"]
 

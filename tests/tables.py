@@ -24,19 +24,8 @@ from harness.table import Effects, Table
 from harness.views import Recipient
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
-from protocol.messages import (
-    GameMessage,
-    GameOver,
-    Info,
-    Message,
-    Move,
-    NewGame,
-    Ready,
-    RulesInPlay,
-    Style,
-    TimeControl,
-    YourTurn,
-)
+from protocol.messages import GameMessage, GameOver, Info, Message, Move, NewGame, Ready, YourTurn
+from protocol.parts import RulesInPlay, Style, TimeControl
 from protocol.session import BotSession
 
 __all__ = ["GAME", "MINUTE", "NONCES", "Play", "Policy", "book_of", "random_policy", "words"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from engine.moves import Exchange
 from engine.position import Rack, bag_count
 from engine.rollouts import Belief
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..player import Budget, ExchangedCount, Observed, View
 from ..players.champion import ChampionPlayer

@@ -30,15 +30,13 @@ from protocol.messages import (
     Message,
     Move,
     NewGame,
-    Outcome,
     Played,
     Ready,
     Refused,
-    RulesInPlay,
     Started,
-    TimeControl,
     YourTurn,
 )
+from protocol.parts import Outcome, RulesInPlay, TimeControl
 
 from .files import POLL_S, Exchange
 

@@ -19,11 +19,11 @@ from protocol.messages import (
     NewGame,
     Ready,
     Resume,
-    Role,
     Seek,
     Welcome,
     YourTurn,
 )
+from protocol.parts import Role
 from protocol.websocket import WebSocketChannel, dial
 
 __all__ = ["Client", "serving"]

@@ -46,9 +46,9 @@ from protocol.messages import (
     NewGame,
     Played,
     Ready,
-    TimeControl,
     YourTurn,
 )
+from protocol.parts import TimeControl
 
 from ..experiments.positions import Situation, varied_situations
 from ..seating import WorkerMaker

@@ -16,16 +16,8 @@ from bot.registry import parse_seat
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
-from protocol.messages import (
-    GameOver,
-    Message,
-    Move,
-    NewGame,
-    Ready,
-    Started,
-    TimeControl,
-    YourTurn,
-)
+from protocol.messages import GameOver, Message, Move, NewGame, Ready, Started, YourTurn
+from protocol.parts import TimeControl
 
 from ..adapters import Context, engine_for
 from ..adapters.engine import STALL_S

@@ -18,7 +18,7 @@ from .long_runs import check_counts, going_on, sentences, telling, with_error
 from .options import Duration, equip, load_equipped, log_to_stderr, run, say_once
 
 if TYPE_CHECKING:
-    from protocol.messages import TimeControl
+    from protocol.parts import TimeControl
 
     from ..experiments.engine_table import EngineRow, EngineTable
 
@@ -100,7 +100,7 @@ class AgainstEngine:
         self._show(table, as_json)
 
     def _time_control(self) -> TimeControl:
-        from protocol.messages import TimeControl
+        from protocol.parts import TimeControl
 
         return TimeControl(initial_ms=self.time or 25 * 60_000, ready_ms=READY_MS)
 

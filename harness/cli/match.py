@@ -16,7 +16,7 @@ import msgspec
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, parse_seat
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..adapters import Context, engine_for
 from ..clock import check_time_control, lag_quota_ms

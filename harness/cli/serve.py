@@ -18,7 +18,7 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots, parse_seat
 from protocol.channel import Channel
 from protocol.errors import PeerError
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..adapters import Context, engine_for
 from ..clock import check_time_control, lag_quota_ms

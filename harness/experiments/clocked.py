@@ -16,7 +16,7 @@ from bot.timeplan import plan
 from engine.game import Game
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..clock import Clock
 from .games import observed, result_of, seen_by

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from bot.equipment import Equipment
 from bot.registry import SeatError, parse_seat
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..match import Match, MatchConfig, MatchError, read_config, write_config
 from ..pictures import picture

@@ -35,7 +35,7 @@ from engine.rules import Rules
 from lexicons.jit import warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..setup import Draws
 from ..train.crew import Crew, open_crew

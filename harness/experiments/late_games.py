@@ -27,7 +27,7 @@ from engine.generate import Generator
 from engine.moves import Place
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..bench.endgame import ready
 from ..bench.selfplay import Field

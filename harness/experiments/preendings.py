@@ -33,7 +33,7 @@ from engine.preendgame_cases import list_cases
 from engine.preendgame_deals import Deal, passing
 from engine.preendgame_ledger import EPSILON, Branch
 from protocol.channel import now_ms
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 from ..analysis.questions import as_seen
 from ..bench.endgame import ready

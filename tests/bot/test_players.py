@@ -19,7 +19,7 @@ from engine.rules import Rules
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.tables import load_leaves
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 
 def view_of(

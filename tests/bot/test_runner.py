@@ -33,12 +33,11 @@ from protocol.messages import (
     Pong,
     Ready,
     Resume,
-    Retry,
-    RulesInPlay,
     Seek,
     Welcome,
 )
 from protocol.messages import Move as MoveMessage
+from protocol.parts import Retry, RulesInPlay
 
 
 @pytest.fixture

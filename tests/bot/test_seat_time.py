@@ -17,8 +17,9 @@ from bot.runner import BotRunner
 from engine.moves import PASS
 from engine.rules import Rules
 from lexicons.store import Lexicon
-from protocol.messages import Info, LeaveChance, Ping, Pong
+from protocol.messages import Info, Ping, Pong
 from protocol.messages import Move as MoveMessage
+from protocol.parts import LeaveChance
 
 PONDERS = Equipment(ponder=True)
 

@@ -18,7 +18,8 @@ from engine.position import Board, Position
 from engine.rules import standard_rules
 from harness.clock import Clock
 from lexicons.store import load_lexicon
-from protocol.messages import Played, TimeControl
+from protocol.messages import Played
+from protocol.parts import TimeControl
 
 A_GAME = (86, 77, 68, 58, 50, 41, 31, 23, 14, 4, 0, 0)
 """Tiles in the bag at the turns of one player."""

@@ -24,17 +24,16 @@ from protocol.messages import (
     GameOver,
     Games,
     Hello,
-    ListedGame,
     Message,
     NewGame,
     Ping,
     Played,
     Pong,
-    RulesInPlay,
     Started,
     Watch,
     Welcome,
 )
+from protocol.parts import ListedGame, RulesInPlay
 from protocol.websocket import listen
 
 GAME = "0123456789abcdef"

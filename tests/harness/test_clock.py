@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.clock import Clock, check_time_control, lag_quota_ms
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 MINUTE = 60_000
 TOURNAMENT = TimeControl()

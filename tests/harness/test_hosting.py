@@ -26,7 +26,6 @@ from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.codec import JSON
 from protocol.messages import (
-    Belief,
     Error,
     GameOver,
     Info,
@@ -36,9 +35,9 @@ from protocol.messages import (
     Ready,
     Resign,
     Resume,
-    TimeControl,
     YourTurn,
 )
+from protocol.parts import Belief, TimeControl
 
 
 async def no_bot(name: str) -> object:

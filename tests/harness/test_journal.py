@@ -15,7 +15,7 @@ import pytest
 
 from harness.journal import Journal, JournalError
 from harness.records import Began, ClockNote, Failed, Opened, Record, Thought
-from protocol.messages import Belief, Candidate, LeaveChance, RulesInPlay, TimeControl
+from protocol.parts import Belief, Candidate, LeaveChance, RulesInPlay, TimeControl
 
 REPOSITORY = Path(__file__).parents[2]
 VERSION_1 = REPOSITORY / "tests" / "fixtures" / "journals" / "version1.sql"

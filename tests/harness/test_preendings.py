@@ -32,7 +32,7 @@ from harness.experiments.late_games import (
 )
 from harness.experiments.preendings import PreEndings, judged, preendings_row
 from lexicons.store import load_lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 RULES = standard_rules()
 

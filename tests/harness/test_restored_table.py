@@ -7,7 +7,7 @@ from tables import MINUTE, Play, book_of, words
 
 from harness.records import Opened
 from harness.scorebook import Scorebook
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 READY_MS = 5_000
 

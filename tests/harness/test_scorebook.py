@@ -12,7 +12,8 @@ from bot.offers import rules_in_play
 from harness.records import ClockNote, Opened, Record, Turn
 from harness.scorebook import Scorebook
 from harness.table import Table
-from protocol.messages import Refused, Resign, TimeControl, YourTurn
+from protocol.messages import Refused, Resign, YourTurn
+from protocol.parts import TimeControl
 
 TIME = TimeControl(initial_ms=5 * MINUTE, lag_ms=100)
 

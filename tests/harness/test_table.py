@@ -11,7 +11,6 @@ from harness.table import ATTEMPTS, MAX_THOUGHTS
 from protocol.codec import MSGPACK
 from protocol.errors import PeerError
 from protocol.messages import (
-    Belief,
     Decline,
     GameOver,
     Info,
@@ -24,9 +23,9 @@ from protocol.messages import (
     Resign,
     Resume,
     Started,
-    TimeControl,
     YourTurn,
 )
+from protocol.parts import Belief, TimeControl
 
 SHORT = TimeControl(initial_ms=MINUTE, max_overtime_ms=2 * MINUTE, ready_ms=5_000)
 ILLEGAL = "8D QQQQQQQ"

@@ -16,7 +16,8 @@ from harness.records import Turn
 from harness.views import Recipient
 from protocol.conversation import State
 from protocol.errors import PeerError
-from protocol.messages import GameOver, Move, NewGame, Played, Resign, Resume, Started, TimeControl
+from protocol.messages import GameOver, Move, NewGame, Played, Resign, Resume, Started
+from protocol.parts import TimeControl
 
 CONTROLS = (
     TimeControl(initial_ms=MINUTE, max_overtime_ms=MINUTE, lag_ms=150),

@@ -20,16 +20,8 @@ from harness.records import Turn
 from harness.setup import Draws, new_game
 from harness.views import Recipient, exchanged_count
 from protocol.codec import MSGPACK
-from protocol.messages import (
-    GameOver,
-    Message,
-    NewGame,
-    Played,
-    Refused,
-    Started,
-    TimeControl,
-    YourTurn,
-)
+from protocol.messages import GameOver, Message, NewGame, Played, Refused, Started, YourTurn
+from protocol.parts import TimeControl
 
 ALPHABET = words().distribution.alphabet
 GAMES = range(50)

@@ -12,21 +12,8 @@ from wire import as_map, made_message
 
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING, MSGPACK, Codec
 from protocol.errors import PeerError
-from protocol.messages import (
-    MAX_LEAVES,
-    MAX_MODELS,
-    MAX_SENTENCE,
-    MESSAGES,
-    Belief,
-    Candidate,
-    Hello,
-    Info,
-    LeaveChance,
-    Message,
-    Ping,
-    Played,
-    Ready,
-)
+from protocol.messages import MESSAGES, Hello, Info, Message, Ping, Played, Ready
+from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, Belief, Candidate, LeaveChance
 
 PING = Ping(id=7)
 both = pytest.mark.parametrize("codec", [MSGPACK, JSON], ids=["msgpack", "json"])

@@ -16,18 +16,20 @@ import own_draws
 from msgspec import inspect
 
 import protocol.messages
+import protocol.parts
 from engine.bag import Bag, DrawStream, commitment
 from engine.rules import standard_rules
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.conversation import _TABLE, Side, State
-from protocol.messages import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, MESSAGES, Info
+from protocol.messages import MESSAGES, Info
+from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE
 
 REPOSITORY = Path(__file__).parents[2]
 SPEC = REPOSITORY / "protocol" / "SPEC.md"
 START, END = "<!-- messages -->\n", "<!-- /messages -->\n"
 
 
-# --- section 11, from protocol/messages.py --------------------------------------------------------
+# --- section 11, from messages.py and parts.py ----------------------------------------------------
 
 FROM = {
     "hello": "The opening side → the other.",
@@ -41,10 +43,6 @@ FROM = {
     **dict.fromkeys(("your_turn", "refused"), "Arbiter → bot."),
     **dict.fromkeys(("ready", "decline", "move", "resign", "info", "resume"), "Bot → arbiter."),
 }
-PARTS = (
-    *("rules", "time control", "candidate", "belief", "chance of a leave", "listed game"),
-    "accusation",
-)
 NAMES = {
     "RulesInPlay": "rules",
     "TimeControl": "time control",
@@ -61,14 +59,17 @@ def rendered() -> str:
     """Write section 11."""
     sources = {
         node.name: node
-        for node in ast.parse(Path(protocol.messages.__file__).read_text(encoding="utf-8")).body
+        for module in (protocol.messages, protocol.parts)
+        for node in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef)
     }
     parts = [
         _section(f"`{tag}`", kind, sources, FROM[tag]) for tag, kind in sorted(MESSAGES.items())
     ]
-    kinds = {NAMES[name]: getattr(protocol.messages, name) for name in NAMES}
-    parts += [_section(f"Part: {name}", kinds[name], sources) for name in PARTS]
+    parts += [
+        _section(f"Part: {text}", getattr(protocol.parts, name), sources)
+        for name, text in NAMES.items()
+    ]
     return "\n".join(parts)
 
 

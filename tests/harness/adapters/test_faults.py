@@ -17,7 +17,8 @@ from tables import MINUTE, Play
 from harness.bench.engines import engine_seat
 from harness.scorebook import Scorebook
 from harness.seats import Came, Gone, Happening, Noted, Said
-from protocol.messages import Move, Ready, TimeControl
+from protocol.messages import Move, Ready
+from protocol.parts import TimeControl
 
 ROOT = Path(__file__).parents[3]
 
@@ -158,7 +159,7 @@ import asyncio, sys
 from pathlib import Path
 from harness.bench.engines import Passes, engine_seat, play_engine
 from lexicons.store import load_lexicon
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 words = load_lexicon()
 seat = engine_seat(sys.argv[1], words)

@@ -36,16 +36,8 @@ from harness.setup import Draws, new_game
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    GameOver,
-    Message,
-    Move,
-    NewGame,
-    Ready,
-    TimeControl,
-    YourTurn,
-)
+from protocol.messages import Decline, GameOver, Message, Move, NewGame, Ready, YourTurn
+from protocol.parts import TimeControl
 
 LEXICON, RULES = load_lexicon(), standard_rules()
 ALPHABET = RULES.distribution.alphabet

@@ -22,7 +22,7 @@ from harness.adapters.magpie import MagpieEngine
 from harness.adapters.magpie_terms import sample_racks, told, words_of
 from harness.bench.engines import Passes, engine_seat, play_engine
 from protocol.channel import now_ms
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet

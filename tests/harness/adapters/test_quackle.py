@@ -24,7 +24,7 @@ from harness.bench.engines import Passes, engine_seat, play_engine
 from lexicons.layout import load_layout
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
-from protocol.messages import TimeControl
+from protocol.parts import TimeControl
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet
