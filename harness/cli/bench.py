@@ -7,36 +7,21 @@ import dataclasses
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from ..figures import duration, number, share, table
 from .failing import CommandFailed
-from .field import load_chances, load_field
-from .options import (
-    Duration,
-    JsonOption,
-    LeavesOption,
-    LexiconOption,
-    ThreadsOption,
-    WinprobOption,
-    equip,
-    load_words,
-    log_to_stderr,
-    say,
-)
+from .field import load_chances
+from .options import Duration, JsonOption, equip, log_to_stderr, say
+from .playing import SYNTHETIC, Playing
 
 if TYPE_CHECKING:
     from ..bench.deadlines import DeadlineBench
     from ..bench.selfplay import Bench, Field
 
 __all__ = ["app"]
-
-_T = TypeVar("_T")
-_SYNTHETIC = "synthetic"
-_SYNTHETIC_SEED = 1
 
 app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
 
@@ -133,58 +118,8 @@ def server(
     print(table(("figure", "value"), rows))
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Playing:
-    """What is played with, and how it is shown."""
-
-    lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
-    words: int | None = None
-    """Play with so many of its words, chosen by the seed. [default: all]"""
-    leaves: LeavesOption = None
-    """trained, formula, a leave table (KLV2), or synthetic: made up. [default: the players' own]"""
-    winprob: WinprobOption = None
-    """trained, or a table of win probabilities (CSV); static players do not look at one."""
-    threads: ThreadsOption = 1
-    """How many work side by side; games are the same in any number of them."""
-    seed: int = 0
-    """For the bags, and all else that chance does."""
-    json_: JsonOption = False
-    """Print one JSON object."""
-
-    def field(self) -> Field:
-        """Load it, or fail with a sentence."""
-        lexicon = load_words(self.lexicon)
-        from lexicons.tables import FORMULA
-
-        from ..bench.selfplay import sample_words
-
-        if self.words is not None:
-            try:
-                lexicon = sample_words(lexicon, self.words, self.seed)
-            except ValueError as error:
-                raise CommandFailed(f"--words: {error}") from None
-        if self.leaves != _SYNTHETIC:
-            return load_field(lexicon, self.leaves, self.winprob)
-        from lexicons.leaves import synthetic_leaves
-
-        field = load_field(lexicon, FORMULA, self.winprob)  # made up for no words, like that one
-        table = synthetic_leaves(field.rules.distribution, _SYNTHETIC_SEED)
-        name = f"{_SYNTHETIC}, seed {_SYNTHETIC_SEED}"
-        return dataclasses.replace(field, leaves=table, leaves_name=name)
-
-    def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
-        """Measure so many of something, or fail with a sentence."""
-        field = self.field()
-        try:
-            return measure(field, number, self.threads, self.seed)
-        except ValueError as error:
-            raise CommandFailed(str(error)) from None
-
-
 @app.command
-def selfplay(*, games: int = 2_000, playing: _Playing | None = None) -> None:
+def selfplay(*, games: int = 2_000, playing: Playing | None = None) -> None:
     """Play games between two static players; print how many a second.
 
     Args:
@@ -193,12 +128,12 @@ def selfplay(*, games: int = 2_000, playing: _Playing | None = None) -> None:
     """
     from ..bench.selfplay import measure_selfplay
 
-    playing = playing or _Playing()
+    playing = playing or Playing()
     _print(playing.measure(measure_selfplay, games), as_json=playing.json_)
 
 
 @app.command
-def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
+def generate(*, games: int = 200, playing: Playing | None = None) -> None:
     """List all placements in each position of static games; print how long one takes.
 
     Args:
@@ -207,7 +142,7 @@ def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
     """
     from ..bench.selfplay import measure_generation
 
-    playing = playing or _Playing()
+    playing = playing or Playing()
     _print(playing.measure(measure_generation, games), as_json=playing.json_)
 
 
@@ -219,7 +154,7 @@ def sim(
     plies: int | None = None,
     position: str | None = None,
     stages: Annotated[bool, Parameter(negative="")] = False,
-    playing: _Playing | None = None,
+    playing: Playing | None = None,
 ) -> None:
     """Simulate a position; print how many rollouts of a candidate are made a second.
 
@@ -231,7 +166,7 @@ def sim(
         stages: Simulate eight positions of each stage of the game instead.
         playing: With what.
     """
-    playing = playing or _Playing()
+    playing = playing or Playing()
     if stages and position is not None:
         raise CommandFailed("--stages has positions of its own; leave --position out")
     from ..bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
@@ -247,7 +182,7 @@ def sim(
 
 
 @app.command
-def infer(*, plays: int = 20, playing: _Playing | None = None) -> None:
+def infer(*, plays: int = 20, playing: Playing | None = None) -> None:
     """Work out what plays tell that keep two to five tiles; print how long it takes.
 
     Args:
@@ -256,7 +191,7 @@ def infer(*, plays: int = 20, playing: _Playing | None = None) -> None:
     """
     from ..bench.infer import measure_infer
 
-    playing = playing or _Playing()
+    playing = playing or Playing()
     try:
         found = measure_infer(playing.field(), plays, playing.seed)
     except ValueError as error:
@@ -294,7 +229,7 @@ def deadlines(
     load: int = 2,
     from_: Annotated[Duration, Parameter(name="--from")] = 20,
     to: Duration = 2_000,
-    playing: _Playing | None = None,
+    playing: Playing | None = None,
 ) -> None:
     """Ask a seat for moves while all cores are busy; print how much of its time it leaves unused.
 
@@ -306,8 +241,8 @@ def deadlines(
         to: The longest; each order of magnitude between them is as likely.
         playing: With what, whole words and no table that is made up; threads are the seat's.
     """
-    playing = playing or _Playing()
-    if playing.words is not None or playing.leaves == _SYNTHETIC:
+    playing = playing or Playing()
+    if playing.words is not None or playing.leaves == SYNTHETIC:
         raise CommandFailed(
             "a seat loads its words and tables by name; leave --words and --leaves synthetic out"
         )
@@ -332,7 +267,7 @@ def deadlines(
 
 
 @app.command
-def adjustments(*, games: int = 20_000, playing: _Playing | None = None) -> None:
+def adjustments(*, games: int = 20_000, playing: Playing | None = None) -> None:
     """Play with and without each adjustment of the static evaluation; print what it is worth.
 
     Args:
@@ -341,7 +276,7 @@ def adjustments(*, games: int = 20_000, playing: _Playing | None = None) -> None
     """
     from ..bench.adjustments import measure_adjustments
 
-    playing = playing or _Playing()
+    playing = playing or Playing()
     found = playing.measure(measure_adjustments, games)
     if playing.json_:
         print(json.dumps([dataclasses.asdict(one) for one in found]))
