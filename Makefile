@@ -5,7 +5,7 @@ JOBS ?= 2
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: setup match test lint types contracts check clean
+.PHONY: setup match test coverage lint types contracts check clean
 
 setup: $(READY)
 
@@ -15,10 +15,13 @@ $(READY): pyproject.toml
 	@touch $@
 
 match: $(READY)  ## two games of the static player against the greedy one
-	$(BIN)/tilewire match static greedy --games 2 --time 1m
+	$(BIN)/tilewire match static greedy --games 2 --time 1m --seed 7
 
 test: $(READY)  ## the test suite, in so many processes
 	$(BIN)/python -m pytest -n $(JOBS)
+
+coverage: $(READY)  ## which lines the tests reach; compiled ones are not seen
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term:skip-covered
 
 lint: $(READY)
 	$(BIN)/ruff check

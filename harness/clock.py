@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 from protocol.parts import TimeControl
 
-__all__ = ["Clock", "TurnLimit", "check_time_control", "lag_quota_ms"]
+__all__ = ["LOCAL_READY_MS", "Clock", "TurnLimit", "check_time_control", "lag_quota_ms"]
 
 MINUTE_MS = 60_000
+LOCAL_READY_MS = 120_000
+"""Players of the house compile when they first play: two at once take a minute on slow machines."""
 
 
 class TurnLimit(NamedTuple):

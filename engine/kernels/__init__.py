@@ -19,6 +19,9 @@ One file, one idea, each over the ones before it:
 ``game``        bag, racks and scores; the turn of a static player
 ``selfplay``    whole games
 ``rollouts``    some turns, many times over
+``codes``       a multiset of tiles as one integer
+``holding``     what an opponent may have held, drawn or listed
+``gaps``        how much better he could have played
 
 and for endgames
 

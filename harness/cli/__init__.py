@@ -11,7 +11,7 @@ __all__ = ["app", "main"]
 
 app = App(
     name="tilewire",
-    help="A server for bots that play crossword board games: matches, clocks, ladders.",
+    help="A server for bots that play crossword board games: matches, clocks, analysis.",
     version=lambda: version("tilewire"),
 )
 
@@ -34,7 +34,7 @@ _COMMANDS = {
     "experiment": "Play thousands of games to see which of two players is better.",
     "leaves": "Print what leaves are worth: some of them, the best and the worst.",
     "token": "Make a token for a player of a server.",
-    "bench": "Measure: playing, move generation, faults on real sockets, a server under load.",
+    "bench": "Measure: speed, deadlines, faults, load; check endgames.",
 }
 
 for _name, _help in _COMMANDS.items():

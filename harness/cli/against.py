@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from .. import figures
+from ..clock import LOCAL_READY_MS
 from .failing import CommandFailed
 from .long_runs import check_counts, going_on, sentences, telling, with_error
 from .options import Duration, equip, load_equipped, log_to_stderr, run, say_once
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from ..experiments.engine_table import EngineRow, EngineTable
 
 __all__ = ["COLUMNS", "AgainstEngine"]
-
-READY_MS = 120_000
-"""Players of the house compile when they first play."""
 
 
 @Parameter(name="*")
@@ -102,7 +100,7 @@ class AgainstEngine:
     def _time_control(self) -> TimeControl:
         from protocol.parts import TimeControl
 
-        return TimeControl(initial_ms=self.time or 25 * 60_000, ready_ms=READY_MS)
+        return TimeControl(initial_ms=self.time or 25 * 60_000, ready_ms=LOCAL_READY_MS)
 
     def _show(self, table: EngineTable, as_json: bool) -> None:
         from ..experiments.engine_table import draw_differences

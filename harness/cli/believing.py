@@ -101,8 +101,8 @@ def calibration(
         out: Where games and results are kept, a line of JSON a game; the same command goes on with
             it.
         positions: How many, or more: games are whole.
-        from_: A file of games between two such players, which then are not played: of a duel, or
-            of this command. Their seed is that of the file.
+        from_: A file of games between two such players, which then are not played: of this
+            command, or in its form. Their seed is that of the file.
         seat: Who plays himself.
         doubt: Each belief but the prior is doubted at least so much, from 0 to 1; simulations
             doubt by 0.1.

@@ -50,7 +50,7 @@ def gains(
     moves are rolled out at length against the rack that he had, and held against that of the first.
 
     Args:
-        from_: A file of games between two such players: of a duel, or of calibration. Of two with
+        from_: A file of games between two such players: of calibration, or in its form. Of two with
             the same draws only the first is taken.
         out: Where results are kept, a line of JSON a game; the same command goes on with it.
         seat: Who played himself.

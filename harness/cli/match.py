@@ -19,7 +19,7 @@ from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from ..adapters import Context, engine_for
-from ..clock import check_time_control, lag_quota_ms
+from ..clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from ..journal import JournalError
 from ..match import Match, MatchConfig, MatchError, read_config, write_config
 from ..report import MatchFolder, MatchProgress, table_text
@@ -47,9 +47,6 @@ from .options import (
 )
 
 __all__ = ["match"]
-
-READY_MS = 120_000
-"""Local seats compile when they first play: two at once, on a slow machine, take a minute."""
 
 
 def match(
@@ -90,7 +87,7 @@ def match(
         seat_b: The other seat.
         games: How many games; between local seats two and two have the same draws, seats swapped.
         time: Each side's clock: 25m, 90s, 500ms.
-        increment: Added after each move; then there is no overtime unless you ask for it.
+        increment: Added after each move; then there is no overtime.
         overtime_penalty: Points off for each minute of overtime begun.
         max_overtime: More overtime than this loses the game. [default: 10m, 0s with an increment]
         move_cap: The longest that one turn may take.
@@ -129,7 +126,7 @@ def match(
             move_cap_ms=move_cap,
             margin_ms=margin,
             first_move_ms=first_move,
-            ready_ms=READY_MS,
+            ready_ms=LOCAL_READY_MS,
         )
         equipment = equip(lexicon, leaves, winprob, threads, ponder=ponder)
         seats = (seat_a, seat_b)

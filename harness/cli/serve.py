@@ -21,7 +21,7 @@ from protocol.errors import PeerError
 from protocol.parts import TimeControl
 
 from ..adapters import Context, engine_for
-from ..clock import check_time_control, lag_quota_ms
+from ..clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from ..journal import Journal, JournalError
 from ..seating import WorkerMaker, open_remote, seat_for
 from ..seats import Seat, Worker
@@ -123,7 +123,9 @@ def serve(
     log_to_stderr(verbose)
     file = _read(config)
     address = host or file.host or "127.0.0.1"
-    control = _time_control(file.time or TimeControl(), time, increment, first_move, address)
+    control = _time_control(
+        file.time or TimeControl(ready_ms=LOCAL_READY_MS), time, increment, first_move, address
+    )
     try:
         check_time_control(control)
         bots = {name: parse_seat(text) for name, text in {**_house(), **file.bots}.items()}
