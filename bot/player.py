@@ -155,6 +155,12 @@ class View:
         """How many of each tile are in the bag or on the opponent's rack, by tile number."""
         return unseen_tiles(self.position, self.seat, self.rules)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is to move any more, as far as the board and the tiles tell."""
+        is_out = not self.bag and not (self.rack and any(self.unseen))
+        return is_out or self.position.scoreless_turns >= self.rules.scoreless_limit
+
     def legal_moves(self) -> list[ScoredMove]:
         """List what may be played now, the highest score first; refused moves are left out.
 
@@ -286,9 +292,10 @@ class Player:
     def ponder(self, view: View, budget: Budget) -> None:
         """The opponent thinks: use the time until ``budget.expired``, which may be any moment.
 
-        Called after a move of one's own, where the seat has cores of its own and was allowed to;
-        ``view`` has the new rack. What is offered counts for nothing. Nothing waits for the return
-        except the next call, so the own clock pays for what goes on after the end.
+        Called after a move of one's own, unless that has ended the game, where the seat has cores
+        of its own and was allowed to; ``view`` has the new rack. What is offered counts for
+        nothing. Nothing waits for the return except the next call, so the own clock pays for what
+        goes on after the end.
         """
 
     def refused(self, view: View, move: Move, message: str) -> None:

@@ -159,9 +159,10 @@ class SeatGame:
         self._lag.played(message, self.watched.view.time.increment_ms)
         own_news = message.seat == self.watched.seat and bool(self.watched.news)
         self._tell()
-        if own_news and self._may_ponder:
-            self._pondering = pondering(self.watched.view, self._clock)
-            self._run(self._player.ponder, self.watched.view, self._pondering)
+        view = self.watched.view
+        if own_news and self._may_ponder and not view.is_over:
+            self._pondering = pondering(view, self._clock)
+            self._run(self._player.ponder, view, self._pondering)
 
     def asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
         """The player is to move; the question came at ``at_ms``."""

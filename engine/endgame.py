@@ -36,6 +36,7 @@ from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
 __all__ = [
+    "LEAST_LIMIT",
     "LEAST_MEMORY",
     "MOST_LISTED",
     "USUAL_MEMORY",
@@ -47,9 +48,12 @@ __all__ = [
 
 USUAL_MEMORY = 256 << 20
 """Bytes."""
+LEAST_LIMIT = 2
+"""Scoreless turns in a row that end a game, where endgames can be solved."""
 
 _SLICE = 2_000  # nodes, after which threads are given their next question together
 _LINE_NODES = 20_000  # that a move of the principal variation may cost
+_MOST = UNKNOWN - 2  # points: nothing makes up for a lead of more
 _NOISE = 6  # points by which the order of moves differs between threads
 
 
@@ -135,7 +139,7 @@ class EndgameSolver:
             raise ValueError(
                 f"{memory:,} bytes of memory; with threads: {threads} it takes {least:,} or more"
             )
-        if rules.scoreless_limit < 2:
+        if rules.scoreless_limit < LEAST_LIMIT:
             raise ValueError(
                 "a single scoreless turn ends the game; endgames are solved with 2 or more"
             )
@@ -181,7 +185,8 @@ class EndgameSolver:
             self._check_choice(position, chosen, left_out)
         seat = position.on_turn
         lead = position.scores[seat] - position.scores[1 - seat]
-        self._questions = Questions(-lead if first_win else None)
+        drawn = min(max(-lead, -_MOST), _MOST)
+        self._questions = Questions(drawn if first_win else None)
         self._position, self._only, self._without = position, chosen, left_out
         self._move: Move | None = None
         self._sure: Move | None = None

@@ -27,7 +27,7 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TypeAlias
 
-from engine.endgame import EndgameSolver, least_memory
+from engine.endgame import LEAST_LIMIT, EndgameSolver, least_memory
 from engine.generate import ScoredMove
 from engine.moves import Place
 from engine.position import Position
@@ -68,26 +68,31 @@ class ChampionPlayer(InferringPlayer):
 
     def __init__(self, time: str = "", exact: str = "yes") -> None:
         super().__init__(time=time)
-        self._is_exact = one_of("exact", exact, ("yes", "no")) == "yes"
+        self._may_solve = one_of("exact", exact, ("yes", "no")) == "yes"
         self._begun: dict[_Key, Search] = {}
         self._solver: EndgameSolver | None = None
 
     def new_game(self, view: View) -> None:
         """Make room for what will be solved, while no clock runs."""
         super().new_game(view)
-        if self._is_exact:
+        if self._solves(view):
             self._solver_for(view)
 
     def search(self, view: View) -> Searching:
         """Go on with what was begun while the opponent thought, or begin."""
         belief = self.belief(view)
-        if self._is_exact and not view.bag:
+        exact = self._solves(view)
+        if exact and not view.bag:
             return EndgameSearch(view, self._solver_for(view))
         begun = self._take_up(view) if belief is None else None
         search = begun or self._new_search(view, belief)
-        if self._is_exact and view.bag <= EXACT_BAG:
+        if exact and view.bag <= EXACT_BAG:
             return PreEndgameSearch(view, search, self._solver_for(view), seed_of(view), belief)
         return search
+
+    def _solves(self, view: View) -> bool:
+        """Tell whether it may, and the rules are such as the solver knows."""
+        return self._may_solve and view.rules.scoreless_limit >= LEAST_LIMIT
 
     def _solver_for(self, view: View) -> EndgameSolver:
         """Give the solver of this game, which remembers what it found out."""
@@ -114,7 +119,7 @@ class ChampionPlayer(InferringPlayer):
     def ponder(self, view: View, budget: Budget) -> None:
         """Search what the opponent's likely replies lead to, each in the measure of its odds."""
         self._begun = {}
-        if self._is_exact and not view.bag:
+        if self._solves(view) and not view.bag:
             self._solve_his(view, budget)
             return
         guesses = guess_replies(generator_for(view), view.position, seed_of(view))

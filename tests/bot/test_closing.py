@@ -56,6 +56,16 @@ def test_whatever_the_time_the_move_is_legal(bag: int) -> None:
         assert legal[choice.move] == choice.score
 
 
+@pytest.mark.parametrize("bag", [0, 1])
+def test_rules_that_nothing_is_solved_by_are_played_by_all_the_same(bag: int) -> None:
+    view = view_at(late_position(bag))
+    view = replace(view, rules=replace(view.rules, scoreless_limit=1))
+    legal = [one.move for one in legal_moves(view.position, scowl(), view.rules)]
+    champion = ChampionPlayer()
+    champion.new_game(view)
+    assert champion.choose(view, counted(40)).move in legal
+
+
 def test_a_refused_move_is_not_chosen_again() -> None:
     view = view_at(late_position(0, held=4))
     first = choose(view).move

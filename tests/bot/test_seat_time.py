@@ -13,6 +13,7 @@ from bot_table import TestArbiter, caught_up, seated
 
 from bot.equipment import Equipment
 from bot.player import Believed, Budget, Choice, Considered, Player, View
+from bot.players.champion import ChampionPlayer
 from bot.runner import BotRunner
 from engine.moves import PASS
 from engine.rules import Rules
@@ -257,6 +258,57 @@ async def test_nobody_ponders_who_may_not(table: TestArbiter) -> None:
         await table.turn()
         await caught_up(runner, table)
     assert player.pondered == []
+
+
+class Highest(Thinker):
+    """Plays the highest score, as the arbiter's other seat does."""
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        return Choice(view.legal_moves()[0].move)
+
+
+@pytest.mark.parametrize("you", [0, 1])
+async def test_nobody_ponders_when_the_game_is_over(
+    lexicon: Lexicon, rules: Rules, you: int
+) -> None:
+    """Both seats play the same game, so that one of them goes out; it ponders a turn less."""
+    table, player = TestArbiter(lexicon, rules, you=you), Highest()
+    runner = BotRunner("b", lambda: player, equipment=PONDERS)
+    async with seated(runner, table):
+        await table.begin()
+        while table.state.over is None:
+            await table.turn()
+        await caught_up(runner, table)
+    assert table.state.over.reason == "out"
+    last = table.history[-1].seat == you
+    assert len(player.pondered) == sum(turn.seat == you for turn in table.history) - last
+
+
+async def test_nobody_ponders_after_the_last_of_six_passes(lexicon: Lexicon, rules: Rules) -> None:
+    table, player = TestArbiter(lexicon, rules, you=1), Thinker()
+    player.go.set()
+    runner = BotRunner("b", lambda: player, equipment=PONDERS)
+    async with seated(runner, table):
+        await table.begin()
+        while table.state.over is None:
+            if table.state.position.on_turn == 0:
+                await table.say(table.make(PASS))
+            else:
+                await table.turn()
+        await caught_up(runner, table)
+    assert len(player.pondered) == 2
+
+
+async def test_champion_ponders_through_a_game(lexicon: Lexicon, rules: Rules) -> None:
+    table = TestArbiter(lexicon, rules)
+    table.deadline_ms = 100
+    runner = BotRunner("b", ChampionPlayer, equipment=PONDERS, built_in=True)
+    async with seated(runner, table) as talk:
+        await table.begin()
+        await table.play_out()
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        assert not talk.done()
 
 
 async def test_who_does_not_come_back_from_pondering_is_overruled(table: TestArbiter) -> None:

@@ -173,6 +173,18 @@ def test_a_win_is_soon_known(solve: Solver) -> None:
             assert (spread > 0) - (spread < 0) == sign
 
 
+@pytest.mark.parametrize("ahead", [40_000, -40_000, 10**9, -(10**9)])
+def test_nothing_makes_up_for_such_a_lead(solve: Solver, ahead: int) -> None:
+    position = small(SMALL[0])
+    scores = (ahead, 0) if position.on_turn == 0 else (0, ahead)
+    found = solve(replace(position, scores=scores), first_win=True)
+    assert found.proven
+    bound = found.floor if ahead > 0 else found.ceiling
+    assert bound is not None
+    assert (ahead + bound > 0) == (ahead > 0)
+    assert found.move in [one.move for one in legal_moves(position, words(), RULES)]
+
+
 def test_moves_to_choose_from(solve: Solver) -> None:
     minimax = Minimax(words(), RULES)
     position = small(SMALL[0])

@@ -1,0 +1,201 @@
+"""Documents tell the truth: about commands and their options, links, and players."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from cyclopts import App, CycloptsError, MissingArgumentError
+from search_views import opening, unlimited, view_at
+
+from bot.player import Factory
+from bot.registry import _HOUSE, SeatError, create_player, load_factory, parse_seat
+from engine.tracking import DOUBT
+from harness.cli import app
+from harness.experiments.full_knowledge import FullKnowledgePlayer
+from harness.experiments.games import FULL_KNOWLEDGE
+
+REPOSITORY = Path(__file__).parents[2]
+FOLDERS = ("", "docs/**/", "engine/", "examples/", "lexicons/**/", "protocol/**/")
+DOCUMENTS = sorted({path for one in FOLDERS for path in REPOSITORY.glob(f"{one}*.md")})
+README, PLAYERS = REPOSITORY / "README.md", REPOSITORY / "docs" / "players.md"
+
+BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+
+
+class Found(NamedTuple):
+    """Something in a document."""
+
+    path: Path
+    line: int
+    text: str
+    complete: bool = False
+    """Whether it is a command as one types it; in a sentence it is often only named."""
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(REPOSITORY)}:{self.line}: {self.text}"
+
+
+@cache
+def prose(path: Path) -> str:
+    """A document without its fenced blocks; lines keep their numbers."""
+    return BLOCK.sub(lambda block: "\n" * block[0].count("\n"), path.read_text(encoding="utf-8"))
+
+
+def line_of(match: re.Match[str]) -> int:
+    return match.string.count("\n", 0, match.start()) + 1
+
+
+def inside(group: App) -> list[str]:
+    return [name for name in group if not name.startswith("-")]
+
+
+GROUPS = [name for name in inside(app) if inside(app[name])]
+EVERY = inside(app) + [f"{group} {name}" for group in GROUPS for name in inside(app[group])]
+
+TYPED = re.compile(r"(?:\$ )?(?:\.venv/bin/)?(tilewire .+)")
+LISTED = re.compile(
+    rf"`tilewire ({'|'.join(GROUPS)}) [^`]+`"
+    r"((?:(?:,\s|,?\s(?:and|or)\s)`(?!tilewire )[a-z][^`]*`)+)"
+)
+"""`tilewire bench sim`, `generate` and `faults`, as documents list the commands of a group."""
+SHELL = {"|", ">", ">>", "<", "2>", "&", "&&", ";"}
+STAND_INS = {"…": [], "...": [], "COMMAND": ["match"]}
+"""What stands for more, and for any command; FILE, SEAT and their like are taken as they are."""
+
+
+def commands(path: Path) -> Iterator[Found]:
+    text = path.read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        for number, line in enumerate(block[0].splitlines(), line_of(block)):
+            if typed := TYPED.fullmatch(line):
+                yield Found(path, number, typed[1], complete=True)
+    for span in SPAN.finditer(prose(path)):
+        if typed := TYPED.fullmatch(" ".join(span[1].split())):
+            yield Found(path, line_of(span), typed[1])
+    for row in LISTED.finditer(prose(path)):
+        for name in SPAN.findall(row[2]):
+            yield Found(path, line_of(row), f"tilewire {row[1]} {name}")
+
+
+def words(command: Found) -> list[str]:
+    """What the command line gets of a command, up to a pipe or the like."""
+    typed = takewhile(lambda one: one not in SHELL, shlex.split(command.text, comments=True)[1:])
+    return [word for one in typed for word in STAND_INS.get(one, [one])]
+
+
+def called(command: Found) -> tuple[str, ...]:
+    return app.parse_commands(words(command))[0]
+
+
+def fault(typed: list[str], *, complete: bool = False) -> str:
+    """What is wrong with a command, if anything; it may lack arguments unless it is complete."""
+    try:
+        app.parse_args(typed, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        return str(error) if complete or not isinstance(error, MissingArgumentError) else ""
+    return ""
+
+
+# What has changed may well name what is gone.
+COMMANDS = [one for path in DOCUMENTS if path.name != "CHANGELOG.md" for one in commands(path)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=str)
+def test_a_command_is_one(command: Found) -> None:
+    assert not fault(words(command), complete=command.complete)
+
+
+def options() -> Iterator[Found]:
+    """Options that stand beside commands in a row of a table."""
+    for one in COMMANDS:
+        line = prose(one.path).splitlines()[one.line - 1]
+        for span in re.findall(r"`(--[^`]+)`", line) if line.startswith("|") else ():
+            yield from (one._replace(text=word) for word in re.findall(r"--[\w-]+", span))
+
+
+@pytest.mark.parametrize("option", sorted(set(options())), ids=str)
+def test_an_option_is_one_of_a_command_beside_it(option: Found) -> None:
+    beside = [called(one) for one in COMMANDS if one[:2] == option[:2]]
+    # An option without its value is a missing argument, which is no fault here.
+    assert not all(fault([*names, option.text]) for names in beside)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_is_in_a_document(name: str) -> None:
+    told = [one for one in COMMANDS if one.path == README or PLAYERS.parent in one.path.parents]
+    assert any(f"{' '.join(called(one))} ".startswith(f"{name} ") for one in told)
+
+
+def links() -> Iterator[Found]:
+    for path in DOCUMENTS:
+        text = SPAN.sub(lambda span: "\n" * span[0].count("\n"), prose(path))
+        for link in re.finditer(r"\]\(([^()\s]+)\)", text):
+            if "://" not in link[1]:
+                yield Found(path, line_of(link), link[1])
+
+
+def anchors(path: Path) -> set[str]:
+    """What headings are called in links."""
+    titles = re.findall(r"^#+ (.+)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("link", list(links()), ids=str)
+def test_a_link_leads_somewhere(link: Found) -> None:
+    file, _, anchor = link.text.partition("#")
+    target = (link.path.parent / file).resolve() if file else link.path
+    assert target.exists()
+    assert not anchor or anchor in anchors(target)
+
+
+def sections() -> dict[str, str]:
+    """What docs/players.md says of each player."""
+    parts = re.split(r"^### `(.+)`$", prose(PLAYERS), flags=re.MULTILINE)[1:]
+    return {name: part.partition("\n## ")[0] for name, part in zip(*[iter(parts)] * 2, strict=True)}
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.mark.parametrize("name", sorted({*_HOUSE, FULL_KNOWLEDGE, *sections()}))
+def test_the_options_of_a_player(name: str) -> None:
+    unseated: dict[str, Factory] = {FULL_KNOWLEDGE: FullKnowledgePlayer}
+    factory = unseated.get(name) or load_factory(parse_seat(name))
+    taken = inspect.signature(factory).parameters
+    written = [(one, *row[1:3]) for row in rows(sections()[name]) for one in SPAN.findall(row[0])]
+    assert sorted(option for option, *_ in written) == sorted(taken)
+    for option, values, default in written:
+        usual = taken[option].default or {"doubt": DOUBT}.get(option)
+        assert usual is None or default == f"`{usual}`"  # others are told in words
+        for value in SPAN.findall(values):
+            factory(**{option: value})
+
+
+@pytest.mark.parametrize(("seat", "says"), rows(prose(PLAYERS).partition("of a bad seat\n")[2]))
+def test_a_bad_seat_is_answered_as_is_said(seat: str, says: str) -> None:
+    with pytest.raises(SeatError, match=re.escape(says.rstrip("… "))):
+        parse_seat(seat.strip("`"))
+
+
+@pytest.mark.parametrize(("document", "seat"), [(README, "First"), (PLAYERS, "Short?most=2")])
+def test_an_example_plays(
+    document: Path, seat: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    text = document.read_text(encoding="utf-8")
+    (tmp_path / "mine.py").write_text(text.partition("```python\n")[2].partition("```")[0])
+    player = create_player(parse_seat(f"{tmp_path / 'mine.py'}:{seat}"))
+    view = view_at(opening("AEINRTS"))
+    choice = player.choose(view, unlimited())
+    assert choice.move in [one.move for one in view.legal_moves()]
