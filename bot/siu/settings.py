@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
+from ..equipment import usable_cores
 from . import shelf
 
 if TYPE_CHECKING:
@@ -193,10 +193,6 @@ def _win_probabilities(settings: Settings, text: str) -> Settings:
     return replace(settings, win_probabilities=found)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 _ROWS = (  # DataPath first
     _Row(Option("DataPath", "string"), lambda now: ";".join(map(str, now.data)), _data),
     _Row(Option("Lexicon", "string"), lambda now: shelf.name_of(now.lexicon), _lexicon),
@@ -211,7 +207,7 @@ _ROWS = (  # DataPath first
         lambda now: now.win_probabilities or OWN,
         _win_probabilities,
     ),
-    _spin("Threads", "threads", 1, max(64, _cores())),
+    _spin("Threads", "threads", 1, max(64, usable_cores())),
     _combo("ChallengeRule", None, "void"),
     _combo("Variant", None, "classic"),
     _spin("Seed", "seed", 0, MOST_SEED),

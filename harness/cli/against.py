@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import time as clock
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+from bot.equipment import usable_cores
 
 from .. import figures
 from ..clock import LOCAL_READY_MS
@@ -66,7 +67,7 @@ class AgainstEngine:
 
         log_to_stderr(False)
         check_counts(games=games, threads=concurrency)
-        cores = os.cpu_count() or 1
+        cores = usable_cores()
         if concurrency > cores:
             raise CommandFailed(
                 f"--threads {concurrency}: games at once need a core each, and there are {cores}"

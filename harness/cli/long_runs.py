@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from bot.equipment import usable_cores
 
 from .. import figures
 from .failing import CommandFailed
@@ -50,7 +50,7 @@ def check_counts(**counts: int) -> None:
 
 def check_cores(workers: int) -> None:
     """See that searches against the clock don't wait for each other, or fail."""
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    cores = usable_cores()
     if workers > cores:
         raise CommandFailed(
             f"--workers {workers}: searches against the clock need a core each, and there are "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import sys
 import time as clock
@@ -13,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from bot.equipment import Equipment
+from bot.equipment import Equipment, usable_cores
 from bot.registry import SeatError, SeatSpec, parse_seat
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
@@ -169,7 +168,7 @@ def _configure(
     if games < 1 or concurrency < 1:
         raise CommandFailed("--games and --concurrency are 1 or more")
     local = all(spec.starts_afresh for spec in specs)
-    cores = os.cpu_count() or 1
+    cores = usable_cores()
     busy = concurrency * equipment.threads
     if busy > cores and concurrency > 1 and any(spec.kind != "remote" for spec in specs):
         each = f" with --threads {equipment.threads}" if equipment.threads > 1 else ""

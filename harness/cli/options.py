@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
 import signal
 import ssl
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import structlog
 from cyclopts import Parameter, Token
+
+from bot.equipment import usable_cores
 
 from ..figures import plain
 from .failing import CommandFailed
@@ -159,7 +160,7 @@ def check_pondering(seats: int, threads: int, remedy: str) -> None:
         threads: how many each searches with.
         remedy: the options that would have to be smaller.
     """
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    cores = usable_cores()
     if seats * threads > cores:
         raise CommandFailed(
             f"--ponder needs a core for every thread of every seat, {seats} × {threads} of them, "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import ssl
 import tomllib
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from bot.equipment import Equipment
+from bot.equipment import Equipment, usable_cores
 from bot.registry import SeatError, SeatSpec, known_bots, parse_seat
 from protocol.channel import Channel
 from protocol.errors import PeerError
@@ -137,7 +136,7 @@ def serve(
         host=address,
         port=_first(port, file.port, 8484),
         time=control,
-        max_games=max_games or file.max_games or os.cpu_count() or 1,
+        max_games=max_games or file.max_games or usable_cores(),
         drain_s=drain / 1_000,
         tls=_tls(_path(tls_cert, file.tls_cert), _path(tls_key, file.tls_key)),
     )

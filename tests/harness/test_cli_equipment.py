@@ -100,7 +100,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_starts(
 def test_players_that_would_share_a_core(
     tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(4)))
     many = ("--lexicon", "few.txt", "--concurrency", "2", "--threads", "3")
     assert tilewire(*COMMANDS["match"], *many) == 2
     assert "--concurrency 2 with --threads 3 would have players share a core" in tilewire.err
@@ -123,7 +123,6 @@ def test_players_without_cores_of_their_own_do_not_ponder(
     options: tuple[str, str],
     seats: str,
 ) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
     few = ("--lexicon", "few.txt", "--ponder")
     assert tilewire(*COMMANDS[command], *few, *options) == 2

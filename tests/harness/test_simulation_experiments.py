@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from command_line import CommandLine
 from interrupts import interrupted
 
+from bot.equipment import usable_cores
 from engine.generate import Generator
 from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import bag_count
@@ -331,7 +331,7 @@ def test_coverage_is_measured_alike_by_any_number_of_workers(
         ("regret", ("--times", "0ms"), "--times: 0ms is no time to search in"),
         ("regret", ("--candidates", "0"), "--candidates 0: there is at least one"),
         ("regret", ("--positions", "-1"), "--positions -1: there is at least one"),
-        ("regret", ("--workers", f"{4 * (os.cpu_count() or 1)}"), "need a core each"),
+        ("regret", ("--workers", f"{usable_cores() + 1}"), "need a core each"),
         ("regret", ("--reference", "1ms"), "1 ms is too short here to sample each of 15"),
         ("coverage", ("--positions", "0"), "--positions 0: there is at least one"),
         ("coverage", ("--times", "0"), "--times 0: there is at least one"),
