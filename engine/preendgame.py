@@ -140,6 +140,7 @@ class PreEndgame:
         self._ledgers = [self._ledger(one, cases, orders) for one in candidates]
         self._alive = list(range(len(candidates)))
         self._by_points: set[int] = set()  # candidates whose points may decide
+        self._beaten_by_now: set[int] | None = None
         self._quota = 0  # nodes that this slice has left
         self._opponent = Opponent(model, generator, self._search, seed)
         self._steps = self._work()
@@ -194,7 +195,7 @@ class PreEndgame:
         new = {which for which in self._alive if not self._ledgers[which].looked.all()}
         for case in range(min(_FIRST_CASES << 2 * number, self.cases)):
             for which in self._alive:
-                if self._is_compared and self._is_beaten(which):
+                if self._is_compared and which in self._beaten():
                     continue
                 for order, trial in enumerate(self._ledgers[which].trials[case]):
                     if self._is_open(which, trial) and not (which in new and trial.visits):
@@ -204,7 +205,7 @@ class PreEndgame:
         """Select the candidates of a round; none, if there is nothing to find out any more."""
         if not self._is_compared:
             return list(range(len(self._ledgers)))
-        left = [which for which in self._in_order() if not self._is_beaten(which)]
+        left = [which for which in self._in_order() if which not in self._beaten()]
         best = max(self._ledgers[which].standing.win for which in left)
         level = {w for w in left if self._ledgers[w].standing.win > best - EPSILON}
         self._by_points = level if len(level) > 1 or len(left) == 1 else set()
@@ -244,6 +245,7 @@ class PreEndgame:
                 break
         trial.visits += 1
         ledger.note(case, order)
+        self._beaten_by_now = None
 
     def _play(self, one: RankedMove, trial: Trial) -> Iterator[int]:
         """Play a candidate, and what the opponent may reply as long as there is a bag."""
@@ -282,7 +284,12 @@ class PreEndgame:
     @property
     def is_settled(self) -> bool:
         """Whether no more work could change which candidate is best."""
-        return self._is_over or (self._is_compared and self._contenders() == 1)
+        rivals = len(self._ledgers) - 1
+        return self._is_over or (self._is_compared and len(self._beaten()) == rivals)
+
+    def leader(self) -> Outcome:
+        """Say what is known of the best candidate so far."""
+        return self._outcome(self._ledgers[self._in_order(deepest=True)[0]])
 
     def outcomes(self) -> list[Outcome]:
         """Say what is known of every candidate, the best first.
@@ -323,7 +330,7 @@ class PreEndgame:
         every = list(range(len(self._ledgers)))
         if not self._is_compared:
             return every
-        left = {which for which in every if not self._is_beaten(which)}
+        left = set(every) - self._beaten()
         shallow = left - set(self._alive) if deepest else set()
 
         def key(which: int) -> tuple[bool, float, float]:
@@ -335,20 +342,20 @@ class PreEndgame:
         leader = next(which for which in order if which in left)
         return sorted(order, key=lambda which: which != leader)
 
-    def _champion(self) -> int:
-        """Give the candidate of which the most is proven."""
-        standings = [ledger.standing for ledger in self._ledgers]
-        floors = [(round(one.win_low, 9), one.spread_low) for one in standings]
-        return max(range(len(floors)), key=floors.__getitem__)
+    def _beaten(self) -> set[int]:
+        """Give the candidates than which another is proven to be as good.
 
-    def _is_beaten(self, which: int) -> bool:
-        """Tell whether another is proven to be as good."""
-        champion = self._champion()
-        standings = self._ledgers[champion].standing, self._ledgers[which].standing
-        return which != champion and standings[0].beats(standings[1])
-
-    def _contenders(self) -> int:
-        return sum(not self._is_beaten(which) for which in range(len(self._ledgers)))
+        That one is the candidate of which the most is proven.
+        """
+        if self._beaten_by_now is None:
+            standings = [ledger.standing for ledger in self._ledgers]
+            floors = [(round(one.win_low, 9), one.spread_low) for one in standings]
+            best = max(range(len(floors)), key=floors.__getitem__)
+            others = (which for which in range(len(floors)) if which != best)
+            self._beaten_by_now = {
+                which for which in others if standings[best].beats(standings[which])
+            }
+        return self._beaten_by_now
 
 
 def _check(

@@ -24,7 +24,7 @@ from lexicons.memory import address_of
 __all__ = ["LEAST_MEMORY", "OTHERWISE", "Searcher", "new_table"]
 
 LEAST_MEMORY = 8 << 20
-"""Bytes that a searcher works with at least."""
+"""Bytes: the least memory of a solver is as much again for the table, and for each searcher."""
 
 OTHERWISE = 2 << 20
 """Bytes that a searcher takes besides: the board, the stack."""

@@ -24,9 +24,13 @@ __all__ = ["Follower"]
 
 
 class _Champion(ChampionPlayer):
-    """The champion, who may also know for certain some of what the opponent holds."""
+    """The champion, who may also know for certain some of what the opponent holds.
+
+    It is made anew for each game that comes in, so that it has a solver only once it solves.
+    """
 
     known: Rack = ()
+    solver_from_start = False
 
     def prepare(self, view: View, budget: Budget) -> None:
         """Take in what was noted, and what is certain."""
@@ -53,11 +57,12 @@ class Follower:
     def player(self, task: Task, kit: Kit) -> tuple[ChampionPlayer, View]:
         """Give the player, told of all turns, and what it sees now."""
         situation = task.situation
-        of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed)
+        of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
         told = len(self._told)
         if of != self._of or self._told != situation.turns[:told]:
-            self._player, self._of, told = _Champion(), of, 0
+            self._player, self._of, told = _Champion(), None, 0
             self._player.new_game(_view(task, kit, 0, ()))
+            self._of = of
         history = list(_history(situation))
         for at in range(told, len(situation.turns)):
             if (observed := history[at]) is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from engine.endgame import EndgameSolver, Solution
+from engine.endgame import EndgameSolver, Solution, least_memory
 from engine.generate import Generator, RankedMove
 from engine.holding import Kept
 from engine.preendgame import Outcome, PreEndgame, likely_candidates
@@ -38,13 +38,18 @@ class Solvers:
         of = (kit, task.settings.endgame_mb, task.threads)
         if self._solver is None or self._of != of:
             self._solver = None  # its memory is free before the next has its own
-            memory = task.settings.endgame_mb << 20
+            told = f"EndgameHash {task.settings.endgame_mb}"
+            memory, least = task.settings.endgame_mb << 20, least_memory(task.threads)
+            if memory < least:
+                raise ValueError(
+                    f"{told}: with Threads {task.threads} it takes {least >> 20} or more"
+                )
             try:
                 self._solver = EndgameSolver(
                     kit.lexicon, kit.rules, memory=memory, threads=task.threads
                 )
-            except (ValueError, MemoryError) as error:
-                raise ValueError(f"EndgameHash {task.settings.endgame_mb}: {error}") from None
+            except MemoryError as error:
+                raise ValueError(f"{told}: {error}") from None
             self._of = of
         return self._solver
 
@@ -103,7 +108,7 @@ def solve_preendgame(
         if news.is_due():
             outcomes = compared.outcomes()
             news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
-        best = compared.outcomes()[0]
+        best = compared.leader()
         is_seen = len(candidates) > 1 or best.cases == compared.cases
         if (compared.is_settled and is_seen) or (task.go.firstwin and _is_won(best)):
             break

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,6 +44,8 @@ __all__ = ["CheckRow", "Checking", "Difference", "check_rows", "checked", "diffe
 
 _MOST_PAIRS = 10_000
 """Of a placement of either side, in a small endgame."""
+_MOST_POSITIONS = 200
+"""That are tried for one that will do."""
 _TIMES = 20
 """So many times the nodes of the first proof may be spent on any other."""
 
@@ -127,11 +128,18 @@ def _real(checking: Checking, number: int) -> dict[str, Any]:
 
 
 def _positions(checking: Checking, number: int, wanted: Wanted) -> Iterator[Position]:
-    """Give positions for a record, each of a game of its own, until one will do."""
+    """Give positions for a record, each of a game of its own, until one will do.
+
+    Raises:
+        ValueError: none of so many does.
+    """
     field, seed = checking.field, checking.seed
-    for attempt in count():
+    for attempt in range(_MOST_POSITIONS):
         chance = int(np.random.SeedSequence((seed, number, attempt)).generate_state(1)[0])
         yield late_position(field.lexicon, field.rules, field.leaves, chance, 0, wanted).position
+    raise ValueError(
+        f"none of {_MOST_POSITIONS} endgames is proven with {checking.nodes:,} nodes; ask for more"
+    )
 
 
 def _pairs(position: Position, field: Field) -> int:

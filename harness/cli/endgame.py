@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
@@ -187,21 +188,29 @@ def _line_table(found: _Found, rules: Rules) -> str:
         side = "on turn" if turn.is_ours else "opponent"
         rows.append((side, turn.text, str(turn.score), number(spread, 0, sign=True)))
     if not found.first_win:
-        rest = "tiles that are left" if _is_whole(turns, found.position) else "what comes after"
+        rest = (
+            "tiles that are left" if _is_whole(turns, found.position, rules) else "what comes after"
+        )
         left, end = (number(one, 0, sign=True) for one in (found.spread - spread, found.spread))
         rows.append(("", rest, left, end))
     return table(("", "move", "score", "spread"), rows)
 
 
-def _is_whole(turns: list[_Turn], position: Position) -> bool:
-    """Tell whether these turns lead to the end of the game: a side is out, or both have passed."""
+def _is_whole(turns: list[_Turn], position: Position, rules: Rules) -> bool:
+    """Tell whether these turns lead to the end of the game.
+
+    A side is out, both have passed (``engine.kernels.endgame`` says why two passes will do), or
+    the last of so many scoreless turns was taken.
+    """
     placed = [0, 0]
     for turn in turns:
         placed[turn.is_ours] += len(turn.move.placed) if isinstance(turn.move, Place) else 0
     seat = position.on_turn
     held = len(position.racks[1 - seat]), len(position.racks[seat])
-    last = [turn.move for turn in turns[-2:]]
-    return placed[0] == held[0] or placed[1] == held[1] or last == [PASS, PASS]
+    passes = len(list(takewhile(lambda turn: turn.move == PASS, reversed(turns))))
+    before = position.scoreless_turns if passes == len(turns) else 0
+    is_out = placed[0] == held[0] or placed[1] == held[1]
+    return is_out or passes >= 2 or before + passes >= rules.scoreless_limit
 
 
 def _verdict(found: _Found) -> str:

@@ -39,7 +39,7 @@ def endgame(
     """
     solving = solving or OverPositions()
     check_counts(positions=positions, threads=threads)
-    _check_time(time, solving.workers)
+    _check_time(time, solving.workers, threads)
     from ..bench.endgame import Proving, endgame_summary, proven_in
 
     field = solving.field()
@@ -152,11 +152,11 @@ def endings(
 # --- what is given --------------------------------------------------------------------------------
 
 
-def _check_time(time_ms: int, workers: int) -> None:
-    """See that solvers have time, and a core each, or fail."""
+def _check_time(time_ms: int, workers: int, threads: int = 1) -> None:
+    """See that solvers have time, and a core for each thread, or fail."""
     if time_ms < 1:
         raise CommandFailed("--time is a millisecond or more")
-    check_cores(workers)
+    check_cores(workers, threads)
 
 
 # --- what is told ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,13 +49,14 @@ def check_counts(**counts: int) -> None:
             raise CommandFailed(f"--{name} {count}: there is at least one")
 
 
-def check_cores(workers: int) -> None:
+def check_cores(workers: int, threads: int = 1) -> None:
     """See that searches against the clock don't wait for each other, or fail."""
     cores = usable_cores()
-    if workers > cores:
+    if workers * threads > cores:
+        each = f" with --threads {threads}" if threads > 1 else ""
         raise CommandFailed(
-            f"--workers {workers}: searches against the clock need a core each, and there are "
-            f"{cores} here"
+            f"--workers {workers}{each}: searches against the clock need a core each, and there "
+            f"are {cores} here"
         )
 
 
@@ -78,7 +80,14 @@ def sentences(option: str, path: Path | None) -> Iterator[None]:
     except CrewError as error:
         raise CommandFailed(str(error), status=1) from None
     except OSError as error:
-        raise CommandFailed(f"{option} {path}: {error.strerror or error}") from None
+        where = error.filename if path is None else f"{option} {path}"
+        raise CommandFailed(
+            f"{where}: {error.strerror or error}" if where else str(error)
+        ) from None
+    except MemoryError:
+        raise CommandFailed(
+            "there is not enough memory; ask for less, or for fewer workers"
+        ) from None
     except ValueError as error:
         raise CommandFailed(str(error)) from None
 
@@ -95,7 +104,7 @@ def going_on(out: Path | None) -> Iterator[None]:
 
 
 def work_through(
-    out: Path,
+    out: Path | None,
     settings: Mapping[str, object],
     count: int,
     function: Callable[[_Common, int], dict[str, Any]],
@@ -107,8 +116,10 @@ def work_through(
 ) -> None:
     """Work out what is missing in a file and show all that there is, also when it is stopped.
 
+    One worker is this process itself. SIGTERM is taken for Ctrl-C.
+
     Args:
-        out: the file.
+        out: the file; none: nothing is kept.
         settings: what the experiment is (``open_lines``).
         count: how many records there are to be.
         function: gives the record of a number; at the top of a module.
@@ -117,18 +128,28 @@ def work_through(
         workers: how many processes.
         what: there is a record of each, in the plural.
     """
+    from ..experiments.games import open_players
     from ..experiments.lines import open_lines
-    from ..train.crew import open_crew
 
-    with going_on(out), open_lines(out, settings) as lines:
+    with _told_to_end(), going_on(out), open_lines(out, settings) as lines:
         try:
             if lines.missing(count):
-                with open_crew(workers, tell=say) as crew:
+                with open_players(workers, say) as crew:
                     fill(lines, count, crew, function, common, telling(count, what))
         except KeyboardInterrupt:
             show(lines.records)
             raise
         show(lines.records[:count])
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def fill(

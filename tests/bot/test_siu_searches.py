@@ -304,7 +304,7 @@ def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
 
 
 def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
-    wanted = task("peg movetime 500 alsosearchmoves pass", LATE.format(theirs=""), lines=2)
+    wanted = task("peg movetime 60000 alsosearchmoves pass", LATE.format(theirs=""), lines=2)
     heard = searched(searcher, wanted)
     lines = [one for one in heard.answers if isinstance(one, InfoPeg)]
     assert lines[-1].move == "pass" or "pass" in [one.move for one in lines[-3:-1]]
@@ -321,7 +321,7 @@ def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
 
 def test_the_champion_chooses(searcher: Searcher) -> None:
     for cgp in (OPENING, LATE.format(theirs=""), LATE.format(theirs="ACEISUY"), LAST):
-        heard = searched(searcher, task("auto movetime 300", cgp))
+        heard = searched(searcher, task("auto movetime 3000", cgp))
         assert isinstance(heard.answers[0], Provenance)
         assert heard.best in heard.results
         assert heard.offers
@@ -330,13 +330,15 @@ def test_the_champion_chooses(searcher: Searcher) -> None:
 def test_the_champion_is_kept_as_long_as_a_game_goes_on(searcher: Searcher) -> None:
     kit, follower = searcher.load(Settings()), Follower()
 
-    def player(moves: str, game: int = 0) -> object:
-        told, view = follower.player(task("auto", UNKNOWN, moves, game=game), kit)
+    def player(moves: str, game: int = 0, go: str = "auto") -> object:
+        told, view = follower.player(task(go, UNKNOWN, moves, game=game), kit)
         assert len(view.history) == sum(not one.startswith(("rack", "ph")) for one in moves.split())
         return told
 
     first = player("8H.ZA rack.ABEINRT")
     assert player("8H.ZA rack.ABEINRT") is first
+    assert player("8H.ZA rack.ABEINRT", go="auto threads 2") is not first  # nor is its solver
+    first = player("8H.ZA rack.ABEINRT")
     assert player("8H.ZA 7G.AB ex.2 rack.EINRTUU") is first
     assert player("8H.ZA 7G.AB ex.3 rack.EINRTUU") is not first  # another game
     second = player("8H.ZA 7G.AB phony.6F.XYQ rack.EINRTUU")

@@ -65,6 +65,13 @@ def test_an_endgame_is_proven(tilewire: CommandLine, asks: Asks) -> None:
     assert (left_out["value"], left_out["pv"]) == (11, found["pv"])
 
 
+def test_a_last_pass_ends_the_game(tilewire: CommandLine, asks: Asks) -> None:
+    stuck = f"{EMPTY}/6EAT6/{EMPTY} C/AT 0/0"
+    assert asks("endgame", f"{stuck} 5") == 0, tilewire.err
+    assert "tiles that are left" in tilewire.out
+    assert "value −1" in " ".join(tilewire.out.split())
+
+
 def test_an_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
     assert asks("endgame", OUT) == 0
     text = " ".join(tilewire.out.split())
@@ -118,15 +125,19 @@ class Interrupted:
     """Goes on for ever, and is interrupted at once."""
 
     is_over = False
+    slices = 0
 
     def advance(self, nodes: int) -> int:
+        self.slices += 1
         signal.raise_signal(signal.SIGINT)
         return nodes
 
 
 def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
     before = signal.getsignal(signal.SIGINT)
-    assert work(Interrupted(), 10**9) < 10**6
+    solving = Interrupted()
+    work(solving, 10**9)
+    assert solving.slices == 1
     assert signal.getsignal(signal.SIGINT) is before
 
 

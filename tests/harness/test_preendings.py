@@ -61,7 +61,6 @@ def test_choices_are_compared(tilewire: CommandLine, tmp_path: Path) -> None:
     for figure in ("choices differ in", "of all positions (95 %)", "whose points are proven"):
         assert figure in tilewire.out
     _, *records = map(json.loads, out.read_text().splitlines())
-    assert any(record["sim"]["judged"] for record in records)
     for record in records:
         late = read_late(record["cgp"], RULES)
         assert len(late.bag) == 1
