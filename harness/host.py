@@ -57,8 +57,6 @@ class GameHost:
     ) -> None:
         self.book = book
         self.game = book.opened.game
-        self.flagged_after_ms: int | None = None
-        """How long after a deadline the game was called, if it was lost on time."""
         self.guests = guests
         self._seats = seats
         self._journal = journal
@@ -145,11 +143,7 @@ class GameHost:
             await self._carry_out(self._take(*self._inbox.get_nowait()))
             if self._table.over:
                 return Effects()
-        now = now_ms()
-        effects = self._table.tick(now)
-        if self._table.over:
-            self.flagged_after_ms = now - deadline
-        return effects
+        return self._table.tick(now_ms())
 
     def _take(self, seat: int, happening: Happening) -> Effects:
         match happening:

@@ -31,7 +31,6 @@ __all__ = [
     "NO_CROSSING",
     "SQUARE",
     "Board1",
-    "Squares",
     "clear_board",
     "forget_changes",
     "is_empty",
@@ -81,8 +80,7 @@ BOARD = np.dtype(
     align=True,
 )
 
-Squares: TypeAlias = Any  # record arrays and records: mypy knows nothing of their fields
-Board1: TypeAlias = Any
+Board1: TypeAlias = Any  # mypy knows nothing of the fields of records
 """A record of ``BOARD`` in a kernel; outside an array of one."""
 
 

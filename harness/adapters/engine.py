@@ -11,10 +11,8 @@ import asyncio
 import shlex
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from bot.player import Budget, Considered, Result, View
 from bot.registry import SeatError, SeatSpec
@@ -29,7 +27,6 @@ __all__ = [
     "Context",
     "Engine",
     "EngineFailed",
-    "EngineMaker",
     "ProcessEngine",
     "Unsuitable",
     "data_folder",
@@ -116,10 +113,6 @@ class Engine(ABC):
     @abstractmethod
     def evidence(self) -> str:
         """Give what helps to find out what went wrong: the last that was said, both ways."""
-
-
-EngineMaker: TypeAlias = Callable[[SeatSpec, Context], Engine]
-"""Makes the engine of a seat for one game; raises ``SeatError`` where its options make no sense."""
 
 
 class ProcessEngine(Engine):
