@@ -275,6 +275,12 @@ class Player:
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
         """Load and compile whatever takes time; no clock runs yet. Called first, once."""
 
+    def make_room(self, view: View) -> None:
+        """Ask for memory that takes time to get; no clock runs yet. Called after ``warm_up``, once.
+
+        The game has not begun: what counts in ``view`` is what it is played with and by.
+        """
+
     def new_game(self, view: View) -> None:
         """The game begins, or goes on after a crash: then ``view`` is where it stands."""
 

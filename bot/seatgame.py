@@ -120,6 +120,7 @@ class SeatGame:
 
             jit.warm_up()
             self._player.warm_up(view.lexicon, view.rules)
+            self._player.make_room(view)
             if self._built_in:
                 static_choice(_with_some_rack(view))  # what is loaded when it is first wanted
             if freeze:

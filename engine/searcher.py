@@ -30,7 +30,7 @@ OTHERWISE = 2 << 20
 """Bytes that a searcher takes besides: the board, the stack."""
 
 _WORD = 8
-_HUGE_PAGE = 2 << 20
+_PAGE = 4 << 10
 
 
 def new_table(memory: int) -> Table:
@@ -45,9 +45,10 @@ def new_table(memory: int) -> Table:
 def _touch(array: npt.NDArray[Any]) -> None:
     """Have the memory there that an array has asked for; to wait for it later would cost time.
 
-    Where pages are large, each first write to one takes a millisecond.
+    Where pages are large, each first write to one takes a millisecond. To write to so many places
+    at once numpy lets other threads go on.
     """
-    array[:: _HUGE_PAGE // array.itemsize] = 0
+    array[:: _PAGE // array.itemsize] = 0
 
 
 class Searcher:

@@ -66,19 +66,15 @@ class ChampionPlayer(InferringPlayer):
         ValueError: an option makes no sense.
     """
 
-    solver_from_start = True
-    """Whether a game begins with the solver made, so that its memory costs no time later."""
-
     def __init__(self, time: str = "", exact: str = "yes") -> None:
         super().__init__(time=time)
         self._may_solve = one_of("exact", exact, ("yes", "no")) == "yes"
         self._begun: dict[_Key, Search] = {}
         self._solver: EndgameSolver | None = None
 
-    def new_game(self, view: View) -> None:
-        """Take a game up, and make room for what will be solved while no clock runs."""
-        super().new_game(view)
-        if self.solver_from_start and self._solves(view):
+    def make_room(self, view: View) -> None:
+        """Have the solver there, whose memory takes a while to get."""
+        if self._solves(view):
             self._solver_for(view)
 
     def search(self, view: View) -> Searching:

@@ -24,13 +24,9 @@ __all__ = ["Follower"]
 
 
 class _Champion(ChampionPlayer):
-    """The champion, who may also know for certain some of what the opponent holds.
-
-    It is made anew for each game that comes in, so that it has a solver only once it solves.
-    """
+    """The champion, who may also know for certain some of what the opponent holds."""
 
     known: Rack = ()
-    solver_from_start = False
 
     def prepare(self, view: View, budget: Budget) -> None:
         """Take in what was noted, and what is certain."""

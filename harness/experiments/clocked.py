@@ -79,6 +79,7 @@ def play_on(game: Game, players: tuple[Player, Player], views: tuple[View, View]
     seen = list(views)
     for player, view in zip(players, seen, strict=True):
         player.warm_up(view.lexicon, view.rules)
+        player.make_room(view)
         player.new_game(view)
     while played.game.over is None:
         seat = played.game.position.on_turn

@@ -296,6 +296,7 @@ def play_game(
     views = [_opening(game, lexicon, seat, secret, leaves) for seat in range(2)]
     for player, view in zip(players, views, strict=True):
         player.warm_up(lexicon, rules)
+        player.make_room(view)
         player.new_game(view)
     while game.over is None:
         seat = game.position.on_turn

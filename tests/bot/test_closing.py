@@ -62,6 +62,7 @@ def test_rules_that_nothing_is_solved_by_are_played_by_all_the_same(bag: int) ->
     view = replace(view, rules=replace(view.rules, scoreless_limit=1))
     legal = [one.move for one in legal_moves(view.position, scowl(), view.rules)]
     champion = ChampionPlayer()
+    champion.make_room(view)
     champion.new_game(view)
     assert champion.choose(view, counted(40)).move in legal
 
@@ -88,6 +89,17 @@ def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
     assert "cases" in choice.text
     wins = [one.win for one in choice.candidates]
     assert wins[0] == max(one for one in wins if one is not None)
+
+
+def test_room_for_the_solver_is_made_before_the_game() -> None:
+    view, champion = view_at(late_position(0, held=4)), ChampionPlayer()
+    champion.make_room(view)
+    solver = champion._solver
+    assert solver is not None
+    champion.new_game(view)
+    champion.choose(view, unlimited())
+    assert champion._solver is solver
+    assert solver.is_over
 
 
 def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
