@@ -148,8 +148,8 @@ def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
 def _calibrate(
     asked: Calibration, lines: Lines, positions: int, workers: int
 ) -> list[dict[str, Any]]:
+    from ..crew import open_crew
     from ..experiments.calibration import calibrate
-    from ..train.crew import open_crew
 
     with open_crew(workers, tell=say) as crew:
         records = calibrate(asked, lines, positions, crew, telling(positions, "positions"))
@@ -188,9 +188,9 @@ def styles(
     watching = watching or _Watching()
     if games < 2 or games % 2:
         raise CommandFailed(f"--games {games}: they come in pairs")
+    from ..crew import open_crew
     from ..experiments.lines import open_lines
     from ..experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
-    from ..train.crew import open_crew
 
     names = opponents.split(",")
     asked = [

@@ -22,7 +22,6 @@ from .options import (
     LexiconOption,
     ThreadsOption,
     load_words,
-    say,
 )
 
 if TYPE_CHECKING:
@@ -178,7 +177,6 @@ def cs221(
             playing.threads,
             playing.seed,
             out,
-            say,
             lambda player: telling(games, "games", player),
         )
     playing.show(found, sampled)

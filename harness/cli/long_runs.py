@@ -19,8 +19,8 @@ from .failing import CommandFailed
 from .options import say
 
 if TYPE_CHECKING:
+    from ..crew import Crew
     from ..experiments.lines import Lines
-    from ..train.crew import Crew
 
 __all__ = [
     "check_cores",
@@ -73,7 +73,7 @@ def stranger_checksum() -> str:
 @contextmanager
 def sentences(option: str, path: Path | None) -> Iterator[None]:
     """Turn what goes wrong with the file of an option, or with workers, into a sentence."""
-    from ..train.crew import CrewError
+    from ..crew import CrewError
 
     try:
         yield
@@ -128,13 +128,13 @@ def work_through(
         workers: how many processes.
         what: there is a record of each, in the plural.
     """
-    from ..experiments.games import open_players
+    from ..crew import open_crew
     from ..experiments.lines import open_lines
 
     with _told_to_end(), going_on(out), open_lines(out, settings) as lines:
         try:
             if lines.missing(count):
-                with open_players(workers, say) as crew:
+                with open_crew(workers, alone=True) as crew:
                     fill(lines, count, crew, function, common, telling(count, what))
         except KeyboardInterrupt:
             show(lines.records)

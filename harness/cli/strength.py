@@ -15,7 +15,7 @@ from .. import figures
 from .failing import CommandFailed
 from .field import load_field
 from .long_runs import check_cores, going_on, sentences, telling, with_error
-from .options import Duration, JsonOption, LeavesOption, LexiconOption, load_words, say
+from .options import Duration, JsonOption, LeavesOption, LexiconOption, load_words
 
 if TYPE_CHECKING:
     from ..experiments.lines import Lines
@@ -69,7 +69,8 @@ class _Playing:
             contests: who meets whom.
             all_there: count games of the file beyond those that were asked for.
         """
-        from ..experiments.games import Meeting, open_games, open_players, play_missing
+        from ..crew import open_crew
+        from ..experiments.games import Meeting, open_games, play_missing
 
         field = load_field(load_words(self.lexicon), self.leaves)
         leaves = None if self.leaves is None else field.leaves
@@ -79,7 +80,7 @@ class _Playing:
         most = None if all_there else self.games
         with going_on(self.out), open_games(self.out, meetings[0]) as lines:
             try:
-                with open_players(self.workers, say) as crew:
+                with open_crew(self.workers, alone=True) as crew:
                     for one in meetings:
                         tell = telling(self.games, "games", " – ".join(one.seats))
                         play_missing(lines, one, self.games, crew, tell)

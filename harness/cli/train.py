@@ -110,8 +110,8 @@ def leaves(
     """
     playing = playing or _Playing()
     _check_out(out)
+    from ..crew import open_crew
     from ..train.checkpoint import locked
-    from ..train.crew import open_crew
     from ..train.leaves import Goal, LeaveTraining
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
@@ -156,7 +156,7 @@ def winprob(
     from lexicons.tables import leaves_for, leaves_name
     from lexicons.win_probability import write_win_probabilities
 
-    from ..train.crew import open_crew
+    from ..crew import open_crew
     from ..train.winprob import (
         calibration,
         draw_win_probabilities,
@@ -230,7 +230,7 @@ def features(
 @contextmanager
 def _sentences() -> Iterator[None]:
     """Turn what goes wrong into a sentence: bad input, a full disk, workers that are gone."""
-    from ..train.crew import CrewError
+    from ..crew import CrewError
 
     try:
         yield

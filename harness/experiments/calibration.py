@@ -35,8 +35,8 @@ from engine.outlook import tile_chances
 from engine.position import Rack
 from engine.tracking import Tracker
 
+from ..crew import Crew
 from ..significance import Floats, mean_and_error
-from ..train.crew import Crew
 from .games import Meeting, played, replayed
 from .lines import Lines
 from .watching import Games, Seen, judges_for, loss_of, random_share, share_of, take_in, told

@@ -17,8 +17,9 @@ from engine.evaluation import PLAIN
 from lexicons.leaves import LeaveTable
 
 from ..bench.selfplay import Field
+from ..crew import open_crew
 from .duel import Duel, Judge, add_up, play_duel, static, vanilla
-from .games import Meeting, open_games, open_players, play_missing
+from .games import Meeting, open_games, play_missing
 
 __all__ = ["PLAYERS", "measure_cs221", "measure_sampling"]
 
@@ -65,7 +66,6 @@ def measure_sampling(
     workers: int,
     seed: int,
     out: Path | None = None,
-    tell: Callable[[str], object] | None = None,
     progress: Callable[[str], Callable[[int], object]] | None = None,
 ) -> list[Duel]:
     """Play so many games of each of CS221's own players against vanilla, itself among them.
@@ -76,18 +76,17 @@ def measure_sampling(
         workers: how many processes play at once.
         seed: for the bags, which are the same for each player, and for their samples.
         out: a file that has, or gets, what came of each game (``open_games``).
-        tell: told in a sentence what is waited for.
         progress: told a player, gives what is told after each of his games how many there are.
 
     Raises:
-        ValueError: as ``open_games``, ``open_players`` and ``play_missing``.
+        ValueError: as ``open_games``, ``open_crew`` and ``play_missing``.
         OSError: the file can't be read or written.
     """
     meetings = [
         Meeting((player, "vanilla"), field.lexicon, field.rules, seed) for player in PLAYERS
     ]
     found = []
-    with open_games(out, meetings[0]) as lines, open_players(workers, tell) as crew:
+    with open_games(out, meetings[0]) as lines, open_crew(workers, alone=True) as crew:
         for one in meetings:
             count = None if progress is None else progress(one.seats[0])
             records = play_missing(lines, one, games, crew, count).records[:games]

@@ -15,12 +15,12 @@ Every game begins between strangers: what one tells of a player's style is not c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -37,8 +37,8 @@ from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
+from ..crew import Crew, open_crew
 from ..setup import Draws
-from ..train.crew import Crew, open_crew
 from .duel import Duel, add_up
 from .full_knowledge import FullKnowledgePlayer
 from .lines import Lines, fill_in, open_lines
@@ -49,7 +49,6 @@ __all__ = [
     "games_of",
     "observed",
     "open_games",
-    "open_players",
     "play_game",
     "play_missing",
     "play_seats",
@@ -60,9 +59,6 @@ __all__ = [
 ]
 
 _Maker: TypeAlias = Callable[[], Player]
-_Common = TypeVar("_Common")
-_Share = TypeVar("_Share")
-_Result = TypeVar("_Result")
 
 FULL_KNOWLEDGE = "full-knowledge"
 """The name of the seat that sees the opponent's rack, which the registry refuses."""
@@ -98,22 +94,6 @@ def open_games(out: Path | None, meeting: Meeting) -> AbstractContextManager[Lin
     return open_lines(out, about)
 
 
-def open_players(
-    workers: int, tell: Callable[[str], object] | None = None
-) -> AbstractContextManager[Crew]:
-    """Have processes that play games (``play_missing``) for the time of a block.
-
-    Args:
-        workers: how many play at once, one being this process itself; it makes no difference to
-            the games, unless players go by time.
-        tell: told in a sentence what is waited for.
-
-    Raises:
-        ValueError: no worker.
-    """
-    return nullcontext(_Alone()) if workers == 1 else open_crew(workers, tell=tell or _say_nothing)
-
-
 def play_missing(
     lines: Lines,
     meeting: Meeting,
@@ -127,7 +107,7 @@ def play_missing(
         lines: what ``open_games`` gave.
         meeting: who plays.
         games: how many there are to be.
-        crew: what ``open_players`` gave.
+        crew: the workers.
         progress: told after each game how many there are by now.
 
     Raises:
@@ -151,20 +131,6 @@ def play_missing(
     return mine
 
 
-class _Alone:
-    """A crew of this process alone, which has no others to start."""
-
-    def work_through(
-        self,
-        function: Callable[[_Common, _Share], _Result],
-        common: _Common,
-        shares: Iterable[_Share],
-    ) -> Iterator[tuple[_Share, _Result]]:
-        """See ``Crew``."""
-        for share in shares:
-            yield share, function(common, share)
-
-
 def games_of(lines: Lines, seats: tuple[str, str]) -> Lines:
     """Give the games of two players."""
     return lines.of(players=list(seats))
@@ -176,7 +142,6 @@ def play_seats(
     *,
     workers: int = 1,
     out: Path | None = None,
-    tell: Callable[[str], object] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Duel:
     """Play so many games between two players, and add them up.
@@ -184,24 +149,20 @@ def play_seats(
     Args:
         meeting: who plays.
         games: how many.
-        workers: as ``open_players``.
+        workers: how many games at once (``open_crew``); it makes no difference to them, unless
+            players go by time.
         out: a file that has, or gets, what came of each game.
-        tell: as ``open_players``.
         progress: as ``play_missing``.
 
     Raises:
-        ValueError: as ``open_games``, ``open_players`` and ``play_missing``.
+        ValueError: as ``open_games``, ``open_crew`` and ``play_missing``.
         OSError: the file can't be read or written.
         IllegalMove: a player's move is against the rules.
     """
-    with open_games(out, meeting) as lines, open_players(workers, tell) as crew:
+    with open_games(out, meeting) as lines, open_crew(workers, alone=True) as crew:
         mine = play_missing(lines, meeting, games, crew, progress)
     scores = np.array([one["scores"] for one in mine.records[:games]])
     return add_up(*meeting.seats, scores[:, 0], scores[:, 1])
-
-
-def _say_nothing(_: str) -> None:
-    """Nobody asked."""
 
 
 def played(meeting: Meeting, number: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from ..train.crew import Crew
+from ..crew import Crew
 
 __all__ = ["Lines", "fill_in", "open_lines"]
 

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from engine.rules import Rules
+from harness.crew import Crew
 from harness.train.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
-from harness.train.crew import Crew
 from harness.train.forcing import missing, room_for
 from harness.train.racks import Floats, Racks
 from harness.train.shares import Ground, Share, Totals, play_share

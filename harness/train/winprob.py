@@ -25,7 +25,7 @@ from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules import Rules
 from engine.selfplay import play_static_games
-from harness.train.crew import Crew
+from harness.crew import Crew
 from lexicons.cache import replacing
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon

@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli.failing import CommandFailed
 from harness.cli.long_runs import check_counts, going_on, telling, with_error
-from harness.train.crew import CrewError
+from harness.crew import CrewError
 
 
 def test_one_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:

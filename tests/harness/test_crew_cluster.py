@@ -13,7 +13,7 @@ import crew_work
 import pytest
 from crew_work import Luggage, Task
 
-from harness.train.crew import CrewError, open_crew
+from harness.crew import CrewError, open_crew
 
 TESTS = Path(crew_work.__file__).parent
 SHARES = 24
@@ -108,7 +108,7 @@ def test_rounds_on_one_worker(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.train.crew._CONNECTING_S", 3)
+    monkeypatch.setattr("harness.crew._CONNECTING_S", 3)
     cluster.add_worker()
     with open_crew(cluster=cluster.address) as crew:
         under_way = crew.work_through(crew_work.square, None, range(1000))
@@ -124,7 +124,7 @@ def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPa
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason='needs pip install "tilewire[cluster]"')
-    monkeypatch.setattr("harness.train.crew._CONNECTING_S", 1)
+    monkeypatch.setattr("harness.crew._CONNECTING_S", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         sentence = f"^no Dask scheduler answers at {address} .*`dask scheduler`.*`dask worker"
         with pytest.raises(CrewError, match=sentence), open_crew(cluster=address):

@@ -15,7 +15,7 @@ import crew_work
 import pytest
 from crew_work import Luggage, Task
 
-from harness.train.crew import CrewError, open_crew
+from harness.crew import CrewError, open_crew
 
 PATIENCE_S = 60.0
 TESTS = Path(crew_work.__file__).parent
@@ -167,3 +167,10 @@ def test_an_interrupt_is_the_parents_alone(roll: Roll, tmp_path: Path) -> None:
 def test_there_is_at_least_one_worker() -> None:
     with pytest.raises(ValueError, match=r"^0 workers"), open_crew(0):
         pass
+
+
+def test_a_worker_alone_is_this_process() -> None:
+    shares = [Task(number, (7, number)) for number in range(3)]
+    with open_crew(1, alone=True) as crew:
+        done = list(crew.work_through(crew_work.work_with_luggage, Luggage(Path()), shares))
+    assert done == [(share, (2 * share.number, os.getpid())) for share in shares]

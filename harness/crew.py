@@ -1,6 +1,6 @@
-"""Workers that a training hands its shares out to: processes here, or a Dask cluster.
+"""Workers that long work is shared out to: processes here, a Dask cluster, or this process alone.
 
-A share may be played anywhere, in any order, and twice if a worker dies over it; its result is
+A share may be done anywhere, in any order, and twice if a worker dies over it; its result is
 given once. Whatever all shares have in common (words, tables) goes to each worker once.
 
 Workers of a cluster are started by its users, with tilewire installed beside them:
@@ -68,7 +68,11 @@ class Crew(Protocol):
 
 @contextmanager
 def open_crew(
-    workers: int = 1, cluster: str | None = None, tell: Callable[[str], object] = print
+    workers: int = 1,
+    cluster: str | None = None,
+    tell: Callable[[str], object] = print,
+    *,
+    alone: bool = False,
 ) -> Iterator[Crew]:
     """Have workers for the time of a block.
 
@@ -76,6 +80,9 @@ def open_crew(
         workers: how many processes on this machine, if there is no cluster.
         cluster: the address of a Dask scheduler, ``tcp://host:port``.
         tell: told in a sentence what is waited for.
+        alone: a single worker is this process itself, which starts no other. It saves the start and
+            compiles nothing twice; but whoever stops it waits for the kernel that is running, and
+            one that dies over a share takes all with it.
 
     Raises:
         CrewError: Dask is not installed, or nobody answers at the address.
@@ -87,12 +94,29 @@ def open_crew(
         return
     if workers < 1:
         raise ValueError(f"{workers} workers; there is at least one")
-    with tempfile.TemporaryDirectory(prefix="tilewire-train-") as folder:
+    if alone and workers == 1:
+        yield _Alone()
+        return
+    with tempfile.TemporaryDirectory(prefix="tilewire-crew-") as folder:
         crew = _Processes(workers, Path(folder))
         try:
             yield crew
         finally:
             crew.close()
+
+
+class _Alone:
+    """No workers: the process itself does one share after another."""
+
+    def work_through(
+        self,
+        function: Callable[[_Common, _Share], _Result],
+        common: _Common,
+        shares: Iterable[_Share],
+    ) -> Iterator[tuple[_Share, _Result]]:
+        """See ``Crew``."""
+        for share in shares:
+            yield share, function(common, share)
 
 
 class _Future(Protocol[_Result_co]):
