@@ -13,7 +13,7 @@ import numpy as np
 from engine.evaluation import STANDARD, Evaluation
 from engine.selfplay import play_static_games
 
-from .selfplay import Field
+from ..field import Field
 
 __all__ = ["Adjustment", "measure_adjustments"]
 

@@ -51,9 +51,9 @@ from protocol.messages import (
 from protocol.parts import TimeControl
 
 from ..experiments.positions import Situation, varied_situations
+from ..field import Field
 from ..seating import WorkerMaker
 from ..views import exchanged_count
-from .selfplay import Field
 
 __all__ = ["Answer", "Asking", "DeadlineBench", "Span", "ask_for_moves", "summary"]
 

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -23,13 +22,12 @@ from bot.player import Budget
 from engine.endgame import EndgameSolver
 from engine.notation.move_text import format_move
 from engine.position import Position
-from lexicons.jit import warm_up
 from protocol.channel import now_ms
 
 from ..experiments.endings import EMPTY_BAG, late_position
-from .selfplay import Field
+from ..field import Field, ready
 
-__all__ = ["TIMES_MS", "EndgameBench", "Proving", "endgame_summary", "proven_in", "ready"]
+__all__ = ["TIMES_MS", "EndgameBench", "Proving", "endgame_summary", "proven_in"]
 
 TIMES_MS = (1_000, 5_000, 30_000)
 EARLY_MS = 1_000
@@ -132,12 +130,6 @@ def _followed(
         took_ms = look()
         most = max(most, _resident())
     return trace, took_ms, most
-
-
-@cache
-def ready() -> None:
-    """Compile or load all kernels, once a process."""
-    warm_up()
 
 
 def _resident() -> int:

@@ -36,9 +36,8 @@ from ..experiments.endings import (
     mirrored,
     with_seats_swapped,
 )
-from .endgame import ready
+from ..field import Field, ready
 from .minimax import Minimax
-from .selfplay import Field
 
 __all__ = ["CheckRow", "Checking", "Difference", "check_rows", "checked", "differences"]
 

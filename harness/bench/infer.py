@@ -25,7 +25,7 @@ from engine.position import Position, unseen
 from lexicons.jit import warm_up
 
 from ..experiments.positions import situation_in_play
-from .selfplay import Field
+from ..field import Field
 
 __all__ = ["KEPT", "InferBench", "InferRow", "measure_infer"]
 

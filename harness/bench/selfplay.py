@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import compress
 from typing import Any, TypeVar
 
@@ -23,16 +22,14 @@ from engine.generate import Generator
 from engine.kernels.everything import list_into
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.selfplay import list_in_games
-from engine.rules import Rules
 from engine.selfplay import StaticGames, play_static_games
-from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from lexicons.tables import leaves_for, leaves_name
 from lexicons.wordlist import WordList, pack_words
+
+from ..field import Field
 
 __all__ = [
     "Bench",
-    "Field",
     "Generation",
     "GenerationBench",
     "Kind",
@@ -47,28 +44,6 @@ __all__ = [
 
 _T = TypeVar("_T")
 _MOVES_LISTED = 1 << 20
-
-
-@dataclass(frozen=True)
-class Field:
-    """What is played with."""
-
-    lexicon: Lexicon
-    rules: Rules
-    leaves: LeaveTable
-    leaves_name: str
-
-    @classmethod
-    def of(cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, name: str) -> Field:
-        """Complete a field: without a leave table it has the one that players have."""
-        if leaves is None:
-            leaves, name = leaves_for(rules.distribution), leaves_name(None, rules.distribution)
-        return cls(lexicon, rules, leaves, name)
-
-    @cached_property
-    def words(self) -> int:
-        """How many words the lexicon has."""
-        return sum(1 for _ in self.lexicon.graph.words())
 
 
 @dataclass(frozen=True)

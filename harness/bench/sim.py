@@ -28,7 +28,8 @@ from engine.simulation import Simulation
 from lexicons.win_probability import WinProbabilities
 
 from ..experiments.positions import situation
-from .selfplay import Bench, Field, about, timed
+from ..field import Field
+from .selfplay import Bench, about, timed
 
 __all__ = [
     "MID_GAME",

@@ -19,7 +19,8 @@ from .playing import SYNTHETIC, Playing
 
 if TYPE_CHECKING:
     from ..bench.deadlines import DeadlineBench
-    from ..bench.selfplay import Bench, Field
+    from ..bench.selfplay import Bench
+    from ..field import Field
 
 __all__ = ["app"]
 

@@ -25,8 +25,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..bench.selfplay import Field
     from ..experiments.duel import Duel, Judge
+    from ..field import Field
 
 __all__ = ["app"]
 

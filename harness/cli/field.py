@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-    from ..bench.selfplay import Field
+    from ..field import Field
 
 __all__ = ["load_chances", "load_field"]
 
@@ -28,7 +28,7 @@ def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None 
     from engine.rules import standard_rules
     from lexicons.tables import leaves_name
 
-    from ..bench.selfplay import Field
+    from ..field import Field
 
     _tell_of_compiling()
     rules = standard_rules()

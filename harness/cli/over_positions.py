@@ -16,7 +16,7 @@ from .long_runs import check_counts, work_through
 from .options import JsonOption, LeavesOption, LexiconOption, load_words
 
 if TYPE_CHECKING:
-    from ..bench.selfplay import Field
+    from ..field import Field
 
 __all__ = ["OverPositions", "Records", "check_memory"]
 

@@ -21,7 +21,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..bench.selfplay import Field
+    from ..field import Field
 
 __all__ = ["SYNTHETIC", "Playing"]
 

@@ -16,8 +16,8 @@ import numpy as np
 from engine.evaluation import PLAIN
 from lexicons.leaves import LeaveTable
 
-from ..bench.selfplay import Field
 from ..crew import open_crew
+from ..field import Field
 from .duel import Duel, Judge, add_up, play_duel, static, vanilla
 from .games import Meeting, open_games, play_missing
 

@@ -32,12 +32,12 @@ from engine.moves import Exchange, Move
 from engine.notation.move_text import format_move, parse_move
 from engine.position import Position
 from engine.rules import Rules
-from lexicons.jit import warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from ..crew import Crew, open_crew
+from ..field import ready
 from ..setup import Draws
 from .duel import Duel, add_up
 from .full_knowledge import FullKnowledgePlayer
@@ -126,7 +126,7 @@ def play_missing(
 
     mine = games_of(lines, meeting.seats)
     if mine.missing(games):
-        _warm_up()  # here first, so that the user is told, and workers don't compile the same
+        ready()  # here first, so that the user is told, and workers don't compile the same
         fill_in(mine, games, crew, played, meeting, count)
     return mine
 
@@ -174,7 +174,7 @@ def played(meeting: Meeting, number: int) -> dict[str, Any]:
     begins = number % 2
     first, second = meeting.seats[begins], meeting.seats[1 - begins]
     players = _maker(first)(), _maker(second)()
-    _warm_up()
+    ready()
     secret = _secret(meeting.seed, number)
     game = play_game(players, meeting.lexicon, meeting.rules, secret, meeting.leaves)
     scores = game.position.scores
@@ -205,12 +205,6 @@ def _secret(seed: int, number: int) -> bytes:
 
 def _dealt(rules: Rules, secret: bytes) -> Game:
     return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
-
-
-@cache
-def _warm_up() -> None:
-    """Have kernels ready before any turn begins, once a process."""
-    warm_up()
 
 
 @cache

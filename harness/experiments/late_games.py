@@ -29,9 +29,8 @@ from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from protocol.parts import TimeControl
 
-from ..bench.endgame import ready
-from ..bench.selfplay import Field
 from ..clock import Clock
+from ..field import Field, ready
 from ..setup import Draws
 from ..significance import mean_and_error
 from .clocked import Clocks, play_on, view_of

@@ -27,8 +27,7 @@ from engine.notation.move_text import format_move
 from engine.position import Position
 from protocol.channel import now_ms
 
-from ..bench.endgame import ready
-from ..bench.selfplay import Field
+from ..field import Field, ready
 from ..significance import mean_and_error
 from .endings import EMPTY_BAG, as_game, late_position
 

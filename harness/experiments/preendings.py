@@ -36,8 +36,7 @@ from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
 from ..analysis.questions import as_seen
-from ..bench.endgame import ready
-from ..bench.selfplay import Field
+from ..field import Field, ready
 from ..significance import mean_and_error
 from .endings import Late, Wanted, late_position
 

@@ -9,7 +9,6 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,11 +21,11 @@ from engine.notation.move_text import format_move
 from engine.rollouts import Utility
 from engine.rules import Rules
 from engine.simulation import Simulation
-from lexicons.jit import warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
+from ..field import ready
 from .positions import Situation, situation_in_play
 
 __all__ = ["Ground", "Searches", "Values", "search_for", "utilities"]
@@ -102,7 +101,7 @@ class Searches:
     """
 
     def __init__(self, ground: Ground, number: int) -> None:
-        _warm_up()
+        ready()
         self._ground, self._number = ground, number
         self.situation: Situation = situation_in_play(
             ground.lexicon, ground.rules, ground.leaves, ground.seed, number
@@ -168,12 +167,6 @@ def search_for(
         rate = made / max(now - began, 1e-6)
         size = max(1, int(rate * min(_SLICE_S, end - now)))
     return simulation
-
-
-@cache
-def _warm_up() -> None:
-    """Load all kernels, once a process."""
-    warm_up()
 
 
 def _checksum(*arrays: npt.NDArray[Any]) -> str:

@@ -15,9 +15,10 @@ from engine.notation.cgp import write_cgp
 from engine.position import bag_count
 from engine.rules import standard_rules
 from engine.selfplay import play_static_games
-from harness.bench.selfplay import Field, sample_words
+from harness.bench.selfplay import sample_words
 from harness.bench.sim import MID_GAME, stage_positions
 from harness.experiments.positions import situation
+from harness.field import Field
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon

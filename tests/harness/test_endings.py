@@ -19,7 +19,6 @@ from engine.rules import standard_rules
 from harness.bench.endgame import endgame_summary
 from harness.bench.endgame_check import check_rows, differences
 from harness.bench.minimax import Minimax
-from harness.bench.selfplay import Field
 from harness.experiments.endings import (
     EMPTY_BAG,
     FEW_TILES,
@@ -32,6 +31,7 @@ from harness.experiments.endings import (
     with_seats_swapped,
 )
 from harness.experiments.played_out import played_out_row
+from harness.field import Field
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
 
