@@ -50,9 +50,9 @@ from protocol.messages import (
 )
 from protocol.parts import TimeControl
 
-from ..experiments.positions import Situation, varied_situations
 from ..field import Field
 from ..seating import WorkerMaker
+from ..situations import Situation, varied_situations
 from ..views import exchanged_count
 
 __all__ = ["Answer", "Asking", "DeadlineBench", "Span", "ask_for_moves", "summary"]

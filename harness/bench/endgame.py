@@ -24,8 +24,8 @@ from engine.notation.move_text import format_move
 from engine.position import Position
 from protocol.channel import now_ms
 
-from ..experiments.endings import EMPTY_BAG, late_position
 from ..field import Field, ready
+from ..late_positions import EMPTY_BAG, late_position
 
 __all__ = ["TIMES_MS", "EndgameBench", "Proving", "endgame_summary", "proven_in"]
 

@@ -28,7 +28,8 @@ from engine.moves import Move
 from engine.notation.cgp import write_cgp
 from engine.position import Position
 
-from ..experiments.endings import (
+from ..field import Field, ready
+from ..late_positions import (
     EMPTY_BAG,
     FEW_TILES,
     Wanted,
@@ -36,7 +37,6 @@ from ..experiments.endings import (
     mirrored,
     with_seats_swapped,
 )
-from ..field import Field, ready
 from .minimax import Minimax
 
 __all__ = ["CheckRow", "Checking", "Difference", "check_rows", "checked", "differences"]

@@ -24,8 +24,8 @@ from engine.moves import Place
 from engine.position import Position, unseen
 from lexicons.jit import warm_up
 
-from ..experiments.positions import situation_in_play
 from ..field import Field
+from ..situations import situation_in_play
 
 __all__ = ["KEPT", "InferBench", "InferRow", "measure_infer"]
 

@@ -27,8 +27,8 @@ from engine.selfplay import play_static_games
 from engine.simulation import Simulation
 from lexicons.win_probability import WinProbabilities
 
-from ..experiments.positions import situation
 from ..field import Field
+from ..situations import situation
 from .selfplay import Bench, about, timed
 
 __all__ = [

@@ -28,8 +28,8 @@ from engine.position import Position
 from protocol.channel import now_ms
 
 from ..field import Field, ready
+from ..late_positions import EMPTY_BAG, as_game, late_position
 from ..significance import mean_and_error
-from .endings import EMPTY_BAG, as_game, late_position
 
 __all__ = ["PlayedOut", "PlayingOut", "played_out", "played_out_row"]
 

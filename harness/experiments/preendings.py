@@ -37,8 +37,8 @@ from protocol.parts import TimeControl
 
 from ..analysis.questions import as_seen
 from ..field import Field, ready
+from ..late_positions import Late, Wanted, late_position
 from ..significance import mean_and_error
-from .endings import Late, Wanted, late_position
 
 __all__ = [
     "Chooser",

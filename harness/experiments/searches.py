@@ -26,7 +26,7 @@ from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
 from ..field import ready
-from .positions import Situation, situation_in_play
+from ..situations import Situation, situation_in_play
 
 __all__ = ["Ground", "Searches", "Values", "search_for", "utilities"]
 

@@ -16,7 +16,7 @@ from engine.moves import PASS, Exchange
 from engine.position import Board, Position, Rack
 from engine.rules import standard_rules
 from harness.bench.minimax import Minimax
-from harness.experiments.endings import (
+from harness.late_positions import (
     EMPTY_BAG,
     FEW_TILES,
     Wanted,

@@ -17,8 +17,8 @@ from engine.rules import standard_rules
 from engine.selfplay import play_static_games
 from harness.bench.selfplay import sample_words
 from harness.bench.sim import MID_GAME, stage_positions
-from harness.experiments.positions import situation
 from harness.field import Field
+from harness.situations import situation
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon

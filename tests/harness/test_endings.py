@@ -19,7 +19,9 @@ from engine.rules import standard_rules
 from harness.bench.endgame import endgame_summary
 from harness.bench.endgame_check import check_rows, differences
 from harness.bench.minimax import Minimax
-from harness.experiments.endings import (
+from harness.experiments.played_out import played_out_row
+from harness.field import Field
+from harness.late_positions import (
     EMPTY_BAG,
     FEW_TILES,
     Late,
@@ -30,8 +32,6 @@ from harness.experiments.endings import (
     read_late,
     with_seats_swapped,
 )
-from harness.experiments.played_out import played_out_row
-from harness.field import Field
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
 
@@ -81,7 +81,7 @@ def test_the_first_position_with_an_empty_bag(field: Field) -> None:
 
 
 def test_what_no_game_comes_to(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.experiments.endings._MOST_GAMES", 3)
+    monkeypatch.setattr("harness.late_positions._MOST_GAMES", 3)
     with pytest.raises(ValueError, match="no game of 3 has a turn with 0 to 0 tiles in the bag"):
         _some(field, Wanted(tiles=0), 1)
 

@@ -19,7 +19,6 @@ from engine.moves import PASS
 from engine.notation.move_text import parse_move
 from engine.rules import standard_rules
 from harness.experiments.clocked import play_on, view_of
-from harness.experiments.endings import Wanted, as_game, late_position, read_late
 from harness.experiments.late_games import (
     LATE_BAG,
     LateGames,
@@ -31,6 +30,7 @@ from harness.experiments.late_games import (
 )
 from harness.experiments.preendings import PreEndings, judged, preendings_row
 from harness.field import Field
+from harness.late_positions import Wanted, as_game, late_position, read_late
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 

@@ -21,10 +21,10 @@ from engine.selfplay import play_static_games
 from engine.simulation import Simulation
 from harness.experiments.coverage import coverage_rows
 from harness.experiments.lines import open_lines
-from harness.experiments.positions import situation, situation_in_play, varied_situations
 from harness.experiments.regret import regret_rows
 from harness.experiments.searches import Ground, Searches, Values, search_for
 from harness.field import Field
+from harness.situations import situation, situation_in_play, varied_situations
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 from lexicons.tables import win_probabilities_for

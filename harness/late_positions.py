@@ -20,7 +20,7 @@ from engine.selfplay import StaticGames, play_static_games
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-from .positions import situation
+from .situations import situation
 
 __all__ = [
     "EMPTY_BAG",
