@@ -153,6 +153,6 @@ def with_seats_swapped(position: Position) -> Position:
     )
 
 
-def as_game(position: Position, rules: Rules) -> Game:
-    """Take up a game where its bag has just become empty."""
-    return Game(rules, position, Bag((), DrawStream(b"")), ((), ()))
+def as_game(position: Position, rules: Rules, bag: Rack = ()) -> Game:
+    """Take up a game with an empty bag, or with one whose tiles will be drawn as they are given."""
+    return Game(rules, position, Bag(bag, DrawStream(b"")), ((), ()))

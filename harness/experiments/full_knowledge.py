@@ -1,7 +1,7 @@
 """``full-knowledge``: simulates as ``sim`` does, with its options, and sees the opponent's rack.
 
 What it gains is the most that any belief about the rack could gain (Richards and Amir 2007). No
-arbiter tells what others hold, so it plays in experiments only (``games.play_game``).
+arbiter tells what others hold, so it plays in experiments only (``in_process.play_game``).
 """
 
 from __future__ import annotations

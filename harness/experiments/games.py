@@ -24,20 +24,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
+from bot.player import Player
 from bot.registry import SeatSpec, create_player, load_factory, parse_seat
-from engine.bag import Bag, DrawStream
 from engine.game import Game
-from engine.moves import Exchange, Move
 from engine.notation.move_text import format_move, parse_move
-from engine.position import Position
 from engine.rules import Rules
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from protocol.parts import TimeControl
 
 from ..crew import Crew, open_crew
 from ..field import ready
+from ..in_process import dealt, play_game
 from ..setup import Draws
 from .duel import Duel, add_up
 from .full_knowledge import FullKnowledgePlayer
@@ -47,24 +44,17 @@ __all__ = [
     "FULL_KNOWLEDGE",
     "Meeting",
     "games_of",
-    "observed",
     "open_games",
-    "play_game",
     "play_missing",
     "play_seats",
     "played",
     "replayed",
-    "result_of",
-    "seen_by",
 ]
 
 _Maker: TypeAlias = Callable[[], Player]
 
 FULL_KNOWLEDGE = "full-knowledge"
 """The name of the seat that sees the opponent's rack, which the registry refuses."""
-
-_NEVER_MS = 1 << 60
-_CLOCK_MS = 3_600_000  # what players are told that they have left
 
 
 class Meeting(NamedTuple):
@@ -192,7 +182,7 @@ def replayed(record: dict[str, Any], seed: int, rules: Rules) -> Game:
     Raises:
         ValueError: its moves are none, or are of another seed.
     """
-    game = _dealt(rules, _secret(seed, record["number"]))
+    game = dealt(rules, _secret(seed, record["number"]))
     alphabet = rules.distribution.alphabet
     for text in record["moves"]:
         game = game.play(parse_move(text, game.position.board, alphabet), None)
@@ -201,10 +191,6 @@ def replayed(record: dict[str, Any], seed: int, rules: Rules) -> Game:
 
 def _secret(seed: int, number: int) -> bytes:
     return Draws.seeded(seed, number // 2).secret
-
-
-def _dealt(rules: Rules, secret: bytes) -> Game:
-    return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
 
 
 @cache
@@ -225,107 +211,3 @@ def _spec(seat: str) -> SeatSpec:
         name=FULL_KNOWLEDGE,
         text=seat,
     )
-
-
-# --- a game -------------------------------------------------------------------------------------
-
-
-def play_game(
-    players: tuple[Player, Player],
-    lexicon: Lexicon,
-    rules: Rules,
-    secret: bytes,
-    leaves: LeaveTable | None = None,
-) -> Game:
-    """Play a game to its end; seat 0 begins, and each seat draws from an end of the bag of its own.
-
-    The players are told all that they are told in a match, and have no clock; one with full
-    knowledge is shown the other's rack. The chance that they are given depends on the secret and
-    the seat. Without a leave table they have their own.
-
-    Raises:
-        IllegalMove: a player's move is against the rules.
-        ValueError: as the players' ``warm_up``.
-    """
-    game = _dealt(rules, secret)
-    views = [_opening(game, lexicon, seat, secret, leaves) for seat in range(2)]
-    for player, view in zip(players, views, strict=True):
-        player.warm_up(lexicon, rules)
-        player.make_room(view)
-        player.new_game(view)
-    while game.over is None:
-        seat = game.position.on_turn
-        player = players[seat]
-        if isinstance(player, FullKnowledgePlayer):
-            player.see(game.position.racks[1 - seat])
-        choice = player.choose(views[seat], Budget(_NEVER_MS))
-        game = game.play(choice.move, lexicon.graph.contains)
-        for each, player in enumerate(players):
-            play = observed(game, each)
-            views[each] = _after(views[each], game, play)
-            player.observe(views[each], play)
-    for player, view in zip(players, views, strict=True):
-        player.game_over(view, result_of(game))
-    return game
-
-
-def _opening(
-    game: Game, lexicon: Lexicon, seat: int, secret: bytes, leaves: LeaveTable | None
-) -> View:
-    chance = hashlib.sha256(secret + b"player %d" % seat).digest()
-    return View(
-        game="experiment",
-        seat=seat,
-        players=("first", "second"),
-        position=seen_by(game, seat),
-        bag=len(game.bag),
-        clocks=(_CLOCK_MS, _CLOCK_MS),
-        time=TimeControl(),
-        rules=game.rules,
-        lexicon=lexicon,
-        seed=int.from_bytes(chance[:8], "big"),
-        leaves=leaves,
-    )
-
-
-def _after(view: View, game: Game, play: Observed) -> View:
-    return replace(
-        view,
-        position=seen_by(game, view.seat),
-        bag=len(game.bag),
-        history=(*view.history, play),
-    )
-
-
-def seen_by(game: Game, seat: int) -> Position:
-    """Give the position without the other seat's rack."""
-    own = game.position.racks[seat]
-    return replace(game.position, racks=((), own) if seat else (own, ()))
-
-
-def observed(game: Game, seat: int, think_ms: int = 0) -> Observed:
-    """Say what a seat sees of the last turn, and how long it took."""
-    turn = game.turns[-1]
-    move: Move | ExchangedCount = turn.move
-    if isinstance(move, Exchange) and turn.seat != seat:
-        move = ExchangedCount(len(move.tiles))
-    totals = [0, 0]
-    for one in game.turns[-2:]:
-        totals[one.seat] = one.total
-    return Observed(
-        seq=len(game.turns),
-        seat=turn.seat,
-        move=move,
-        score=turn.score,
-        scores=(totals[0], totals[1]),
-        bag=len(game.bag),
-        think_ms=think_ms,
-    )
-
-
-def result_of(game: Game) -> Result:
-    """Say how a game that is over ended."""
-    assert game.over is not None
-    first, second = game.position.scores
-    winner = None if first == second else int(second > first)
-    return Result(game.over.reason, winner, (first, second), game.over.racks, "")

@@ -1,10 +1,10 @@
 """One player against another in the last turns of games, against the clock.
 
 Each position is where a game of static players first has seven tiles in the bag or fewer. Both
-players take the game up there (``clocked``), with what is left on the clocks of players that plan
-their time as those of the house do. The position is played twice, with the players in either seat
-and the same bag, of which each seat draws from an end of its own; so what the position itself is
-worth falls out.
+players take the game up there, with what is left on the clocks of players that plan their time as
+those of the house do. The position is played twice, with the players in either seat and the same
+bag, of which each seat draws from an end of its own; so what the position itself is worth falls
+out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import numpy as np
 from bot.player import Player, View
 from bot.registry import create_player, load_factory, parse_seat
 from bot.timeplan import plan
-from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.generate import Generator
 from engine.moves import Place
@@ -31,9 +30,9 @@ from protocol.parts import TimeControl
 
 from ..clock import Clock
 from ..field import Field, ready
+from ..in_process import Clocks, dealt, play_by_clock, view_of
 from ..setup import Draws
 from ..significance import mean_and_error
-from .clocked import Clocks, play_on, view_of
 
 __all__ = [
     "LATE_BAG",
@@ -119,7 +118,7 @@ def _game(playing: LateGames, game: Game, clocks: Clocks, began: int) -> dict[st
     players = player_of(playing.seats[who[0]]), player_of(playing.seats[who[1]])
     views = _view(playing, game, clocks, 0, who[0]), _view(playing, game, clocks, 1, who[1])
     gc.collect()  # what other games have left is not to be cleared up on the clock
-    played = play_on(game, players, views)
+    played = play_by_clock(game, players, views)
     scores, before = played.game.position.scores, game.position.scores
     alphabet = game.rules.distribution.alphabet
     moves = [turn.move for turn in played.game.turns[len(game.turns) :]]
@@ -174,9 +173,7 @@ def taken_up(field: Field, seed: int, number: int) -> Game:
     generator = Generator(field.lexicon, field.rules, field.leaves)
     secret = Draws.seeded(seed, number).secret
     while True:
-        stream = DrawStream(secret)
-        bag = Bag.shuffled(field.rules.distribution, stream, mirrored=True)
-        game = Game.start(field.rules, bag)
+        game = dealt(field.rules, secret)
         while game.over is None and len(game.bag) > LATE_BAG:
             game = game.play(generator.best(game.position)[0].move, None)
         if game.over is None:

@@ -33,11 +33,10 @@ from engine.preendgame_cases import list_cases
 from engine.preendgame_deals import Deal, passing
 from engine.preendgame_ledger import EPSILON, Branch
 from protocol.channel import now_ms
-from protocol.parts import TimeControl
 
-from ..analysis.questions import as_seen
 from ..field import Field, ready
-from ..late_positions import Late, Wanted, late_position
+from ..in_process import view_of
+from ..late_positions import Late, Wanted, as_game, late_position
 from ..significance import mean_and_error
 
 __all__ = [
@@ -54,7 +53,6 @@ Chooser: TypeAlias = Literal["preendgame", "champion"]
 """Who solves: ``PreEndgame`` itself, its candidates being the moves of the highest static equity
 and the pass; or champion's search, which simulates first and takes the best of that to the end."""
 
-_CLOCK_MS = 3_600_000  # what is told to be left
 _ALL = 1 << 40  # cases
 _NEXT = 1 << 20  # numbers of positions that will do instead are so far apart
 
@@ -139,19 +137,8 @@ def _position(comparing: PreEndings, number: int) -> Late:
 
 def _view(late: Late, field: Field, seed: int) -> View:
     """Give the view of the player on turn, who knows nothing of the other rack."""
-    return View(
-        game="experiment",
-        seat=late.position.on_turn,
-        players=("first", "second"),
-        position=as_seen(late.position),
-        bag=len(late.bag),
-        clocks=(_CLOCK_MS, _CLOCK_MS),
-        time=TimeControl(),
-        rules=field.rules,
-        lexicon=field.lexicon,
-        seed=seed,
-        leaves=field.leaves,
-    )
+    game = as_game(late.position, field.rules, late.bag)
+    return view_of(game, field.lexicon, game.position.on_turn, seed=seed, leaves=field.leaves)
 
 
 def _simulate(_: PreEndings, view: View, __: EndgameSolver, budget: Budget) -> Choice:

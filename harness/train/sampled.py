@@ -21,7 +21,7 @@ from engine.rules import Rules, rack_tiles
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-from ..experiments.games import play_game
+from ..in_process import play_game
 
 __all__ = ["Lesson", "lessons", "play_sampled_games"]
 

@@ -22,7 +22,7 @@ from engine.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
 from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import Rack
 from engine.rules import rack_tiles
-from harness.experiments.games import play_game
+from harness.in_process import play_game
 from harness.setup import Draws
 
 MANY = Effort(racks=30_000)

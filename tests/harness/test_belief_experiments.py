@@ -20,7 +20,6 @@ from engine.likelihood import DETERMINISTIC, Style
 from engine.rules import standard_rules
 from engine.tracking import Tracker
 from harness.experiments.calibration import bin_rows, loss_rows
-from harness.experiments.games import play_game
 from harness.experiments.styles import AnyOfThree, mean_odds, style_rows
 from harness.experiments.watching import (
     Drew,
@@ -33,6 +32,7 @@ from harness.experiments.watching import (
     take_in,
     told,
 )
+from harness.in_process import play_game
 from lexicons.store import Lexicon, load_lexicon
 
 _RULES = standard_rules()

@@ -19,8 +19,9 @@ from engine.rules import standard_rules
 from engine.selfplay import StaticGames, play_static_games
 from harness.experiments.cs221 import PLAYERS, measure_cs221, measure_sampling
 from harness.experiments.duel import Duel, duel_of, greedy, play_duel, static
-from harness.experiments.games import Meeting, play_game, play_seats, replayed
+from harness.experiments.games import Meeting, play_seats, replayed
 from harness.field import Field
+from harness.in_process import play_game
 from lexicons.rack_features import leave_table, shipped_rack_weights
 from lexicons.store import load_lexicon
 

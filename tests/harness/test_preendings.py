@@ -18,7 +18,6 @@ from engine.generate import RankedMove
 from engine.moves import PASS
 from engine.notation.move_text import parse_move
 from engine.rules import standard_rules
-from harness.experiments.clocked import play_on, view_of
 from harness.experiments.late_games import (
     LATE_BAG,
     LateGames,
@@ -30,6 +29,7 @@ from harness.experiments.late_games import (
 )
 from harness.experiments.preendings import PreEndings, judged, preendings_row
 from harness.field import Field
+from harness.in_process import play_by_clock, view_of
 from harness.late_positions import Wanted, as_game, late_position, read_late
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
@@ -76,8 +76,8 @@ def test_choices_are_compared(tilewire: CommandLine, tmp_path: Path) -> None:
 def test_a_choice_is_judged_in_every_case(field: Field) -> None:
     wanted = Wanted(range(1, 2))
     late = late_position(field.lexicon, RULES, field.leaves, 3, 0, wanted)
-    view = view_of(as_game(late.position, RULES), field.lexicon, late.position.on_turn, *_clocks())
-    view = replace(view, bag=1)
+    game = as_game(late.position, RULES, late.bag)
+    view = view_of(game, field.lexicon, late.position.on_turn)
     solver = EndgameSolver(field.lexicon, RULES, memory=least_memory(1))
     comparing = PreEndings(field, 3, 1, 1, 20, "preendgame", "static", least_memory(1))
     kinds = sum(count > 0 for count in view.unseen)
@@ -217,7 +217,7 @@ def test_players_are_told_what_happens(field: Field) -> None:
     players = _Noting(), _Noting()
     control, clocks = _clocks()
     first, second = (view_of(game, field.lexicon, seat, control, clocks) for seat in range(2))
-    played = play_on(game, players, (first, second))
+    played = play_by_clock(game, players, (first, second))
     turns = len(played.game.turns) - len(game.turns)
     assert [len(one.seen) for one in players] == [turns + 1] * 2
     assert len(played.took_ms) == len(played.bags) == turns

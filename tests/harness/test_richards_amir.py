@@ -18,10 +18,11 @@ from bot.search import Search
 from engine.position import Rack
 from engine.rules import standard_rules
 from harness.experiments.full_knowledge import FullKnowledgePlayer
-from harness.experiments.games import Meeting, play_game, play_seats
+from harness.experiments.games import Meeting, play_seats
 from harness.experiments.plots import draw_strengths
 from harness.experiments.richards_amir import PUBLISHED, Contest, Limit, strength_of
 from harness.field import Field
+from harness.in_process import play_game
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 
