@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from engine.endgame import USUAL_MEMORY, EndgameSolver, Solution, least_memory
+from engine.endgame.minimax import Minimax
 from engine.generate import legal_moves
 from engine.moves import Move
 from engine.notation.cgp import write_cgp
@@ -37,7 +38,6 @@ from ..late_positions import (
     mirrored,
     with_seats_swapped,
 )
-from .minimax import Minimax
 
 __all__ = ["CheckRow", "Checking", "Difference", "check_rows", "checked", "differences"]
 

@@ -29,9 +29,9 @@ from engine.evaluation import POINT
 from engine.moves import Place
 from engine.notation.move_text import format_move
 from engine.preendgame import Model, PreEndgame, likely_candidates
-from engine.preendgame_cases import list_cases
-from engine.preendgame_deals import Deal, passing
-from engine.preendgame_ledger import EPSILON, Branch
+from engine.preendgame.cases import list_cases
+from engine.preendgame.deals import Deal, passing
+from engine.preendgame.ledger import EPSILON, Branch
 from protocol.channel import now_ms
 
 from ..field import Field, ready

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from engine.endgame import EndgameSolver, Solution, least_memory
+from engine.endgame.minimax import Minimax
 from engine.generate import legal_moves
 from engine.moves import PASS, Exchange
 from engine.position import Board, Position, Rack
 from engine.rules import standard_rules
-from harness.bench.minimax import Minimax
 from harness.late_positions import (
     EMPTY_BAG,
     FEW_TILES,

@@ -20,8 +20,8 @@ from engine.generate import Generator, RankedMove
 from engine.moves import PASS, Exchange
 from engine.position import Board, Position, Rack
 from engine.preendgame import MODELS, Model, Outcome, PreEndgame, likely_candidates
-from engine.preendgame_cases import list_cases, orders_of
-from engine.preendgame_deals import Deal, tiles_of
+from engine.preendgame.cases import list_cases, orders_of
+from engine.preendgame.deals import Deal, tiles_of
 from engine.rollouts import Belief
 from engine.rules import Rules, standard_rules
 from lexicons.store import Lexicon, load_lexicon

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from command_line import CommandLine
 
+from engine.endgame.minimax import Minimax
 from engine.game import Game
 from engine.generate import legal_moves
 from engine.moves import PASS
@@ -18,7 +19,6 @@ from engine.position import Position, bag_count
 from engine.rules import standard_rules
 from harness.bench.endgame import endgame_summary
 from harness.bench.endgame_check import check_rows, differences
-from harness.bench.minimax import Minimax
 from harness.experiments.played_out import played_out_row
 from harness.field import Field
 from harness.late_positions import (

@@ -22,9 +22,9 @@ import numpy as np
 
 from engine.generate import Generator, RankedMove
 from engine.position import Position, Rack
-from engine.preendgame_cases import list_cases, orders_of
-from engine.preendgame_deals import Deal, passing, tiles_of
-from engine.preendgame_ledger import Branch
+from engine.preendgame.cases import list_cases, orders_of
+from engine.preendgame.deals import Deal, passing, tiles_of
+from engine.preendgame.ledger import Branch
 
 __all__ = ["MODELS", "Model", "Opponent"]
 

@@ -1,15 +1,11 @@
-"""Endgames: with the bag empty both racks are known, and the best play can be proved.
+"""The endgame solver: asks its kernel one question after another, as long as it is let.
 
 An ``EndgameSolver`` is told a position and then works in slices of so many nodes; after any of them
 it has a move, a value, and says whether they are proven. It asks its kernel
-(``engine.kernels.endgame``) one question after another: *is it more than so many points?* The
-answers are bounds that close in on the value (MTD(f), Plaat and others, Best-first fixed-depth
-minimax algorithms, 1996), first looking two plies ahead, then three, and so on; since an endgame
-ends, a time comes when every answer rests on games played to their end.
-
-Values are points in spread that the player on turn gains from here to the end of the game, with
-what the racks come to in the end: twice the other's tiles for going out, or each his own after six
-scoreless turns.
+(``engine.kernels.endgame``): *is it more than so many points?* The answers are bounds that close in
+on the value (MTD(f), Plaat and others, Best-first fixed-depth minimax algorithms, 1996), first
+looking two plies ahead, then three, and so on; since an endgame ends, a time comes when every
+answer rests on games played to their end.
 """
 
 from __future__ import annotations
@@ -20,6 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.endgame.questions import Questions
+from engine.endgame.searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 from engine.generate import Generator, check_rack
 from engine.kernels.frames import MAX_PLIES, MOST_LISTED
 from engine.kernels.moves import MAX_PLACED
@@ -27,9 +25,7 @@ from engine.kernels.transpositions import UNKNOWN
 from engine.moves import PASS, Move, Place
 from engine.packing import pack
 from engine.position import Board, Position, Rack, unseen
-from engine.questions import Questions
 from engine.rules import Rules, canonical, rack_tiles, score_play, standard_rules
-from engine.searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
@@ -37,8 +33,6 @@ from lexicons.store import Lexicon
 
 __all__ = [
     "LEAST_LIMIT",
-    "LEAST_MEMORY",
-    "MOST_LISTED",
     "USUAL_MEMORY",
     "EndgameSolver",
     "Solution",

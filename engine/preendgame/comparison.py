@@ -1,15 +1,4 @@
-"""The pre-endgame: which move wins most often with a few tiles left in the bag.
-
-Every way in which the unseen tiles may lie is a *case*, as likely as the belief about the opponent
-says (``engine.preendgame_cases``). A candidate that empties the bag leaves an endgame in each of
-them, with both racks known, and the solver (``engine.endgame``) says what comes of it: then a
-candidate's share of wins is exact as soon as every case is proven. Wins come first, a tie is half
-of one; points decide where candidates win as often.
-
-Where tiles are left in the bag the opponent moves without knowing them, as a model of him says
-(``engine.preendgame_replies``); what is found then is true of the model and not proven, but for the
-static one where his reply empties the bag. The order in which tiles come out of the bag is
-enumerated, or drawn where there are too many orders.
+"""Candidates of a pre-endgame compared, case by case.
 
 Work goes where it decides something (successive halving; Karnin, Koren and Somekh, *Almost Optimal
 Exploration in Multi-Armed Bandits*, 2013): all candidates get a short look at some cases, the
@@ -30,14 +19,14 @@ from engine.evaluation import POINT
 from engine.generate import Generator, RankedMove
 from engine.moves import Exchange, Move
 from engine.position import Position, Rack, bag_count
-from engine.preendgame_cases import Case, list_cases, orders_of
-from engine.preendgame_deals import Deal, passing, tiles_of
-from engine.preendgame_ledger import EPSILON, Branch, Ledger, Trial
-from engine.preendgame_replies import MODELS, Model, Opponent
+from engine.preendgame.cases import Case, list_cases, orders_of
+from engine.preendgame.deals import Deal, passing, tiles_of
+from engine.preendgame.ledger import EPSILON, Branch, Ledger, Trial
+from engine.preendgame.replies import MODELS, Model, Opponent
 from engine.rollouts import Belief
 from engine.rules import Rules, check_move, why_not
 
-__all__ = ["MODELS", "MOST_IN_BAG", "Model", "Outcome", "PreEndgame", "likely_candidates"]
+__all__ = ["MOST_IN_BAG", "Outcome", "PreEndgame", "likely_candidates"]
 
 MOST_IN_BAG = 7
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from engine.endgame import Solution
 from engine.generate import RankedMove
-from engine.preendgame_deals import Deal
+from engine.preendgame.deals import Deal
 
 __all__ = ["EPSILON", "Branch", "Ledger", "Standing", "Trial"]
 
