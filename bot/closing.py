@@ -15,10 +15,10 @@ from engine.preendgame import Outcome, PreEndgame
 from engine.rollouts import Belief
 from engine.rules import score_play
 
-from .endings import slices
 from .player import Budget, Choice, Considered, View
 from .players.static import generator_for
 from .search import OFFER_EVERY, Search
+from .slicing import slices
 
 __all__ = ["EndgameSearch", "PreEndgameSearch"]
 

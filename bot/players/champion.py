@@ -35,9 +35,9 @@ from engine.replies import after, guess_replies
 from engine.rollouts import Belief
 
 from ..closing import EndgameSearch, PreEndgameSearch
-from ..endings import slices
 from ..player import Budget, Choice, View
 from ..search import Search, Settings
+from ..slicing import slices
 from .inferring import InferringPlayer
 from .options import one_of
 from .simulating import Searching, seed_of

@@ -15,7 +15,7 @@ from engine.holding import Kept
 from engine.preendgame import Outcome, PreEndgame, likely_candidates
 from protocol.siu.answers import Answer, InfoEndgame, InfoPeg, InfoText
 
-from ..endings import slices
+from ..slicing import slices
 from .choosing import with_asked
 from .kit import Kit
 from .modes import Task

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from bot.endings import slices
 from bot.player import Budget
+from bot.slicing import slices
 from engine.endgame import EndgameSolver
 from engine.notation.move_text import format_move
 from engine.position import Position

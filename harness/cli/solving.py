@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter, Token
 
-from bot.endings import Solving, slices
 from bot.player import Budget
+from bot.slicing import Solving, slices
 from engine.notation import EventKind
 from engine.position import Position
 from engine.rules import Rules, why_not

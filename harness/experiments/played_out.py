@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bot.endings import slices
 from bot.player import Budget
+from bot.slicing import slices
 from engine.endgame import EndgameSolver
 from engine.generate import Generator
 from engine.moves import Move

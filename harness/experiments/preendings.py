@@ -19,11 +19,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from bot.closing import PreEndgameSearch
-from bot.endings import slices
 from bot.player import Budget, Choice, View
 from bot.players.champion import CANDIDATES
 from bot.players.static import generator_for
 from bot.search import Search, Settings
+from bot.slicing import slices
 from engine.endgame import EndgameSolver
 from engine.evaluation import POINT
 from engine.moves import Place

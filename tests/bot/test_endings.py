@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from search_views import Clock
 
-from bot.endings import slices
 from bot.player import Budget
+from bot.slicing import slices
 
 
 class Count:
