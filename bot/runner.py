@@ -1,15 +1,15 @@
 """The bot's end of a conversation, on any channel: what arrives goes to its game, answers go out.
 
-``BotRunner`` lives as long as the bot; its connections come and go (``bot.reconnect``). The event
-loop does no heavy work, so that pings are answered while a search runs.
+``BotRunner`` lives as long as the bot; its connections come and go (``bot.reconnect``), and so do
+its games (``bot.games``). The event loop does no heavy work, so that pings are answered while a
+search runs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import structlog
@@ -18,32 +18,25 @@ from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.conversation import Side
 from protocol.errors import PeerError
 from protocol.messages import (
-    Decline,
     Error,
     GameMessage,
     GameOver,
     Goodbye,
     Hello,
     Message,
-    NewGame,
     Ping,
-    Played,
     Pong,
-    Refused,
     Resume,
     Seek,
     Seeking,
-    Started,
     Welcome,
-    YourTurn,
 )
 from protocol.session import BotSession, FromArbiter
 
 from .equipment import Equipment
-from .offers import Declined, Library, rules_in_play
+from .games import Games
 from .player import Player
 from .seatgame import SeatGame
-from .watching import MissedPlays
 
 __all__ = ["BotRunner", "TurnedAway"]
 
@@ -91,34 +84,40 @@ class BotRunner:
         clock: Callable[[], int] = now_ms,
     ) -> None:
         self.name = name
-        self.finished = 0
-        """Games that have ended."""
         self.welcomes = 0
         """Connections on which it was welcome."""
-        self.games: dict[str, SeatGame] = {}
-        """Those that are on."""
-        self._make_player = make_player
-        self._library = Library(equipment)
-        self._built_in = built_in
-        self._seed = seed
         self._seek = seek
         self._enough = enough
-        self._freeze = freeze
-        self._preload = preload
         self._software = software
-        self._clock = clock
         self._session = BotSession()
-        self._offers: dict[str, NewGame] = {}
-        """Games that are being set up, with the newest offer of each."""
-        self._setups: set[asyncio.Task[None]] = set()
-        self._set_up_games = 0
-        self._last: SeatGame | None = None
+        self._games = Games(
+            make_player,
+            equipment,
+            built_in=built_in,
+            seed=seed,
+            freeze=freeze,
+            preload=preload,
+            clock=clock,
+            say=self._say,
+            ask_again=self._ask_again,
+            complain=self._complain,
+            failed=self._fail,
+        )
         self._channel: Channel | None = None
         self._outbox: asyncio.Queue[Message] = asyncio.Queue()
         self._failure: asyncio.Future[None] | None = None
         self._sought = False
-        self._missed: set[str] = set()
         self._errors = 0
+
+    @property
+    def games(self) -> Mapping[str, SeatGame]:
+        """Those that are on."""
+        return self._games.on
+
+    @property
+    def finished(self) -> int:
+        """Games that have ended."""
+        return self._games.finished
 
     # --- a connection ---------------------------------------------------------------------------
 
@@ -222,9 +221,7 @@ class BotRunner:
 
     def _ask_again(self, game: str) -> None:
         """Ask for what was missed of a game, or for all of it."""
-        known = self.games.get(game)
-        seen = -1 if known is None else known.watched.seen
-        self._wire(self._session.send(Resume(game=game, seen=seen)))
+        self._wire(self._session.send(Resume(game=game, seen=self._games.seen(game))))
 
     # --- receiving ------------------------------------------------------------------------------
 
@@ -266,7 +263,7 @@ class BotRunner:
         log.warning("error", code=error.code, message=error.message, game=error.game)
         if error.game is not None:
             if error.code == "unknown_game":
-                self._forget(error.game)
+                self._games.forget(error.game)
                 self._seek_on(going_on=bool(self.games))
             return
         if self._sought and not self.games:
@@ -275,132 +272,18 @@ class BotRunner:
             raise TurnedAway(error.message)
 
     def _happen(self, event: FromArbiter, at_ms: int) -> None:
-        if isinstance(event, NewGame):
-            self._offered(event)
-            return
-        if isinstance(event, GameOver):
-            self._over(event)
-            return
-        game = self.games.get(event.game)
-        if game is None:
-            return  # it is being set up; the arbiter asks once we are ready
         lag_ms = 0 if self._channel is None else self._channel.lag_ms
         try:
-            match event:
-                case Started():
-                    game.started(event)
-                case Played():
-                    game.played(event)
-                case YourTurn():
-                    game.asked(event, at_ms, lag_ms)
-                case Refused():
-                    game.refused(event, at_ms, lag_ms)
-        except MissedPlays as missed:
-            self._missed_plays(event.game, missed)
+            self._games.happened(event, at_ms, lag_ms)
+        finally:  # a game is over, though what is said of its end may make no sense
+            if isinstance(event, GameOver):
+                self._seek_on(going_on=bool(self.games))
 
-    # --- games ----------------------------------------------------------------------------------
-
-    def _offered(self, offer: NewGame) -> None:
-        game = self.games.get(offer.game)
-        if game is not None:
-            self._take_up(game, offer)
-            return
-        being_set_up = offer.game in self._offers
-        self._offers[offer.game] = offer
-        if not being_set_up:
-            task = asyncio.create_task(self._set_up(offer.game))
-            self._setups.add(task)
-            task.add_done_callback(self._setup_done)
-
-    def _setup_done(self, task: asyncio.Task[None]) -> None:
-        self._setups.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            self._fail(error)
-
-    async def _set_up(self, name: str) -> None:
-        """Get ready for a game, whatever time it takes, and say so."""
-        offer = self._offers[name]
-        self._set_up_games += 1
-        game: SeatGame | None = None
-        try:
-            if offer.you is None:
-                raise Declined("wrong_role", "a player plays; it does not watch")
-            if self._preload is not None:
-                await self._preload()
-            rules = rules_in_play(offer.rules)
-            resources = await asyncio.to_thread(self._library.resources_for, offer, rules)
-            game = SeatGame(
-                offer,
-                rules,
-                resources,
-                self._make_player,
-                seed=self._next_seed(),
-                built_in=self._built_in,
-                say=self._say,
-                failed=self._fail,
-                clock=self._clock,
-            )
-            await game.prepare(freeze=self._freeze)
-        except Declined as declined:
-            log.warning("declined", game=name, code=declined.code, why=str(declined))
-            self._offers.pop(name, None)
-            self._say(Decline(game=name, code=declined.code, message=str(declined)))
-            return
-        newest = self._offers.pop(name, None)
-        if newest is None:
-            game.abandon()  # it ended before it began
-            return
-        self.games[name] = game
-        log.info("game", game=name, players=newest.players, seat=newest.you, seq=newest.seq)
-        self._take_up(game, newest)
-
-    def _next_seed(self) -> int:
-        """Give the seed of the next game: of a seeded bot the same in each run."""
-        if self._seed is None:
-            return random.SystemRandom().getrandbits(63)
-        return random.Random(f"{self._seed}/{self._set_up_games}").getrandbits(63)
-
-    def _take_up(self, game: SeatGame, offer: NewGame) -> None:
-        try:
-            game.offered(offer)
-            self._missed.discard(game.name)
-        except MissedPlays as missed:
-            self._missed_plays(game.name, missed)
-        except PeerError as error:
-            self._complain(error)
-
-    def _missed_plays(self, name: str, missed: MissedPlays) -> None:
-        """Ask for turns that were not told; give the game up if they are not told then either."""
-        if name in self._missed:
-            log.error("game given up", game=name, why=str(missed))
-            self._say(Decline(game=name, code="missed_plays", message=str(missed)))
-            self._forget(name)
-            return
-        self._missed.add(name)
-        self._ask_again(name)
-
-    def _over(self, message: GameOver) -> None:
-        game = self.games.pop(message.game, None)
-        self._offers.pop(message.game, None)
-        self._missed.discard(message.game)
-        self.finished += 1
-        log.info("game over", game=message.game, outcome=message.outcome, scores=message.scores)
-        self._seek_on(going_on=bool(self.games))
-        if game is not None:
-            self._last = game
-            game.over(message)
+    # --- the end --------------------------------------------------------------------------------
 
     async def settle(self, timeout_s: float) -> None:
         """Give the player of the last game a moment for what it does when a game is over."""
-        if self._last is not None:
-            await asyncio.to_thread(self._last.thread.join, timeout_s)
-
-    def _forget(self, name: str) -> None:
-        self._offers.pop(name, None)
-        game = self.games.pop(name, None)
-        if game is not None:
-            game.abandon()
+        await self._games.settle(timeout_s)
 
     def _fail(self, error: BaseException) -> None:
         """Something went wrong beside the conversation: end it with that."""
