@@ -1,19 +1,9 @@
-"""Who may sit down: the text that names a seat, and the players behind the names.
+"""Who may sit down: what a seat is, the names of players, and how the players are made.
 
-=============================  ================================================================
-``static``                     a player of the house, or one that an installed package adds
-``package.module:factory``     anything importable that makes a player
-``path/to/bot.py:factory``     the same in a file
-``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
-``siu:program arguments``      somebody else's engine, by what it speaks: ``siu``, ``quackle``,
-                               ``magpie``, or ``files``, which names a folder
-=============================  ================================================================
+The names of the house come first; a package that is installed adds a player by an entry point of
+the group ``tilewire.bots``. ``bot.seat_text`` reads what is written for a seat.
 
-Options for a local player follow after ``?``: ``static?temperature=2&…``, percent-encoded where
-they hold ``&``, ``=``, ``?`` or ``%``. A package adds a player by an entry point of the group
-``tilewire.bots``; the names of the house come first.
-
-A seat is often only looked at by a process that runs no player itself, so reading one imports
+A seat is often only looked at by a process that runs no player itself, so looking a name up imports
 neither numpy nor the player. ``load_factory`` does that.
 """
 
@@ -26,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -42,7 +31,7 @@ __all__ = [
     "create_player",
     "known_bots",
     "load_factory",
-    "parse_seat",
+    "seat_of",
 ]
 
 ENTRY_POINTS = "tilewire.bots"
@@ -84,7 +73,6 @@ _ELSEWHERE = {
 """Names that nobody sits down by where a seat is read, and why."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 class SeatError(ValueError):
@@ -128,39 +116,36 @@ def known_bots() -> dict[str, str]:
     return listed
 
 
-def parse_seat(text: str) -> SeatSpec:
-    """Read a seat; see also that a name is known, that a file is there, that a package is.
+def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
+    """Give the seat of a player that has a name.
+
+    Args:
+        name: the player's.
+        options: for its factory.
+        text: the seat's, as it was given.
 
     Raises:
-        SeatError: with a sentence that names what exists.
+        SeatError: nobody or more than one is called so; a player of the house takes no such option.
     """
-    if text.startswith(("ws://", "wss://")):
-        return _remote(text)
-    head, _, query = text.partition("?")
-    options = _options(query, text)
-    dialect, colon, program = head.partition(":")
-    if colon and dialect in DIALECTS:
-        return _engine(dialect, program, options, text)
-    if not head:
+    if not name:
         raise SeatError(f"{text!r} names no bot; {_known()}")
-    if "://" in head:
-        raise SeatError(f"{text!r}: a remote seat begins with ws:// or wss://")
-    target, colon, factory = head.rpartition(":")
-    if not colon and head.endswith(".py"):
-        raise SeatError(f"{head!r} is a file; write {head}:NAME, with the name of its factory")
-    if not colon:
-        return _named(head, options, text)
-    if not factory.isidentifier():
-        raise SeatError(f"{text!r}: {factory!r} after the colon is not the name of a factory")
-    if target.endswith(".py"):
-        if not Path(unquote(target)).is_file():
-            raise SeatError(f"{text!r}: there is no file {unquote(target)!r}")
-        absolute = Path(unquote(target)).resolve()
-        return SeatSpec("local", factory, f"{absolute}:{factory}", options, text)
-    if not _MODULE.fullmatch(target):
-        raise SeatError(f"{text!r}: {target!r} is neither a module's name nor a file (.py)")
-    _check_package(target, text)
-    return SeatSpec("local", factory, f"{target}:{factory}", options, text)
+    house = _HOUSE.get(name)
+    if house is not None:
+        _check_options(text, dict(options), dict.fromkeys(house.options, False))
+        return SeatSpec("local", name, house.target, options, text, built_in=True)
+    if name in _ELSEWHERE:
+        raise SeatError(f"{name!r} {_ELSEWHERE[name]}")
+    points = [point for point in _entry_points() if point.name == name]
+    if len({point.value for point in points}) > 1:
+        offered = " and ".join(sorted(f"{point.value} of {_package(point)}" for point in points))
+        raise SeatError(
+            f"two packages have a bot called {name!r}: {offered}; write module:factory instead"
+        )
+    if points:
+        return SeatSpec("local", name, points[0].value.replace(" ", ""), options, text)
+    if not _NAME.fullmatch(name):
+        raise SeatError(f"{text!r} is no seat: a name, module:factory, file.py:factory or ws://…")
+    raise SeatError(f"no bot is called {name!r}; {_known()}{_did_you_mean(name, known_bots())}")
 
 
 def load_factory(spec: SeatSpec) -> Factory:
@@ -221,83 +206,7 @@ def check_options(spec: SeatSpec, factory: Factory) -> None:
         _check_options(spec.text, dict(spec.options), taken)
 
 
-# --- reading ----------------------------------------------------------------------------------
-
-
-def _remote(text: str) -> SeatSpec:
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise SeatError(f"{text!r} is no address: {error}") from None
-    if not host:
-        raise SeatError(f"{text!r} names no host; write ws://host:port/bot")
-    if parts.username is not None or parts.password is not None:
-        shown = text.replace(f"{parts.netloc.rpartition('@')[0]}@", "…@", 1)
-        raise SeatError(f"{shown!r}: a secret does not belong in an address, which is logged")
-    name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
-    return SeatSpec("remote", name[:64], text, _options(parts.query, text), text)
-
-
-def _engine(
-    dialect: str, program: str, options: tuple[tuple[str, str], ...], text: str
-) -> SeatSpec:
-    """Read an engine's seat; its path is made to mean the same in every folder."""
-    import shlex
-
-    try:
-        words = shlex.split(unquote(program))
-    except ValueError as error:
-        raise SeatError(f"{text!r} can't be read as a command: {error}") from None
-    if not words:
-        raise SeatError(f"{text!r} names no program; write {dialect}:/path/to/it")
-    if "/" in words[0] or dialect == "files":
-        words[0] = str(Path(words[0]).expanduser().resolve())
-    name = dict(options).get("name") or Path(words[0]).name
-    query = text.partition("?")[2]
-    target = shlex.join(words)
-    written = f"{dialect}:{target.replace('%', '%25').replace('?', '%3F')}"
-    return SeatSpec(
-        "engine",
-        name[:64],
-        target,
-        options,
-        f"{written}?{query}" if query else written,
-        dialect=dialect,
-    )
-
-
-def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
-    options: dict[str, str] = {}
-    for part in query.split("&") if query else ():
-        key, equals, value = part.partition("=")
-        key = unquote(key)
-        if not equals or not key:
-            raise SeatError(f"{text!r}: an option is key=value, {part!r} is not")
-        if key in options:
-            raise SeatError(f"{text!r}: the option {key!r} is there twice")
-        options[key] = unquote(value)
-    return tuple(options.items())
-
-
-def _named(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
-    house = _HOUSE.get(name)
-    if house is not None:
-        _check_options(text, dict(options), dict.fromkeys(house.options, False))
-        return SeatSpec("local", name, house.target, options, text, built_in=True)
-    if name in _ELSEWHERE:
-        raise SeatError(f"{name!r} {_ELSEWHERE[name]}")
-    points = [point for point in _entry_points() if point.name == name]
-    if len({point.value for point in points}) > 1:
-        offered = " and ".join(sorted(f"{point.value} of {_package(point)}" for point in points))
-        raise SeatError(
-            f"two packages have a bot called {name!r}: {offered}; write module:factory instead"
-        )
-    if points:
-        return SeatSpec("local", name, points[0].value.replace(" ", ""), options, text)
-    if not _NAME.fullmatch(name):
-        raise SeatError(f"{text!r} is no seat: a name, module:factory, file.py:factory or ws://…")
-    raise SeatError(f"no bot is called {name!r}; {_known()}{_did_you_mean(name, known_bots())}")
+# --- names ------------------------------------------------------------------------------------
 
 
 def _known() -> str:
@@ -353,18 +262,6 @@ def _search_last(folder: Path) -> None:
     """Let a folder be imported from, behind everything else, so that nothing of it hides ours."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
-
-
-def _check_package(module: str, text: str) -> None:
-    """See that a module's package is there, without importing anything."""
-    from importlib.machinery import PathFinder
-    from importlib.util import find_spec
-
-    top = module.partition(".")[0]
-    if top in sys.modules or find_spec(top) is not None:
-        return
-    if PathFinder.find_spec(top, [str(Path.cwd())]) is None:
-        raise SeatError(f"{text!r}: there is no module {top!r} to be imported")
 
 
 def _module(name: str) -> ModuleType:

@@ -138,7 +138,8 @@ def _leave(status: int, *, with_group: bool) -> None:
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
-    from .registry import SeatError, parse_seat
+    from .registry import SeatError
+    from .seat_text import parse_seat
 
     _log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
     try:

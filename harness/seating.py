@@ -15,7 +15,8 @@ from types import TracebackType
 
 from bot.equipment import Equipment
 from bot.process import SeatProcess
-from bot.registry import SeatSpec, parse_seat
+from bot.registry import SeatSpec
+from bot.seat_text import parse_seat
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Hello, Welcome

@@ -28,7 +28,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from bot.equipment import Equipment
-from bot.registry import parse_seat
+from bot.seat_text import parse_seat
 from bot.worker import NICENESS
 from engine.generate import Generator
 from engine.moves import PASS

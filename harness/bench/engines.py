@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from bot.offers import rules_in_play
-from bot.registry import parse_seat
+from bot.seat_text import parse_seat
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError

@@ -56,7 +56,8 @@ class _Watching:
 
     def meeting(self, seats: tuple[str, str]) -> Meeting:
         """Say who plays with what, or fail with a sentence."""
-        from bot.registry import create_player, load_factory, parse_seat
+        from bot.registry import create_player, load_factory
+        from bot.seat_text import parse_seat
 
         from ..experiments.games import Meeting
 

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from bot.process import worker_command
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from lexicons.store import lexicon_names
 from protocol.channel import ChannelClosed
 from protocol.messages import Hello, Seek

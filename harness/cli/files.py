@@ -9,7 +9,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, parse_seat
+from bot.registry import SeatError, SeatSpec
+from bot.seat_text import parse_seat
 from protocol.channel import ChannelClosed
 
 from ..adapters.files import BOT_FILE, HOST_FILE, Exchange

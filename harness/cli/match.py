@@ -13,7 +13,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from bot.equipment import Equipment, usable_cores
-from bot.registry import SeatError, SeatSpec, parse_seat
+from bot.registry import SeatError, SeatSpec
+from bot.seat_text import parse_seat
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from bot.equipment import Equipment, usable_cores
-from bot.registry import SeatError, SeatSpec, known_bots, parse_seat
+from bot.registry import SeatError, SeatSpec, known_bots
+from bot.seat_text import parse_seat
 from protocol.channel import Channel
 from protocol.errors import PeerError
 from protocol.parts import TimeControl

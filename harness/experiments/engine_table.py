@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.equipment import Equipment
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 

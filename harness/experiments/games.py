@@ -25,7 +25,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from bot.player import Player
-from bot.registry import SeatSpec, create_player, load_factory, parse_seat
+from bot.registry import SeatSpec, create_player, load_factory
+from bot.seat_text import parse_seat
 from engine.game import Game
 from engine.notation.move_text import format_move, parse_move
 from engine.rules import Rules

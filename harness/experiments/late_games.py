@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bot.player import Player, View
-from bot.registry import create_player, load_factory, parse_seat
+from bot.registry import create_player, load_factory
+from bot.seat_text import parse_seat
 from bot.timeplan import plan
 from engine.game import Game
 from engine.generate import Generator

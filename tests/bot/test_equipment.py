@@ -11,7 +11,7 @@ from bot_table import TestArbiter
 from bot.equipment import Equipment, Resources, load_tables
 from bot.offers import Declined, Library
 from bot.process import SeatProcess
-from bot.registry import parse_seat
+from bot.seat_text import parse_seat
 from bot.watching import Watched
 from engine.rules import Rules
 from lexicons.alphabet import load_distribution

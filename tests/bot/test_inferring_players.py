@@ -14,7 +14,8 @@ from bot.opponent import Effort, Opponent, _Seen
 from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
 from bot.players.inferring import InferringPlayer
 from bot.players.static import StaticPlayer
-from bot.registry import SeatError, create_player, parse_seat
+from bot.registry import SeatError, create_player
+from bot.seat_text import parse_seat
 from engine.game import Game
 from engine.holding import Kept
 from engine.inference import Play

@@ -11,7 +11,8 @@ from search_views import Clock, unlimited, view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.mc import CS221, MonteCarloPlayer, RackMonteCarloPlayer
-from bot.registry import SeatError, create_player, known_bots, parse_seat
+from bot.registry import SeatError, create_player, known_bots
+from bot.seat_text import parse_seat
 from engine.evaluation import PLAIN
 from engine.generate import Generator, legal_moves
 from engine.moves import PASS, Exchange, Place

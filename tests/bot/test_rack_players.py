@@ -15,7 +15,8 @@ from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.greedy import GreedyPlayer
 from bot.players.rh import RackHeuristicPlayer
 from bot.players.vanilla import VanillaPlayer
-from bot.registry import SeatError, create_player, known_bots, parse_seat
+from bot.registry import SeatError, create_player, known_bots
+from bot.seat_text import parse_seat
 from engine.evaluation import PLAIN
 from engine.generate import Generator, legal_moves
 from engine.moves import Exchange, Place

@@ -11,14 +11,8 @@ import pytest
 
 from bot.player import Player
 from bot.players.static import StaticPlayer
-from bot.registry import (
-    _HOUSE,
-    SeatError,
-    create_player,
-    known_bots,
-    load_factory,
-    parse_seat,
-)
+from bot.registry import _HOUSE, SeatError, create_player, known_bots, load_factory
+from bot.seat_text import parse_seat
 
 KNOWN = "known: champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
 
@@ -245,7 +239,7 @@ def test_a_module_that_is_not_there_is_told_from_one_that_breaks(
 
 def test_reading_a_seat_brings_in_nothing_heavy() -> None:
     code = (
-        "import sys; from bot.registry import parse_seat; parse_seat('static?temperature=1');"
+        "import sys; from bot.seat_text import parse_seat; parse_seat('static?temperature=1');"
         "print(sorted({'numba', 'numpy', 'asyncio', 'msgspec', 'engine'} & set(sys.modules)))"
     )
     root = Path(__file__).parents[2]

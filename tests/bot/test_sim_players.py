@@ -19,8 +19,9 @@ from bot.player import Budget, Choice, ExchangedCount, Observed, Player, Refusal
 from bot.players.champion import GUESSES, LIKELY, ChampionPlayer
 from bot.players.simulating import SimulatingPlayer, seed_of
 from bot.players.static import StaticPlayer, generator_for, static_choice
-from bot.registry import SeatError, create_player, parse_seat
+from bot.registry import SeatError, create_player
 from bot.search import Search
+from bot.seat_text import parse_seat
 from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.generate import ScoredMove, legal_moves

@@ -19,7 +19,7 @@ from bot_table import TestArbiter
 
 from bot.equipment import Equipment
 from bot.process import SeatProcess, worker_command
-from bot.registry import parse_seat
+from bot.seat_text import parse_seat
 from engine.rules import Rules
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed

@@ -16,7 +16,8 @@ from cyclopts import App, MissingArgumentError
 from search_views import opening, unlimited, view_at
 
 from bot.player import Factory
-from bot.registry import _HOUSE, SeatError, create_player, load_factory, parse_seat
+from bot.registry import _HOUSE, SeatError, create_player, load_factory
+from bot.seat_text import parse_seat
 from engine.tracking import DOUBT
 from harness.cli import app
 from harness.experiments.full_knowledge import FullKnowledgePlayer

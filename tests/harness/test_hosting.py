@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.equipment import Equipment
-from bot.registry import parse_seat
+from bot.seat_text import parse_seat
 from engine.rules import standard_rules
 from harness.bench.client import Client
 from harness.host import GameHost

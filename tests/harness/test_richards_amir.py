@@ -13,8 +13,9 @@ from interrupts import interrupted
 
 from bot.player import Budget, Choice, Observed, View
 from bot.players.static import StaticPlayer
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
 from bot.search import Search
+from bot.seat_text import parse_seat
 from engine.position import Rack
 from engine.rules import standard_rules
 from harness.experiments.full_knowledge import FullKnowledgePlayer

@@ -15,7 +15,8 @@ import folder_bot
 import pytest
 
 from bot.player import Budget, View
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from engine.bag import Bag, DrawStream
 from engine.game import Game
 from engine.moves import PASS, Exchange

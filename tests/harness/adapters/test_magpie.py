@@ -12,7 +12,8 @@ from engine_games import LONG, SHORT, EngineGames
 from search_views import opening, view_at
 
 from bot.player import Budget, Refusal, View
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from engine.moves import Direction, Exchange, Place
 from engine.position import Board
 from engine.rules import score_play, standard_rules

@@ -11,7 +11,8 @@ from engine_games import LONG, SHORT, EngineGames
 from search_views import opening, view_at
 
 from bot.player import Budget, ExchangedCount, Observed, Refusal
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from engine.moves import PASS, Exchange, Place
 from engine.notation import parse_move
 from engine.position import Board

@@ -9,7 +9,8 @@ import pytest
 from engine_games import HASTY, EngineGames
 
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
-from bot.registry import SeatError, parse_seat
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from engine.moves import PASS, Exchange, Place
 from engine.notation.move_text import parse_move
 from engine.position import Board, Position

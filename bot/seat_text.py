@@ -1,0 +1,128 @@
+"""The text that names a seat, read.
+
+=============================  ================================================================
+``static``                     a player of the house, or one that an installed package adds
+``package.module:factory``     anything importable that makes a player
+``path/to/bot.py:factory``     the same in a file
+``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
+``siu:program arguments``      somebody else's engine, by what it speaks: ``siu``, ``quackle``,
+                               ``magpie``, or ``files``, which names a folder
+=============================  ================================================================
+
+Options for a local player follow after ``?``: ``static?temperature=2&…``, percent-encoded where
+they hold ``&``, ``=``, ``?`` or ``%``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from .registry import DIALECTS, SeatError, SeatSpec, seat_of
+
+__all__ = ["parse_seat"]
+
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def parse_seat(text: str) -> SeatSpec:
+    """Read a seat; see also that a name is known, that a file is there, that a package is.
+
+    Raises:
+        SeatError: with a sentence that names what exists.
+    """
+    if text.startswith(("ws://", "wss://")):
+        return _remote(text)
+    head, _, query = text.partition("?")
+    options = _options(query, text)
+    dialect, colon, program = head.partition(":")
+    if colon and dialect in DIALECTS:
+        return _engine(dialect, program, options, text)
+    if "://" in head:
+        raise SeatError(f"{text!r}: a remote seat begins with ws:// or wss://")
+    target, colon, factory = head.rpartition(":")
+    if not colon and head.endswith(".py"):
+        raise SeatError(f"{head!r} is a file; write {head}:NAME, with the name of its factory")
+    if not colon:
+        return seat_of(head, options, text)
+    if not factory.isidentifier():
+        raise SeatError(f"{text!r}: {factory!r} after the colon is not the name of a factory")
+    if target.endswith(".py"):
+        if not Path(unquote(target)).is_file():
+            raise SeatError(f"{text!r}: there is no file {unquote(target)!r}")
+        absolute = Path(unquote(target)).resolve()
+        return SeatSpec("local", factory, f"{absolute}:{factory}", options, text)
+    if not _MODULE.fullmatch(target):
+        raise SeatError(f"{text!r}: {target!r} is neither a module's name nor a file (.py)")
+    _check_package(target, text)
+    return SeatSpec("local", factory, f"{target}:{factory}", options, text)
+
+
+def _remote(text: str) -> SeatSpec:
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise SeatError(f"{text!r} is no address: {error}") from None
+    if not host:
+        raise SeatError(f"{text!r} names no host; write ws://host:port/bot")
+    if parts.username is not None or parts.password is not None:
+        shown = text.replace(f"{parts.netloc.rpartition('@')[0]}@", "…@", 1)
+        raise SeatError(f"{shown!r}: a secret does not belong in an address, which is logged")
+    name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
+    return SeatSpec("remote", name[:64], text, _options(parts.query, text), text)
+
+
+def _engine(
+    dialect: str, program: str, options: tuple[tuple[str, str], ...], text: str
+) -> SeatSpec:
+    """Read an engine's seat; its path is made to mean the same in every folder."""
+    import shlex
+
+    try:
+        words = shlex.split(unquote(program))
+    except ValueError as error:
+        raise SeatError(f"{text!r} can't be read as a command: {error}") from None
+    if not words:
+        raise SeatError(f"{text!r} names no program; write {dialect}:/path/to/it")
+    if "/" in words[0] or dialect == "files":
+        words[0] = str(Path(words[0]).expanduser().resolve())
+    name = dict(options).get("name") or Path(words[0]).name
+    query = text.partition("?")[2]
+    target = shlex.join(words)
+    written = f"{dialect}:{target.replace('%', '%25').replace('?', '%3F')}"
+    return SeatSpec(
+        "engine",
+        name[:64],
+        target,
+        options,
+        f"{written}?{query}" if query else written,
+        dialect=dialect,
+    )
+
+
+def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
+    options: dict[str, str] = {}
+    for part in query.split("&") if query else ():
+        key, equals, value = part.partition("=")
+        key = unquote(key)
+        if not equals or not key:
+            raise SeatError(f"{text!r}: an option is key=value, {part!r} is not")
+        if key in options:
+            raise SeatError(f"{text!r}: the option {key!r} is there twice")
+        options[key] = unquote(value)
+    return tuple(options.items())
+
+
+def _check_package(module: str, text: str) -> None:
+    """See that a module's package is there, without importing anything."""
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec
+
+    top = module.partition(".")[0]
+    if top in sys.modules or find_spec(top) is not None:
+        return
+    if PathFinder.find_spec(top, [str(Path.cwd())]) is None:
+        raise SeatError(f"{text!r}: there is no module {top!r} to be imported")
