@@ -2,8 +2,9 @@
 
 A ``Table`` seats two players at a ``Scorebook``. Its inputs are messages with the millisecond at
 which their bytes arrived, seats that come and go, and the passing of time; its output is
-``Effects``: records to be made durable, then messages to be sent. It reads no clock and touches
-no socket, so whole games with every kind of misconduct are played in tests in no time.
+``Effects``: records to be made durable, then messages to be sent, as ``harness.table_seats`` words
+them. It reads no clock and touches no socket, so whole games with every kind of misconduct are
+played in tests in no time.
 
 Between a move and the next player's turn nobody's clock runs: the caller makes the records
 durable, sends the messages, and then calls ``begin_turn``.
@@ -12,31 +13,17 @@ durable, sends the messages, and then calls ``begin_turn``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from engine.bag import commitment
-from engine.notation.cgp import write_cgp
 from engine.rules import IllegalMove
 from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    Info,
-    Message,
-    Move,
-    NewGame,
-    Ready,
-    Refused,
-    Resign,
-    Resume,
-    YourTurn,
-)
+from protocol.messages import Decline, Info, Message, Move, Ready, Resign, Resume
 from protocol.parts import Outcome, Style
-from protocol.session import ArbiterSession, FromArbiter, Repeated
+from protocol.session import ArbiterSession, Repeated
 
-from . import views
-from .records import Failed, Record, RefusedMove, Thought
+from .records import Failed, Record, Thought
 from .scorebook import Scorebook
-from .views import Recipient
+from .table_seats import Sends, TableSeat, TableSeats
 
 __all__ = ["ATTEMPTS", "Effects", "Table"]
 
@@ -45,7 +32,6 @@ ATTEMPTS = 3
 
 MAX_THOUGHTS = 64
 """``info`` messages kept of one turn; a seat may send more, the journal does not grow with them."""
-
 
 MAX_DISCONNECTS = 100
 """Lost connections of a seat that are kept on record."""
@@ -57,25 +43,9 @@ class Effects:
 
     records: list[Record] = field(default_factory=list)
     """To be durable before anything is sent."""
-    sends: list[tuple[Recipient, Message]] = field(default_factory=list)
-    """To a seat, or (``None``) to every spectator."""
+    sends: Sends = field(default_factory=list)
     restart: list[int] = field(default_factory=list)
     """Seats whose process is to be started again."""
-
-
-@dataclass(slots=True)
-class _Seat:
-    """One side of the table, as far as its connection goes."""
-
-    number: int
-    session: ArbiterSession | None = None
-    live: bool = False
-    """Whether it has said that it is ready since it last came."""
-    been_live: bool = False
-    """Whether it has ever said so to this table: in a restored game nobody has at first."""
-    nonce: str = ""
-    failures: int = 0
-    disconnects: int = 0
 
 
 class Table:
@@ -96,9 +66,8 @@ class Table:
         known_styles: tuple[Style | None, Style | None] = (None, None),
     ) -> None:
         self.book = book
-        self._known_styles = known_styles
         self.game = book.opened.game
-        self._seats = (_Seat(0), _Seat(1))
+        self._seats = TableSeats(book, known_styles, ATTEMPTS)
         self._hold_until = now_ms + book.opened.time.ready_ms
         self._thoughts = 0
 
@@ -116,8 +85,11 @@ class Table:
 
     def watched(self, now_ms: int) -> list[Message]:
         """What a spectator who comes now has to know: the game so far, and how it ended."""
-        offer = self._offer_for(None, now_ms, seen=-1)
-        return [offer, self.verdict()] if self.over else [offer]
+        return self._seats.watched(now_ms)
+
+    def verdict(self) -> Message:
+        """Tell how the game ended; it has to be over."""
+        return self._seats.verdict()
 
     # --- what happens to a table ----------------------------------------------------------------
 
@@ -126,7 +98,7 @@ class Table:
         effects = Effects()
         side = self._seats[seat]
         side.session = ArbiterSession()
-        self._offer(side, now_ms, seen, effects)
+        self._seats.offer(side, now_ms, seen, effects.sends)
         return effects
 
     def detach(self, seat: int, why: str) -> Effects:
@@ -211,7 +183,7 @@ class Table:
         side = self._seats[self.book.on_turn]
         if side.been_live or now_ms >= self._hold_until:
             self.book.start_clock(now_ms)
-            self._ask(side, now_ms, effects)
+            self._seats.ask(side, now_ms, effects.sends)
         return effects
 
     def receive(
@@ -242,85 +214,34 @@ class Table:
             case Info() as info:
                 self._seat_thinks(seat, info, effects)
             case Resume(seen=seen):
-                self._offer(side, now_ms, seen, effects)
+                self._seats.offer(side, now_ms, seen, effects.sends)
             case Repeated(message=repeated):
-                effects.sends.append((seat, self._answer_again(side, repeated, now_ms)))
+                answer = self._seats.answer_again(side, repeated, now_ms)
+                effects.sends.append((seat, answer))
         return effects
 
     # --- getting ready --------------------------------------------------------------------------
 
-    def _offer(self, side: _Seat, now_ms: int, seen: int, effects: Effects) -> None:
-        side.live = False
-        if self.book.ended is not None:
-            self._say(side, self.verdict(), effects)
-        else:
-            self._say(side, self._offer_for(side.number, now_ms, seen), effects)
-
-    def _offer_for(self, recipient: Recipient, now_ms: int, seen: int) -> NewGame:
-        book = self.book
-        commit = commitment(bytes.fromhex(book.opened.secret)).hex()
-        style = None if recipient is None else self._known_styles[recipient]
-        if book.game is None:
-            return views.offer_for(book.opened, commit, recipient, known_style=style)
-        return views.offer_for(
-            book.opened,
-            commit,
-            recipient,
-            seq=book.next_seq,
-            turns=[turn for turn in book.turns if turn.seq > seen],
-            clocks=book.clocks(now_ms),
-            rack=None if recipient is None else book.rack_text(recipient),
-            known_style=style,
-        )
-
-    def _seat_is_ready(self, side: _Seat, nonce: str, now_ms: int, effects: Effects) -> None:
+    def _seat_is_ready(self, side: TableSeat, nonce: str, now_ms: int, effects: Effects) -> None:
         side.live = side.been_live = True
         if self.book.game is None:
             side.nonce = nonce
             if all(other.live for other in self._seats):
                 self._begin(now_ms, effects)
             return
-        assert side.session is not None
-        known = side.session.games[self.game].next_seq
-        for turn in self.book.turns:
-            if turn.seq >= known:
-                self._say(side, views.played_for(self.game, turn, side.number), effects)
+        self._seats.catch_up(side, effects.sends)
         if side.number == self.book.on_turn:
             self.book.start_clock(now_ms)
-            self._ask(side, now_ms, effects)
+            self._seats.ask(side, now_ms, effects.sends)
 
     def _begin(self, now_ms: int, effects: Effects) -> None:
-        book = self.book
-        effects.records.append(book.begin((self._seats[0].nonce, self._seats[1].nonce)))
-        racks = book.rack_text(0), book.rack_text(1)
-        for recipient in (0, 1, None):
-            started = views.started_for(
-                self.game, racks, book.bag_count, book.clocks(now_ms), recipient
-            )
-            self._say(recipient, started, effects)
+        effects.records.append(self.book.begin((self._seats[0].nonce, self._seats[1].nonce)))
+        self._seats.began(now_ms, effects.sends)
 
     # --- a turn ---------------------------------------------------------------------------------
 
-    def _ask(self, side: _Seat, now_ms: int, effects: Effects) -> None:
-        book = self.book
-        assert book.game is not None
-        position = book.game.position
-        own = position.racks[side.number]
-        hidden = replace(position, racks=(own, ()) if side.number == 0 else ((), own))
-        turn = YourTurn(
-            game=self.game,
-            seq=book.next_seq,
-            position=write_cgp(hidden, book.rules),
-            rack=book.rack_text(side.number),
-            bag=book.bag_count,
-            clocks=book.clocks(now_ms),
-            deadline_ms=book.time_left(now_ms),
-            attempt=book.attempt,
-        )
-        self._say(side, turn, effects)
-
     def _seat_moves(
-        self, side: _Seat, move: Move, now_ms: int, lags: tuple[int, int], effects: Effects
+        self, side: TableSeat, move: Move, now_ms: int, lags: tuple[int, int], effects: Effects
     ) -> None:
         book = self.book
         let_off = min(lags[0], book.opened.time.lag_ms) + lags[1]
@@ -334,34 +255,22 @@ class Table:
             return
         self._thoughts = 0
         effects.records.append(turn)
-        for recipient in (0, 1, None):
-            self._say(recipient, views.played_for(self.game, turn, recipient), effects)
+        self._seats.played(turn, effects.sends)
         assert book.game is not None
         if book.game.over is not None:
             self._end(book.game.over.reason, None, "", now_ms, effects)
 
     def _refuse(
-        self, side: _Seat, move: Move, error: IllegalMove, now_ms: int, effects: Effects
+        self, side: TableSeat, move: Move, error: IllegalMove, now_ms: int, effects: Effects
     ) -> None:
         refused = self.book.refuse(move.move, error)
         effects.records.append(refused)
         if refused.attempt < ATTEMPTS:
-            self._say(side, self._refusal(refused, now_ms), effects)
+            self._seats.refuse(side, refused, now_ms, effects.sends)
             return
         message = f"{move.move}: {error}"
         self.book.accuse(side.number, "illegal", message)
         self._end("illegal", 1 - side.number, message, now_ms, effects)
-
-    def _refusal(self, refused: RefusedMove, now_ms: int) -> Refused:
-        return Refused(
-            game=self.game,
-            seq=refused.seq,
-            attempt=refused.attempt,
-            code=refused.code,
-            message=refused.message,
-            attempts_left=ATTEMPTS - refused.attempt,
-            deadline_ms=self.book.time_left(now_ms),
-        )
 
     def _seat_thinks(self, seat: int, info: Info, effects: Effects) -> None:
         self._thoughts += 1
@@ -375,26 +284,6 @@ class Table:
             )
             self.book.take(thought)
             effects.records.append(thought)
-
-    def _answer_again(self, side: _Seat, message: Move | Resign, now_ms: int) -> Message:
-        """Answer a repeated move as it was answered before."""
-        ended = self.book.ended
-        if ended is not None and message.seq >= ended.seq:
-            return self.verdict()
-        if message.seq == self.book.next_seq:  # then a refused move it was, perhaps long ago
-            for refused in self.book.refusals:
-                if (refused.seq, refused.attempt) == (message.seq, _attempt(message)):
-                    return self._refusal(refused, now_ms)
-        for turn in self.book.turns:
-            if turn.seq == message.seq and turn.seat == side.number:
-                return views.played_for(self.game, turn, side.number)
-        raise PeerError(
-            "out_of_turn",
-            f"event {message.seq} was not this seat's to move",
-            retry="no",
-            game=self.game,
-            seq=message.seq,
-        )
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -425,28 +314,4 @@ class Table:
         self, outcome: Outcome, winner: int | None, message: str, now_ms: int, effects: Effects
     ) -> None:
         effects.records.append(self.book.end(outcome, winner, message, now_ms))
-        for recipient in (0, 1, None):
-            self._say(recipient, self.verdict(), effects)
-
-    def verdict(self) -> FromArbiter:
-        """Tell how the game ended; it has to be over."""
-        assert self.book.ended is not None
-        book = self.book
-        return views.ended_for(book.opened, self.book.ended, book.nonces, book.turns)
-
-    def _say(self, recipient: _Seat | Recipient, message: FromArbiter, effects: Effects) -> None:
-        """Send to a seat that can take it, or to the spectators.
-
-        A seat that is away, or that has not said that it is ready since it came back, gets what
-        it misses with the offer, or once it is ready.
-        """
-        if recipient is None:
-            effects.sends.append((None, message))
-            return
-        side = recipient if isinstance(recipient, _Seat) else self._seats[recipient]
-        if side.session is not None and (side.live or self.over or isinstance(message, NewGame)):
-            effects.sends.append((side.number, side.session.send(message)))
-
-
-def _attempt(message: Move | Resign) -> int | None:
-    return message.attempt if isinstance(message, Move) else None
+        self._seats.ended(effects.sends)
