@@ -19,7 +19,7 @@ os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
 REAL_CLOCKS = (
     "tests/e2e/",
     "tests/bot/test_equipment.py",
-    "tests/bot/test_runner.py",
+    "tests/bot/test_runner",
     "tests/bot/test_seat_time.py",
     "tests/bot/test_worker.py",
     "tests/harness/adapters/",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bot_table import TestArbiter
 
 from engine.rules import Rules, standard_rules
 from lexicons.store import Lexicon, load_lexicon
@@ -16,3 +17,8 @@ def rules() -> Rules:
 @pytest.fixture(scope="session")
 def lexicon() -> Lexicon:
     return load_lexicon()
+
+
+@pytest.fixture
+def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
+    return TestArbiter(lexicon, rules)

@@ -17,7 +17,6 @@ from engine.rules import Rules
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
 from lexicons.trained import trained_leaves, trained_win_probabilities
 from lexicons.usual_leaves import usual_leaves
 
@@ -35,11 +34,6 @@ class Bot(Player):
         had = view.leaves.value(s), view.win_probabilities.at(3, 50), view.threads
         return Choice(PASS, text=" ".join(map(str, had)))
 """
-
-
-@pytest.fixture
-def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
-    return TestArbiter(lexicon, rules)
 
 
 @pytest.fixture

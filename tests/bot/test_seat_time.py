@@ -25,11 +25,6 @@ from protocol.parts import LeaveChance
 PONDERS = Equipment(ponder=True)
 
 
-@pytest.fixture
-def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
-    return TestArbiter(lexicon, rules)
-
-
 class Thinker(Player):
     """Thinks as it is told to, and waits to be let go."""
 

@@ -54,11 +54,6 @@ class Spins(Player):
 
 
 @pytest.fixture
-def table(lexicon: Lexicon, rules: Rules) -> TestArbiter:
-    return TestArbiter(lexicon, rules)
-
-
-@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a bot.py that nothing should take for ours."""
     (tmp_path / "bot.py").write_text(PASSES)
