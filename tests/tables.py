@@ -28,10 +28,22 @@ from protocol.messages import GameMessage, GameOver, Info, Message, Move, NewGam
 from protocol.parts import RulesInPlay, Style, TimeControl
 from protocol.session import BotSession
 
-__all__ = ["GAME", "MINUTE", "NONCES", "Play", "Policy", "book_of", "random_policy", "words"]
+__all__ = [
+    "GAME",
+    "MINUTE",
+    "NONCES",
+    "SHORT",
+    "Play",
+    "Policy",
+    "book_of",
+    "outcome",
+    "random_policy",
+    "words",
+]
 
 GAME = "the game"
 MINUTE = 60_000
+SHORT = TimeControl(initial_ms=MINUTE, max_overtime_ms=2 * MINUTE, ready_ms=5_000)
 NONCES = ("a1" * 16, "b2" * 16)
 SECRET = bytes(range(32))
 START_MS = 1_000_000
@@ -203,6 +215,10 @@ class Play:
     def note(self) -> ClockNote:
         """What the host would note of the clocks now."""
         return ClockNote(game=GAME, clocks=self.book.clocks(self.now), seq=self.book.next_seq)
+
+
+def outcome(play: Play) -> tuple[str, int | None]:
+    return play.result.outcome, play.result.winner
 
 
 def random_policy(seed: int) -> Policy:
