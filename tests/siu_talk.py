@@ -1,0 +1,72 @@
+"""A conversation with an SIU engine, and all that comes of it, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.siu.conversation import Begin, Conversation, Effect, End, Leave, Load, Say
+from bot.siu.modes import Task
+from bot.siu.settings import Settings
+from protocol.siu.answers import Answer
+
+__all__ = ["EMPTY", "POSITION", "Talk", "ready"]
+
+EMPTY = "/".join(["15"] * 15)
+POSITION = f"position cgp {EMPTY} AEINRST/ 0/0 0"
+
+
+class Talk:
+    """A conversation, and all that has come of it."""
+
+    def __init__(self, *lines: str) -> None:
+        self.conversation = Conversation(Settings(), "tilewire 1", "somebody")
+        self.now_ms = 1_000
+        self.begun: list[Task] = []
+        self.loads: list[Settings] = []
+        self.ended: list[int] = []
+        self.is_over = False
+        for line in lines:
+            self.says(line)
+
+    def says(self, line: str) -> list[str]:
+        """Give what is answered to a line."""
+        return self.did(self.conversation.take(line, self.now_ms))
+
+    def tells(self, *answers: Answer, best: str | None = None) -> list[str]:
+        """Give what is said when the search that was begun last tells something."""
+        return self.did(self.conversation.told(self.begun[-1].number, answers, best))
+
+    def ends(self, best: str = "pass", which: int = -1) -> list[str]:
+        return self.did(self.conversation.ended(self.begun[which].number, best))
+
+    def loaded(self) -> list[str]:
+        return self.did(self.conversation.loaded(self.loads[-1]))
+
+    def waits(self, ms: int) -> list[str]:
+        self.now_ms += ms
+        return self.did(self.conversation.tick(self.now_ms))
+
+    def did(self, effects: Sequence[Effect]) -> list[str]:
+        said = []
+        for effect in effects:
+            match effect:
+                case Say(answer):
+                    said.append(answer.line())
+                case Load(settings):
+                    self.loads.append(settings)
+                case Begin(task):
+                    self.begun.append(task)
+                case End(number):
+                    self.ended.append(number)
+                case Leave():
+                    self.is_over = True
+        return said
+
+
+def ready(*lines: str) -> Talk:
+    """Give a conversation that is past its beginning."""
+    talk = Talk("siu", "isready")
+    talk.loaded()
+    for line in lines:
+        talk.says(line)
+    return talk
