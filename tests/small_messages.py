@@ -1,0 +1,79 @@
+"""One small message of each kind, all of one game."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from protocol.messages import (
+    Decline,
+    GameMessage,
+    GameOver,
+    Info,
+    Move,
+    NewGame,
+    Played,
+    Ready,
+    Refused,
+    Resign,
+    Resume,
+    Started,
+    YourTurn,
+)
+
+CLOCKS = (60_000, 60_000)
+
+
+def offer(seq: int = 0, history: tuple[Played, ...] = (), game: str = "g") -> NewGame:
+    return NewGame(game=game, seq=seq, players=("a", "b"), you=0, lexicon="words", history=history)
+
+
+def started() -> Started:
+    return Started(game="g", seq=0, bag=86, clocks=CLOCKS)
+
+
+def played(seq: int, seat: int = 0, game: str = "g") -> Played:
+    return Played(
+        game=game, seq=seq, seat=seat, move="-", score=0, scores=(0, 0), bag=86, clocks=CLOCKS
+    )
+
+
+def your_turn(seq: int, attempt: int = 1) -> YourTurn:
+    return YourTurn(
+        game="g",
+        seq=seq,
+        position="",
+        rack="",
+        bag=86,
+        clocks=CLOCKS,
+        deadline_ms=1,
+        attempt=attempt,
+    )
+
+
+def refusal(seq: int, attempt: int) -> Refused:
+    return Refused(
+        game="g",
+        seq=seq,
+        attempt=attempt,
+        code="not_a_word",
+        message="no",
+        attempts_left=2,
+        deadline_ms=1,
+    )
+
+
+def over(seq: int, game: str = "g") -> GameOver:
+    return GameOver(game=game, seq=seq, outcome="zeroes", winner=None, scores=(0, 0), message="")
+
+
+ONE_OF_EACH: dict[type, GameMessage] = {
+    type(message): message
+    for message in cast(
+        "list[GameMessage]",
+        [
+            *(offer(), Ready(game="g"), Decline(game="g", code="busy", message="no"), started()),
+            *(your_turn(0), Move(game="g", seq=0, move="-"), Resign(game="g", seq=0)),
+            *(Info(game="g", seq=0), played(0), refusal(0, 1), Resume(game="g"), over(0)),
+        ],
+    )
+}
