@@ -1,143 +1,41 @@
-"""Training leave tables: rounds, generations, checkpoints, and what is learned."""
+"""Training leave tables: shares, rounds, generations, the clock, and what is learned."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from itertools import accumulate, count, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
+from leave_trainings import (
+    GAMES,
+    RULES,
+    TILES,
+    WORDS,
+    Here,
+    Recorder,
+    Stopped,
+    assert_same,
+    few,
+    ignore,
+    lexicon_of,
+    ticking,
+    training,
+    undisturbed,
+)
 
-from engine.rules import Rules, standard_rules
+from engine.rules import standard_rules
 from engine.selfplay import play_static_games
-from harness.train.checkpoint import CheckpointError
 from harness.train.forcing import force, room_for
 from harness.train.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
 from harness.train.racks import Racks
 from harness.train.shares import Ground, Share, Tally, Totals, play_share
-from lexicons.alphabet import Alphabet, TileDistribution
-from lexicons.build import build_word_graph
-from lexicons.layout import load_layout
 from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon, load_lexicon
-
-Common = TypeVar("Common")
-Work = TypeVar("Work")
-Result = TypeVar("Result")
-
-LETTERS = ("?", *"ABCDQ")
-TILES = TileDistribution(
-    name="few",
-    alphabet=Alphabet(LETTERS, tuple("?abcdq")),
-    counts=(2, 14, 8, 12, 6, 1),
-    points=(0, 1, 3, 2, 2, 10),
-    vowels=(False, True, False, False, False, False),
-)
-RULES = Rules(TILES, load_layout("standard"), rack_size=5)
-WORDS = ["AB", "AC", "BAC", "CAB", "DAC", "ABACA", "BA", "CAD", "ADA", "CABAL", "QAB", "ACDAB"]
-GAMES = 2_400
-
-
-def lexicon_of(words: list[str]) -> Lexicon:
-    known = [word for word in words if set(word) <= set(LETTERS)]
-    graph = build_word_graph([TILES.alphabet.tiles(word) for word in known])
-    return Lexicon("few", TILES, graph, "checksum of " + " ".join(known))
-
-
-@cache
-def few() -> Lexicon:
-    return lexicon_of(WORDS)
-
-
-class Here:
-    """A crew of nobody else."""
-
-    def work_through(
-        self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
-    ) -> Iterator[tuple[Work, Result]]:
-        for share in shares:
-            yield share, function(common, share)
-
-
-class Backwards:
-    """A crew that has the last share done first."""
-
-    def work_through(
-        self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
-    ) -> Iterator[tuple[Work, Result]]:
-        return Here().work_through(function, common, reversed(list(shares)))
-
-
-class Stopped(Exception):
-    """The training is killed."""
-
-
-@dataclass
-class Mortal:
-    """A crew that is killed in its second round, with half of it done."""
-
-    rounds: int = 0
-
-    def work_through(
-        self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
-    ) -> Iterator[tuple[Work, Result]]:
-        self.rounds += 1
-        given = list(shares)
-        for share in given if self.rounds == 1 else given[: len(given) // 2]:
-            yield share, function(common, share)
-        if self.rounds > 1:
-            raise Stopped
-
-
-@dataclass
-class Recorder:
-    """A crew that keeps what it was asked for, and plays as many shares of each round as it may."""
-
-    most: int = 1_000
-    asked: list[tuple[Any, list[Any]]] = field(default_factory=list)
-
-    def work_through(
-        self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
-    ) -> Iterator[tuple[Work, Result]]:
-        given = list(shares)
-        self.asked.append((common, given))
-        return Here().work_through(function, common, given[: self.most])
-
-
-def ignore(_news: object) -> None:
-    pass
-
-
-def ticking(seconds: float) -> Callable[[], float]:
-    """Give a clock on which so many seconds pass from one look at it to the next."""
-    looks = count()
-    return lambda: next(looks) * seconds
-
-
-def training(goal: Goal | None = None, checkpoint: Path | None = None) -> LeaveTraining:
-    return LeaveTraining(few(), RULES, goal or Goal(games=GAMES, seed=1, floor=20), checkpoint)
-
-
-@cache
-def undisturbed() -> tuple[LeaveTable, int, list[dict[str, float]], list[RoundDone | TableMade]]:
-    """Train to the end at one go: the table, the games, the tables' facts and all that was told."""
-    told: list[RoundDone | TableMade] = []
-    one = training()
-    table = one.run(Here(), told.append, ticking(1.0))
-    return table, one.games, one.progress.tables, told
-
-
-def assert_same(one: LeaveTraining, table: LeaveTable) -> None:
-    expected, games, tables, _ = undisturbed()
-    assert (table.values == expected.values).all()
-    assert one.games == games
-    assert one.progress.tables == tables
-
+from lexicons.store import load_lexicon
 
 # --- shares ---------------------------------------------------------------------------------------
 
@@ -248,104 +146,6 @@ def test_what_is_told_on_the_way() -> None:
     assert rounds[0].games_per_s == rounds[0].games  # a round took a second
     left = (GAMES - rounds[1].games) / rounds[1].games_per_s
     assert rounds[1].seconds_left == pytest.approx(left)
-
-
-# --- any order, stopped, gone on with -------------------------------------------------------------
-
-
-def test_the_order_of_results_makes_no_difference() -> None:
-    one = training()
-    assert_same(one, one.run(Backwards(), ignore, ticking(7.0)))
-
-
-def test_another_seed_is_another_table() -> None:
-    other = training(Goal(games=GAMES, seed=2, floor=20)).run(Here(), ignore, ticking(1.0))
-    assert (other.values != undisturbed()[0].values).any()
-
-
-def test_killed_in_every_round_and_gone_on_with(tmp_path: Path) -> None:
-    checkpoint = tmp_path / "t.checkpoint"
-    deaths = 0
-    while True:
-        one = training(checkpoint=checkpoint)
-        if deaths:
-            one.resume()
-        before = one.games
-        try:
-            table = one.run(Mortal(), ignore, ticking(1.0))
-        except Stopped:
-            deaths += 1
-            kept = training(checkpoint=checkpoint)
-            kept.resume()
-            assert kept.games > before  # the round that was over is kept, that under way is not
-            continue
-        break
-    assert deaths >= 4
-    assert_same(one, table)
-    assert list(tmp_path.iterdir()) == [checkpoint]
-
-
-@pytest.mark.parametrize("kind", [RoundDone, TableMade])
-def test_killed_before_what_was_done_is_kept(tmp_path: Path, kind: type[object]) -> None:
-    """Each news is the last word of a run once; what it told of is done again."""
-    checkpoint = tmp_path / "t.checkpoint"
-    heard: set[str] = set()
-
-    def tell(news: RoundDone | TableMade) -> None:
-        name = f"{type(news).__name__} {news.generation} {news.games}"
-        if isinstance(news, kind) and name not in heard:
-            heard.add(name)
-            raise Stopped
-
-    while True:
-        one = training(checkpoint=checkpoint)
-        if checkpoint.exists():
-            one.resume()
-        try:
-            table = one.run(Here(), tell, ticking(1.0))
-        except Stopped:
-            continue
-        break
-    assert len(heard) >= len(GENERATIONS)
-    assert_same(one, table)
-
-
-def test_a_training_that_is_over_is_gone_on_with_at_its_end(tmp_path: Path) -> None:
-    checkpoint = tmp_path / "t.checkpoint"
-    training(checkpoint=checkpoint).run(Here(), ignore, ticking(1.0))
-    again = training(checkpoint=checkpoint)
-    again.resume()
-    assert_same(again, again.run(Recorder(0), ignore, ticking(1.0)))
-
-
-SHORT = Goal(games=100, seed=1, floor=0)
-OTHER_GOALS = {
-    "seed": replace(SHORT, seed=2),
-    "games": replace(SHORT, games=101),
-    "floor": replace(SHORT, floor=1),
-    "minutes": replace(SHORT, games=None, minutes=3),
-}
-OTHER_TILES = {
-    "counts": replace(TILES, counts=(2, 13, 8, 12, 6, 1)),
-    "points": replace(TILES, points=(0, 1, 3, 2, 2, 8)),
-    "vowels": replace(TILES, vowels=(False,) * 6),
-    "letters": replace(TILES, alphabet=Alphabet(("?", *"ABCDE"), tuple("?abcde"))),
-}
-
-
-@pytest.mark.parametrize("which", ["words", *OTHER_GOALS, *OTHER_TILES])
-def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, which: str) -> None:
-    checkpoint = tmp_path / "t.checkpoint"
-    training(SHORT, checkpoint).run(Here(), ignore, ticking(1.0))
-    other = LeaveTraining(
-        lexicon_of(WORDS[1:]) if which == "words" else few(),
-        replace(RULES, distribution=OTHER_TILES.get(which, TILES)),
-        OTHER_GOALS.get(which, SHORT),
-        checkpoint,
-    )
-    with pytest.raises(CheckpointError, match="go on with the same options, or delete it"):
-        other.resume()
-    assert other.games == 0
 
 
 # --- by the clock ---------------------------------------------------------------------------------
