@@ -39,11 +39,6 @@ _RULES = standard_rules()
 _RACKS = 200_000
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def lexicon() -> Lexicon:
     return load_lexicon()

@@ -34,10 +34,10 @@ kept_words = cache(load_words)
 
 
 @pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     # Each command would read and check the same words again, for most of its time.
     monkeypatch.setattr("harness.cli.analyze.load_words", kept_words)
-    return CommandLine(monkeypatch, capsys)
+    return tilewire
 
 
 @pytest.fixture(scope="module")

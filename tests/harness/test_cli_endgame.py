@@ -29,11 +29,6 @@ class Asks(Protocol):
 
 
 @pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
-@pytest.fixture
 def asks(tilewire: CommandLine, tmp_path: Path) -> Asks:
     (tmp_path / "words.txt").write_text(WORDS)
 

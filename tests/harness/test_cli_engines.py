@@ -8,11 +8,6 @@ import pytest
 from command_line import CommandLine
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.mark.parametrize(
     ("seat", "options", "sentence"),
     [

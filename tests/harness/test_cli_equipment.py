@@ -9,12 +9,10 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import structlog
 from command_line import CommandLine
 
 from harness.cli.options import say_once
@@ -34,12 +32,9 @@ COMMANDS = {
 
 
 @pytest.fixture
-def tilewire(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Iterator[CommandLine]:
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CommandLine:
     monkeypatch.chdir(tmp_path)
-    yield CommandLine(monkeypatch, capsys)
-    structlog.reset_defaults()  # commands send the log to what is standard error only here
+    return tilewire
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,6 @@ from lexicons.tables import load_leaves
 from lexicons.usual_leaves import usual_leaves
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) -> None:
     zero = tmp_path / "zero.klv2"
     write_klv(zero, LeaveTable.zero(load_distribution()))

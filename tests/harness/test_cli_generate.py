@@ -22,11 +22,6 @@ POSITION = (FIXTURES / "midgame.cgp").read_text()
 EMPTY = "/".join(["15"] * 15)
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("words") / "few.txt"

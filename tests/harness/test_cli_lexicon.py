@@ -13,11 +13,9 @@ SPANISH = "?,?,2,0,0\nA,a,12,1,1\nC,c,4,3,0\nCH,ch,1,5,0\nO,o,9,1,1\nR,r,5,1,0\n
 
 
 @pytest.fixture
-def tilewire(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> CommandLine:
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CommandLine:
     monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
-    return CommandLine(monkeypatch, capsys)
+    return tilewire
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ GAME = FIXTURES / "gcg" / "complete.gcg"
 POSITION = (FIXTURES / "cgp" / "midgame.cgp").read_text()
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 def row(text: str, number: int) -> str:
     """Take a row of the board out of what was printed."""
     line = next(x for x in text.splitlines() if x[:3] == f"{number:>2} " and x[3:6].strip())

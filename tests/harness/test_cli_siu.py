@@ -148,11 +148,7 @@ def test_the_handshake_needs_no_numba() -> None:
     ],
 )
 def test_what_it_can_not_begin_with(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    sentence: str,
+    tilewire: CommandLine, arguments: list[str], sentence: str
 ) -> None:
-    tilewire = CommandLine(monkeypatch, capsys)
     assert tilewire("siu", *arguments) == 2
     assert sentence in tilewire.err

@@ -26,11 +26,9 @@ PNG = b"\x89PNG"
 
 
 @pytest.fixture
-def tilewire(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ground: Path
-) -> CommandLine:
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, ground: Path) -> CommandLine:
     monkeypatch.chdir(ground)
-    return CommandLine(monkeypatch, capsys)
+    return tilewire
 
 
 def tiles(letters: str) -> str:

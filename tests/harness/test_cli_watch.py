@@ -176,9 +176,9 @@ class Scripted:
 
 
 @pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     monkeypatch.setattr(watching, "WAITS_S", (0.0, 0.0))
-    return CommandLine(monkeypatch, capsys)
+    return tilewire
 
 
 def listed(game: str = GAME, turns: int = 3) -> ListedGame:

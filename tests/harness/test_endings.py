@@ -38,11 +38,6 @@ from lexicons.store import Lexicon, load_lexicon
 RULES = standard_rules()
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def field() -> Field:
     return Field.of(load_lexicon(), RULES, None, "")

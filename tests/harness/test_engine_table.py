@@ -15,11 +15,6 @@ from harness.results import read_results, result_line
 PNG = b"\x89PNG\r\n"
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 def test_players_meet_an_engine_and_go_on_where_they_were(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:

@@ -23,11 +23,6 @@ _TURNS = 7
 """Of a game that are looked at."""
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="session")
 def lexicon() -> Lexicon:
     return load_lexicon()

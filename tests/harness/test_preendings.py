@@ -37,11 +37,6 @@ from protocol.parts import TimeControl
 RULES = standard_rules()
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def field() -> Field:
     return Field.of(load_lexicon(), RULES, None, "")

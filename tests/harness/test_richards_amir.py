@@ -30,11 +30,6 @@ from lexicons.store import load_lexicon
 ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment` only"
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def field() -> Field:
     return Field.of(load_lexicon(), standard_rules(), None, "")

@@ -31,11 +31,6 @@ from lexicons.tables import win_probabilities_for
 from lexicons.win_probability import write_win_probabilities
 
 
-@pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def field() -> Field:
     return Field.of(load_lexicon(), standard_rules(), None, "")

@@ -1,0 +1,11 @@
+"""What the tests of commands run them with."""
+
+from __future__ import annotations
+
+import pytest
+from command_line import CommandLine
+
+
+@pytest.fixture
+def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(monkeypatch, capsys)
