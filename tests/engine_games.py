@@ -6,13 +6,13 @@ import asyncio
 import secrets
 import shlex
 import sys
-from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
+from rollout_positions import scowl
+
 from harness.bench.engines import Passes, engine_seat, play_engine
 from harness.scorebook import Scorebook
-from lexicons.store import Lexicon, load_lexicon
 from protocol.parts import TimeControl
 
 __all__ = ["HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
@@ -42,7 +42,7 @@ class EngineGames:
         self.program = program
         self.mark = f"stand-in-{secrets.token_hex(8)}"
         self.log = folder / "heard.txt"
-        self.lexicon = _words()
+        self.lexicon = scowl()
 
     def command(self, **told: object) -> list[str]:
         """Give the command of a stand-in that is told something."""
@@ -78,11 +78,6 @@ class EngineGames:
                 return
             await asyncio.sleep(0.01)
         raise AssertionError(f"{processes} processes are expected; there are {self.left()}")
-
-
-@cache
-def _words() -> Lexicon:
-    return load_lexicon()
 
 
 def marked(mark: str) -> dict[int, str]:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from rollout_positions import scowl
 
 from engine.endgame import EndgameSolver, Solution, least_memory
 from engine.endgame.minimax import Minimax
@@ -25,7 +26,6 @@ from harness.late_positions import (
     mirrored,
     with_seats_swapped,
 )
-from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import leaves_for
 
 RULES = standard_rules()
@@ -40,11 +40,6 @@ REAL = (5, 18, 20, 21, 34)
 
 
 @cache
-def words() -> Lexicon:
-    return load_lexicon()
-
-
-@cache
 def small(number: int) -> Position:
     return _late(number, FEW_TILES)
 
@@ -56,7 +51,7 @@ def real(number: int) -> Position:
 
 def _late(number: int, wanted: Wanted) -> Position:
     leaves = leaves_for(RULES.distribution)
-    return late_position(words(), RULES, leaves, SEED, number, wanted).position
+    return late_position(scowl(), RULES, leaves, SEED, number, wanted).position
 
 
 def other_on_turn(position: Position) -> Position:
@@ -77,7 +72,7 @@ class Solver:
     """A solver, and what it makes of positions."""
 
     def __init__(self, memory: int = MEMORY, threads: int = 1) -> None:
-        self.solver = EndgameSolver(words(), RULES, memory=memory, threads=threads)
+        self.solver = EndgameSolver(scowl(), RULES, memory=memory, threads=threads)
 
     def __call__(self, position: Position, *, nodes: int = ENOUGH, **asked: Any) -> Solution:
         """Solve, in slices of so many nodes."""
@@ -98,7 +93,7 @@ def solve() -> Solver:
 
 @pytest.mark.parametrize("number", SMALL)
 def test_a_proven_value_is_that_of_plain_minimax(solve: Solver, number: int) -> None:
-    minimax = Minimax(words(), RULES)
+    minimax = Minimax(scowl(), RULES)
     for begun in (small(number), other_on_turn(small(number))):
         for scoreless in range(RULES.scoreless_limit):
             position = replace(begun, scoreless_turns=scoreless)
@@ -110,7 +105,7 @@ def test_a_proven_value_is_that_of_plain_minimax(solve: Solver, number: int) -> 
 
 def test_the_small_ones_are_of_every_kind() -> None:
     positions = [one for n in SMALL for one in (small(n), other_on_turn(small(n)))]
-    moves = [legal_moves(one, words(), RULES) for one in positions]
+    moves = [legal_moves(one, scowl(), RULES) for one in positions]
     assert any(0 in rack for one in positions for rack in one.racks), "a blank"
     assert any(len(found) == 1 for found in moves), "a side that cannot move"
     assert {len(rack) for one in positions for rack in one.racks} == {1, 2, 3}
@@ -143,7 +138,7 @@ def test_a_line_goes_to_the_end_and_gains_the_value(solve: Solver, number: int) 
     assert line[0] == found.move == found.sure
     game = as_game(position, RULES)
     for move in line:
-        game = game.play(move, words().graph.contains)
+        game = game.play(move, scowl().graph.contains)
     while game.over is None and line[-1] == PASS:  # two passes are as good as six
         game = game.play(PASS, None)
     assert game.over is not None
@@ -182,13 +177,13 @@ def test_nothing_makes_up_for_such_a_lead(solve: Solver, ahead: int) -> None:
     bound = found.floor if ahead > 0 else found.ceiling
     assert bound is not None
     assert (ahead + bound > 0) == (ahead > 0)
-    assert found.move in [one.move for one in legal_moves(position, words(), RULES)]
+    assert found.move in [one.move for one in legal_moves(position, scowl(), RULES)]
 
 
 def test_moves_to_choose_from(solve: Solver) -> None:
-    minimax = Minimax(words(), RULES)
+    minimax = Minimax(scowl(), RULES)
     position = small(SMALL[0])
-    every = [one.move for one in legal_moves(position, words(), RULES)]
+    every = [one.move for one in legal_moves(position, scowl(), RULES)]
     for move in every[:8]:
         alone = solve(position, only=[move])
         assert (alone.move, alone.value) == (move, minimax.after(position, move))
@@ -200,7 +195,7 @@ def test_moves_to_choose_from(solve: Solver) -> None:
 @pytest.mark.parametrize("scoreless", range(RULES.scoreless_limit))
 def test_a_pass_that_is_the_only_choice_takes_no_shortcut(solve: Solver, scoreless: int) -> None:
     """Of the small position 9, where two passes in a row seemed to end the game: 13, and not 34."""
-    minimax = Minimax(words(), RULES)
+    minimax = Minimax(scowl(), RULES)
     for number in (9, 30, 125):
         position = replace(small(number), scoreless_turns=scoreless)
         assert solve(position, only=[PASS]).value == minimax.after(position, PASS)
@@ -208,7 +203,7 @@ def test_a_pass_that_is_the_only_choice_takes_no_shortcut(solve: Solver, scorele
 
 def test_a_choice_of_what_is_not_legal_or_of_nothing(solve: Solver) -> None:
     position = small(9)
-    every = [one.move for one in legal_moves(position, words(), RULES)]
+    every = [one.move for one in legal_moves(position, scowl(), RULES)]
     with pytest.raises(ValueError, match="is not legal here, so it can't be chosen"):
         solve.solver.begin(position, only=[Exchange((1,))])
     with pytest.raises(ValueError, match="no move is left to choose"):
@@ -217,7 +212,7 @@ def test_a_choice_of_what_is_not_legal_or_of_nothing(solve: Solver) -> None:
 
 def test_a_choice_that_is_refused_changes_nothing(solve: Solver) -> None:
     before = solve(small(9))
-    every = [one.move for one in legal_moves(real(5), words(), RULES)]
+    every = [one.move for one in legal_moves(real(5), scowl(), RULES)]
     with pytest.raises(ValueError, match="65 moves to choose from; 64 at most"):
         solve.solver.begin(real(5), only=every[:65])
     assert solve.solver.solution == before
@@ -230,8 +225,8 @@ def test_a_choice_that_is_refused_changes_nothing(solve: Solver) -> None:
 @pytest.mark.parametrize("number", REAL)
 def test_there_is_a_legal_move_at_any_time(number: int) -> None:
     position = real(number)
-    legal = {one.move for one in legal_moves(position, words(), RULES)}
-    solver = EndgameSolver(words(), RULES, memory=MEMORY)
+    legal = {one.move for one in legal_moves(position, scowl(), RULES)}
+    solver = EndgameSolver(scowl(), RULES, memory=MEMORY)
     solver.begin(position)
     value = Solver()(position).value
     for _ in range(30):
@@ -306,9 +301,9 @@ def test_what_is_no_endgame(
 )
 def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
-        EndgameSolver(words(), RULES, **asked)
+        EndgameSolver(scowl(), RULES, **asked)
 
 
 def test_rules_by_which_one_pass_ends_the_game_are_refused() -> None:
     with pytest.raises(ValueError, match="endgames are solved with 2 or more"):
-        EndgameSolver(words(), replace(RULES, scoreless_limit=1), memory=MEMORY)
+        EndgameSolver(scowl(), replace(RULES, scoreless_limit=1), memory=MEMORY)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from positions import game_positions
+from rollout_positions import leaves, scowl
 from small_games import Words, lexicon_of, small_games
 
 from engine.evaluation import LATE_BAG, PASS_EQUITY, PLAIN, STANDARD, Evaluation
@@ -23,25 +24,15 @@ from engine.position import Board, Position, bag_count, unseen
 from engine.rules import Rules, check_move, standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, Alphabet, TileDistribution
 from lexicons.kwg import WordGraph
-from lexicons.leaves import LeaveTable, synthetic_leaves
+from lexicons.leaves import LeaveTable
 from lexicons.search_graph import SEARCHED_LETTERS
-from lexicons.store import Lexicon, load_lexicon
+from lexicons.store import Lexicon
 
 RULES = standard_rules()
 COUNTS = (1, 2, 5, 20, MAX_KEPT)
 GAMES = 200
 POSITIONS_A_GAME = 8
 NO_WORDS = WordGraph(np.zeros(2, np.uint32))
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
-
-
-@cache
-def leaves() -> LeaveTable:
-    return synthetic_leaves(RULES.distribution, seed=1)
 
 
 @cache
@@ -355,4 +346,4 @@ def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
 
 def test_larger_racks_than_kernels_have_room_for_are_refused() -> None:
     with pytest.raises(ValueError, match="racks of 8 tiles; moves can be searched for with 7"):
-        Generator(load_lexicon(), replace(standard_rules(), rack_size=8))
+        Generator(scowl(), replace(standard_rules(), rack_size=8))

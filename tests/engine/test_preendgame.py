@@ -12,6 +12,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
+from rollout_positions import scowl
 
 from engine.bag import Bag, DrawStream
 from engine.endgame import EndgameSolver
@@ -24,18 +25,12 @@ from engine.preendgame.cases import list_cases, orders_of
 from engine.preendgame.deals import Deal, tiles_of
 from engine.rollouts import Belief
 from engine.rules import Rules, standard_rules
-from lexicons.store import Lexicon, load_lexicon
 
 ENGLISH = standard_rules()
 SIZE = 3
 WORD = "CARTED"
 HIDDEN = {1: "AESS", 2: "AEESS", 3: "ADEESS"}
 RACKS = {1: "INR", 2: "NOR", 3: "IOS"}
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 def tiles(text: str) -> Rack:

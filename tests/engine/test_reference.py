@@ -7,22 +7,17 @@ from functools import cache
 import pytest
 from positions import game_positions
 from reference import Dictionary, placements
+from rollout_positions import scowl
 
 from engine.generate import legal_moves
 from engine.moves import Direction, Place
 from engine.position import Position
 from engine.rules import standard_rules
 from lexicons.alphabet import BLANK
-from lexicons.store import Lexicon, load_lexicon
 
 RULES = standard_rules()
 GAMES = 200
 POSITIONS_A_GAME = 10
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from rollout_positions import leaves, scowl
 
 from engine import selfplay
 from engine.bag import Bag, DrawStream
@@ -19,21 +19,10 @@ from engine.position import bag_count
 from engine.rules import standard_rules
 from engine.selfplay import Forced, StaticGames, play_static_games
 from lexicons.alphabet import BLANK, BLANK_FLAG
-from lexicons.leaves import LeaveTable, synthetic_leaves
-from lexicons.store import Lexicon, load_lexicon
+from lexicons.leaves import LeaveTable
 
 RULES = standard_rules()
 GAMES = 120
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
-
-
-@cache
-def leaves() -> LeaveTable:
-    return synthetic_leaves(RULES.distribution, 1)
 
 
 def played(games: int = GAMES, **options: Any) -> StaticGames:

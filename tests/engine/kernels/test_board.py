@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rollout_positions import scowl
 from small_games import Words, lexicon_of, small_games
 
 from engine.generate import Generator
@@ -27,7 +28,7 @@ from engine.selfplay import play_static_games
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.leaves import synthetic_leaves
-from lexicons.store import Lexicon, load_lexicon
+from lexicons.store import Lexicon
 
 RULES = standard_rules()
 GAMES = 1_000
@@ -152,11 +153,6 @@ def test_no_field_of_a_square_is_left_out() -> None:
 
 
 # --- games ----------------------------------------------------------------------------------------
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 @cache

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from positions import game_positions
+from rollout_positions import leaves, scowl
 
 from engine.evaluation import STANDARD
 from engine.generate import Generator, legal_moves
@@ -29,24 +30,12 @@ from engine.notation import format_move, read_cgp, write_cgp
 from engine.position import Position, bag_count
 from engine.rules import standard_rules
 from lexicons.alphabet import BLANK
-from lexicons.leaves import LeaveTable, synthetic_leaves
-from lexicons.store import Lexicon, load_lexicon
 
 RECORDED = Path(__file__).with_name("recorded.json")
 RULES = standard_rules()
 BEST = 5
 GAMES = 12
 POSITIONS_A_GAME = 5
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
-
-
-@cache
-def leaves() -> LeaveTable:
-    return synthetic_leaves(RULES.distribution, seed=1)
 
 
 @cache

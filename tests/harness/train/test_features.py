@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rollout_positions import scowl
 
 from engine.evaluation import PLAIN
 from engine.game import Turn
@@ -28,15 +29,9 @@ from harness.train.sampled import Lesson, lessons, play_sampled_games
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.rack_features import leave_features, leave_table, shipped_rack_weights
-from lexicons.store import Lexicon, load_lexicon
 
 RULES = standard_rules()
 GAMES = 400
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 @cache

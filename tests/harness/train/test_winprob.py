@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rollout_positions import scowl
 
 from engine.kernels.moves import EXCHANGE, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.kernels.selfplay import Results
@@ -29,18 +30,12 @@ from harness.train.winprob import (
     tally_share,
     unseen_tiles,
 )
-from lexicons.store import Lexicon, load_lexicon
 from lexicons.usual_leaves import usual_leaves
 from lexicons.win_probability import WinProbabilities
 
 RULES = standard_rules()
 MOST_UNSEEN = 93
 ROOM = 64
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 @cache
