@@ -13,9 +13,9 @@ from rollout_positions import scowl
 
 from harness.bench.engines import Passes, engine_seat, play_engine
 from harness.scorebook import Scorebook
-from protocol.parts import TimeControl
+from protocol.parts import Accusation, TimeControl
 
-__all__ = ["HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
+__all__ = ["ENDS", "HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
 
 STANDIN = Path(__file__).with_name("standin.py")
 
@@ -25,6 +25,19 @@ SHORT = TimeControl(initial_ms=250, max_overtime_ms=0, ready_ms=60_000)
 """For games that end with their clock."""
 HASTY = TimeControl(initial_ms=1_000, ready_ms=60_000)
 """For little time a turn and much before the game is lost: with overtime."""
+
+ENDS = [
+    ("illegal", LONG, "zeroes", ["not_on_rack"] * 3),
+    ("score", LONG, "zeroes", ["wrong_score"] * 3),
+    ("crash-search", LONG, "crash", ["crash", "crash"]),
+    ("crash-start", LONG, "no_show", ["crash", "crash", "no_show"]),
+    ("hang+deaf+children", SHORT, "time", ["time"]),
+    ("flood", SHORT, "time", ["time"]),
+    ("half", SHORT, "time", ["time"]),
+]
+"""How games of MAGPIE and of Quackle end, of either: what is wrong with the engine, the clocks, the
+outcome, and the charges.
+"""
 
 
 class EngineGames:
@@ -62,6 +75,19 @@ class EngineGames:
         book = await play_engine(engine, Passes(), time, self.lexicon, self.folder)
         assert not self.left(), "no process is left when a game is over"
         return book
+
+    async def check_end(
+        self, seat: str, time: TimeControl, outcome: str, charged: list[str]
+    ) -> tuple[Accusation, ...]:
+        """Play a game of an engine that exchanges tiles, and check its end; give the charges."""
+        book = await self.play(seat, time)
+        assert book.ended is not None
+        assert (book.ended.outcome, [one.code for one in book.ended.faults]) == (outcome, charged)
+        if outcome == "zeroes":
+            assert [len(turn.move) for turn in book.turns] == [2, 1, 2, 1, 1, 1]
+        else:
+            assert book.ended.winner == 1
+        return book.ended.faults
 
     def heard(self) -> list[str]:
         """Give the lines that stand-ins were told."""

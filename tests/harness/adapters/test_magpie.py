@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from engine_games import LONG, SHORT, EngineGames
+from engine_games import ENDS, LONG, EngineGames
 from search_views import opening, view_at
 
 from bot.player import Budget, Refusal, View
@@ -70,16 +70,10 @@ def late(rack: str = "JKQX") -> View:
     ("fault", "clocks", "outcome", "charged"),
     [
         ("children+noise+shout+deaf", LONG, "zeroes", []),
-        ("illegal", LONG, "zeroes", ["not_on_rack"] * 3),
-        ("score", LONG, "zeroes", ["wrong_score"] * 3),
         ("nonsense", LONG, "illegal", ["not_a_move", "not_a_move", "illegal"]),
         ("mumbles", LONG, "illegal", ["not_a_move", "not_a_move", "illegal"]),
         ("rejects", LONG, "crash", ["crash", "crash"]),
-        ("crash-search", LONG, "crash", ["crash", "crash"]),
-        ("crash-start", LONG, "no_show", ["crash", "crash", "no_show"]),
-        ("hang+deaf+children", SHORT, "time", ["time"]),
-        ("flood", SHORT, "time", ["time"]),
-        ("half", SHORT, "time", ["time"]),
+        *ENDS,
     ],
 )
 async def test_a_game_ends_as_it_should(
@@ -92,15 +86,9 @@ async def test_a_game_ends_as_it_should(
 ) -> None:
     swaps = 4 if fault == "illegal" else 2  # it is asked twice a turn
     seat = games.seat(f"data={data}", fault=fault, moves=",".join(["swap"] * swaps))
-    book = await games.play(seat, clocks)
-    assert book.ended is not None
-    assert (book.ended.outcome, [one.code for one in book.ended.faults]) == (outcome, charged)
-    if outcome == "zeroes":
-        assert [len(turn.move) for turn in book.turns] == [2, 1, 2, 1, 1, 1]
-    else:
-        assert book.ended.winner == 1
+    faults = await games.check_end(seat, clocks, outcome, charged)
     if fault == "rejects":
-        assert "(error 51) rack not available in the bag" in book.ended.faults[0].message
+        assert "(error 51) rack not available in the bag" in faults[0].message
 
 
 # --- one turn -------------------------------------------------------------------------------------
