@@ -6,7 +6,6 @@ heavy. ``Resources`` are what a player gets of it for a game.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-__all__ = ["Equipment", "Resources", "Tables", "doubts_about_tables", "load_tables", "usable_cores"]
+__all__ = ["Equipment", "Resources", "Tables", "doubts_about_tables", "load_tables"]
 
 
 @dataclass(frozen=True)
@@ -111,10 +110,3 @@ def doubts_about_tables(equipment: Equipment, lexicon: Lexicon) -> list[str]:
         *doubts_about_leaves(equipment.leaves, lexicon),
         *doubts_about_win_probabilities(equipment.win_probabilities, lexicon),
     ]
-
-
-def usable_cores() -> int:
-    """Count the processors that this process may run on: in a container few of many."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

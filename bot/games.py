@@ -147,8 +147,11 @@ class Games:
 
     async def _set_up(self, name: str) -> None:
         """Get ready for a game, whatever time it takes, and say so."""
+        offer = self._offers.get(name)
+        if offer is None:
+            return  # it was over before it was looked at
         try:
-            game = await self._prepared(self._offers[name])
+            game = await self._prepared(offer)
         except Declined as declined:
             log.warning("declined", game=name, code=declined.code, why=str(declined))
             self._offers.pop(name, None)

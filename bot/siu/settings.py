@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
-from ..equipment import usable_cores
+from ..cores import usable_cores
 from . import shelf
 
 if TYPE_CHECKING:

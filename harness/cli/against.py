@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from bot.equipment import usable_cores
+from bot.cores import usable_cores
 
 from .. import figures
 from ..clock import LOCAL_READY_MS

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bot.equipment import usable_cores
+from bot.cores import usable_cores
 
 from .. import figures
 from .failing import CommandFailed

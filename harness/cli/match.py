@@ -12,7 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from bot.equipment import Equipment, usable_cores
+from bot.cores import usable_cores
+from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from lexicons.store import Lexicon

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import structlog
 from cyclopts import Parameter, Token
 
-from bot.equipment import usable_cores
+from bot.cores import usable_cores
 
 from ..figures import plain
 from .failing import CommandFailed

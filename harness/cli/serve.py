@@ -13,7 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from bot.equipment import Equipment, usable_cores
+from bot.cores import usable_cores
+from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import parse_seat
 from protocol.channel import Channel

@@ -87,6 +87,17 @@ async def test_a_hook_that_raises_ends_the_conversation(table: TestArbiter) -> N
             await talk
 
 
+async def test_a_game_that_is_over_as_soon_as_it_is_offered(table: TestArbiter) -> None:
+    runner = BotRunner("b", GreedyPlayer)
+    async with seated(runner, table) as talk:
+        await table.say(table.offer())
+        await table.end()
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        assert not talk.done()
+        assert (runner.finished, runner.games) == (1, {})
+
+
 async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter) -> None:
     go, busy = threading.Event(), threading.Event()
 

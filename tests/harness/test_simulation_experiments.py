@@ -12,7 +12,7 @@ import pytest
 from command_line import CommandLine
 from interrupts import interrupted
 
-from bot.equipment import usable_cores
+from bot.cores import usable_cores
 from engine.generate import Generator
 from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import bag_count

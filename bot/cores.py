@@ -1,0 +1,14 @@
+"""How many processors there are to work on."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["usable_cores"]
+
+
+def usable_cores() -> int:
+    """Count the processors that this process may run on: in a container few of many."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
