@@ -245,11 +245,18 @@ def _names(specs: tuple[SeatSpec, SeatSpec]) -> tuple[str, str]:
     return f"{first.name}-1", f"{second.name}-2"
 
 
+def _files(folder: Path) -> MatchFolder:
+    try:
+        return MatchFolder(folder)
+    except ValueError as error:
+        raise MatchError(str(error)) from None
+
+
 async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: bool) -> None:
     if words.checksum != config.lexicon_checksum:
         raise MatchError(f"{config.lexicon} has other words than when the match began")
     a, b = config.names
-    with MatchFolder(folder) as files:
+    with _files(folder) as files:
         with MatchProgress(config.games, a, b, earlier=files.results) as progress:
 
             def finished(result: GameResult) -> None:

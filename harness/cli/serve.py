@@ -47,7 +47,7 @@ from .options import (
     say_once,
 )
 
-__all__ = ["ServeFile", "serve"]
+__all__ = ["ServeFile", "read_config", "serve"]
 
 
 class ServeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -122,7 +122,7 @@ def serve(
         verbose: Log what happens to stderr.
     """
     log_to_stderr(verbose)
-    file = _read(config)
+    file = read_config(config)
     address = host or file.host or "127.0.0.1"
     control = _time_control(
         file.time or TimeControl(ready_ms=LOCAL_READY_MS), time, increment, first_move, address
@@ -136,9 +136,9 @@ def serve(
         raise CommandFailed(str(error)) from None
     server_config = ServerConfig(
         host=address,
-        port=_first(port, file.port, 8484),
+        port=_port(_first(port, file.port, 8484)),
         time=control,
-        max_games=max_games or file.max_games or usable_cores(),
+        max_games=_most(_first(max_games, file.max_games, usable_cores())),
         drain_s=drain / 1_000,
         tls=_tls(_path(tls_cert, file.tls_cert), _path(tls_key, file.tls_key)),
     )
@@ -186,17 +186,39 @@ def _first(option: int | None, setting: int | None, usual: int) -> int:
     return option if option is not None else setting if setting is not None else usual
 
 
+def _port(number: int) -> int:
+    if not 0 <= number < 1 << 16:
+        raise CommandFailed(f"port {number}: it is 0 to 65535, and 0 is any that is free")
+    return number
+
+
+def _most(games: int) -> int:
+    if games < 1:
+        raise CommandFailed(f"max_games {games}: it is 1 or more")
+    return games
+
+
 def _path(option: Path | None, text: str | None) -> Path | None:
     return option or (Path(text) if text else None)
 
 
-def _read(config: Path | None) -> ServeFile:
+def read_config(config: Path | None) -> ServeFile:
+    """Read a server's configuration, or fail with a sentence; without a file nothing is said."""
     if config is None:
         return ServeFile()
     try:
-        return msgspec.convert(tomllib.loads(config.read_text(encoding="utf-8")), ServeFile)
-    except (OSError, ValueError) as error:
+        said = tomllib.loads(config.read_text(encoding="utf-8"))
+        file = msgspec.convert(said, ServeFile)
+    except OSError as error:
+        raise CommandFailed(f"{config}: {error.strerror}") from None
+    except ValueError as error:
         raise CommandFailed(f"{config}: {error}") from None
+    if file.time is None:
+        return file
+    if unknown := said["time"].keys() - set(TimeControl.__struct_fields__):
+        raise CommandFailed(f"{config}: there is no {min(unknown)!r} in [time]")
+    ready_ms = said["time"].get("ready_ms", LOCAL_READY_MS)
+    return msgspec.structs.replace(file, time=msgspec.structs.replace(file.time, ready_ms=ready_ms))
 
 
 def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
