@@ -225,7 +225,8 @@ class Match:
 
     def _count(self, book: Scorebook, planned: PlannedGame) -> None:
         result = game_result(book, planned)
-        gcg = game_record(book, planned)
+        first, second = book.opened.players
+        gcg = game_record(book, f"Game {planned.number}, {first} against {second}")
         path = self._folder / "games" / f"{planned.number:05d}.gcg"
         path.write_text(gcg, encoding="utf-8")
         if book.evidence:

@@ -50,17 +50,17 @@ def _seat_result(book: Scorebook, seat: int) -> SeatResult:
     )
 
 
-def game_record(book: Scorebook, planned: PlannedGame) -> str:
+def game_record(book: Scorebook, title: str) -> str:
     """Write a finished game as GCG; what the rules of GCG have no line for is in a note."""
     ended, opened = book.ended, book.opened
     assert ended is not None, "the game is not over"
     if book.game is None:
-        return f"#character-encoding UTF-8\n#note game {planned.number}: {ended.message}\n"
+        return f"#character-encoding UTF-8\n#note {title}: {ended.message}\n"
     game = gcg_from_game(
         book.game,
         opened.players,
         lexicon=opened.lexicon,
-        title=f"Game {planned.number}, {opened.players[0]} against {opened.players[1]}",
+        title=title,
         id=f"tilewire {opened.game}",
         note="" if ended.outcome == "out" else ended.message,
         time_penalties=ended.time_penalties,

@@ -24,6 +24,7 @@ _COMMANDS = {
     "connect": "Join somebody's server as a player.",
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
+    "games": "List the games of a journal, or write them as GCG.",
     "generate": "List the moves of a position (CGP), the best first.",
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
     "endgame": "Work out the best play with an empty bag, and prove it.",
