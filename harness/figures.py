@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-__all__ = ["DASH", "duration", "minutes", "number", "plain", "rate", "share", "table", "tally"]
+__all__ = [
+    "DASH",
+    "counted",
+    "duration",
+    "figure_rows",
+    "minutes",
+    "number",
+    "plain",
+    "rate",
+    "share",
+    "table",
+    "tally",
+]
 
 DASH = "–"
 """Stands for what is not known."""
@@ -15,6 +28,11 @@ def plain(name: str) -> str:
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name
     )
+
+
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """Write how many there are of something; ``more`` is its plural, where it takes no s."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def number(value: float | None, decimals: int = 1, sign: bool = False, unit: str = "") -> str:
@@ -60,6 +78,25 @@ def rate(games: int, seconds: float) -> str:
         if games * length >= seconds:
             return f"{games * length / seconds:.1f}/{unit}"
     return f"{games * 3600 / seconds:.1f}/h"
+
+
+def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write figures by the names of their fields as rows; one that is a mapping is a row a key."""
+    rows = []
+    for name, value in figures.items():
+        if isinstance(value, Mapping):
+            rows += [(_words(f"{name}: {part}"), _text(one)) for part, one in value.items()]
+        else:
+            rows.append((_words(name), _text(value)))
+    return rows
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace(" per s", " a second")
+
+
+def _text(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

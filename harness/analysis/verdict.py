@@ -14,7 +14,7 @@ from typing import TypeAlias
 from engine.moves import Move
 from engine.simulation import Difference, Estimate
 
-from ..figures import number, share
+from ..figures import counted, number, share
 from .findings import INTERVAL, Findings
 
 __all__ = ["CAVEAT", "is_found", "plus_minus", "summary", "verdict"]
@@ -35,7 +35,7 @@ def verdict(findings: Findings, write: Writer) -> str:
     if findings.question.is_forced:
         return "Pass: nothing else is legal."
     if not findings.is_known:
-        few = _count(findings.rollouts, "rollout", "rollouts")
+        few = counted(findings.rollouts, "rollout")
         by_static = write(findings.best.move)
         return f"Nothing can be told from {few}; by static equity {by_static} is best."
     return " ".join(filter(None, (_advice(findings, write), _about_played(findings, write))))
@@ -59,7 +59,7 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
         if not (one.question.phony or one.question.is_forced)
     ]
     phonies = sum(bool(one.question.phony) for one in turns)
-    besides = f"; {_count(phonies, 'phony', 'phonies')} not counted" if phonies else ""
+    besides = f"; {counted(phonies, 'phony', 'phonies')} not counted" if phonies else ""
     if not known:
         return f"{nick}: no turn to go by{besides}."
     losses = [one.ahead_of(played) for one, played in known]
@@ -70,7 +70,7 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     near = f"; {level} more can't be told from it" if level else ""
     return (
         f"{nick}: mean loss {'at most ' * flattered}{mean} over "
-        f"{_count(len(known), 'turn', 'turns')}; the best was played in {found}{near}{besides}."
+        f"{counted(len(known), 'turn')}; the best was played in {found}{near}{besides}."
     )
 
 
@@ -117,7 +117,7 @@ def _worth(findings: Findings, one: Estimate) -> str:
         scores, seat = findings.question.position.scores, findings.question.position.on_turn
         spread = round(scores[seat] - scores[1 - seat] + one.equity)
         side = "ahead" if spread > 0 else "behind"
-        end = _count(abs(spread), "point", "points") + f" {side}" if spread else "level"
+        end = counted(abs(spread), "point") + f" {side}" if spread else "level"
         return f"played on, the game ends {end}"
     if findings.by_points:
         return f"gains {plus_minus(number(one.equity) + ' points', one.equity_error)}"
@@ -169,7 +169,3 @@ def _about_played(findings: Findings, write: Writer) -> str:
     # Chance may have put it ahead: the sign stays, so that the interval is the true one.
     less = "gain" if findings.by_points else "win"
     return f"{name} was played, and nothing shows it to {less} less: it cost {cost}."
-
-
-def _count(count: int, one: str, more: str) -> str:
-    return f"{count:,} {one if count == 1 else more}"

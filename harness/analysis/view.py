@@ -17,7 +17,7 @@ from engine.rules import Rules
 from engine.simulation import Estimate
 
 from ..board_view import move_text
-from ..figures import DASH, number, plain, share
+from ..figures import DASH, counted, number, plain, share
 from .findings import Findings
 from .verdict import CAVEAT, is_found, plus_minus, verdict
 
@@ -107,10 +107,10 @@ def _after(findings: Findings, rules: Rules) -> Table:
 
 def _effort(findings: Findings) -> str:
     """Say in a line or two what it is all drawn from."""
-    plies = f"{findings.plies} {'ply' if findings.plies == 1 else 'plies'}"
+    plies = counted(findings.plies, "ply", "plies")
     if findings.to_the_end:
         plies = "to the end of the game"
-    done = f"{findings.rollouts:,} rollout{'s' * (findings.rollouts != 1)}"
+    done = counted(findings.rollouts, "rollout")
     rate = f"{findings.rollouts / findings.seconds:,.0f} a second, " if findings.seconds else ""
     said = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
     if findings.compared:

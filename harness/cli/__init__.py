@@ -5,17 +5,11 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "command_line", "main"]
 
-app = App(
-    name="tilewire",
-    help="A server for bots that play crossword board games: matches, clocks, analysis.",
-    version=lambda: version("tilewire"),
-)
-
-_COMMANDS = {
+COMMANDS = {
     "match": "Play a match between two seats and print what came of it.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
     "bridge": "Let pages in a browser drive engines of this machine (SIU).",
@@ -37,10 +31,36 @@ _COMMANDS = {
     "token": "Make a token for a player of a server.",
     "bench": "Measure: speed, deadlines, faults, load; check endgames.",
 }
+"""The line of each in the list."""
 
-for _name, _help in _COMMANDS.items():
-    _target = "app" if _name in ("lexicon", "train", "bench", "experiment", "bridge") else _name
-    app.command(f"harness.cli.{_name}:{_target}", name=_name, help=_help)
+_GROUPS = ("bench", "bridge", "experiment", "lexicon", "train")
+"""These have commands of their own."""
+
+
+def command_line(*asked: str) -> App:
+    """Build the command line.
+
+    Args:
+        asked: the commands whose pages tell all that they do. Others have their line of the list,
+            for which they are not imported.
+    """
+    app = App(
+        name="tilewire",
+        help="A server for bots that play crossword board games: matches, clocks, analysis.",
+        version=lambda: version("tilewire"),
+        default_parameter=Parameter(show_default=_default),
+    )
+    for name, line in COMMANDS.items():
+        target = f"harness.cli.{name}:{'app' if name in _GROUPS else name}"
+        app.command(target, name=name, help=None if name in asked else line)
+    return app
+
+
+def _default(value: object) -> str | None:
+    """Write the default of an option for its page, as it would be given."""
+    if value is None or value is False or value == "":
+        return None
+    return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def main() -> None:
@@ -48,7 +68,7 @@ def main() -> None:
     from .failing import CommandFailed
 
     try:
-        app()
+        command_line(*sys.argv[1:2])()
     except CommandFailed as failure:
         print(f"tilewire: {failure}", file=sys.stderr)
         sys.exit(failure.status)

@@ -65,8 +65,8 @@ def endgame(
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them. The opponent's rack may be
             left out: it is what is unseen.
-        time: At most so long; it ends before if the value is proven. [default: 5s]
-        memory: At most so much for what was learnt of positions, as 256M or 1G. [default: 256M]
+        time: At most so long; it ends before if the value is proven.
+        memory: At most so much for what was learnt of positions, as 256M or 1G.
         threads: How many search at once.
         first_win: Prove who wins, and not by how much.
         lexicon: An embedded lexicon, or a word list or KWG file.

@@ -17,7 +17,7 @@ from engine.position import Position
 from engine.rules import Rules
 
 from ..board_view import move_text
-from ..figures import duration, number, plain, share, table
+from ..figures import counted, duration, number, plain, share, table
 from .failing import CommandFailed
 from .options import (
     Duration,
@@ -310,7 +310,7 @@ def _heading(found: Inferred, case: _Case, rules: Rules) -> str:
     ours = alphabet.text(case.position.racks[1 - case.position.on_turn])
     who = f"line {case.line}: {plain(case.nick)}, " if case.nick else ""
     eyes = f"seen with {ours}" if ours else "no rack is known"
-    points = "1 point" if play.score == 1 else f"{play.score} points"
+    points = counted(play.score, "point")
     return f"{who}{_play(case, rules)[1]}, {points}; {eyes}, {play.bag} in the bag"
 
 

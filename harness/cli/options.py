@@ -47,6 +47,7 @@ __all__ = [
     "say",
     "say_once",
     "writable_folder",
+    "write_duration",
 ]
 
 MAX_NOTICE = 200
@@ -66,11 +67,26 @@ def parse_duration(text: str) -> int:
     return round(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))
 
 
+def write_duration(ms: int) -> str:
+    """Write milliseconds as ``parse_duration`` reads them."""
+    parts = []
+    for unit, length in sorted(_UNITS_MS.items(), key=lambda one: -one[1]):
+        count, ms = divmod(ms, length)
+        parts += [f"{count}{unit}"] if count else []
+    return "".join(parts) or "0s"
+
+
+def _default(ms: int | None) -> str | None:
+    return None if ms is None else write_duration(ms)
+
+
 def _duration(_type: Any, tokens: Sequence[Token]) -> int:
     return parse_duration(tokens[0].value)
 
 
-Duration: TypeAlias = Annotated[int, Parameter(converter=_duration)]
+Duration: TypeAlias = Annotated[
+    int, Parameter(converter=_duration, metavar="DURATION", show_default=_default)
+]
 """Milliseconds, given as ``25m``, ``1m30s`` or ``250ms``."""
 
 LexiconOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]

@@ -74,13 +74,13 @@ def preendgame(
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them. The opponent's rack counts
             where it is given in full.
-        time: At most so long; it ends before if more would change nothing. [default: 10s]
+        time: At most so long; it ends before if more would change nothing.
         model: The opponent: rational (the best by what he can know), pessimistic (as if he knew
             the bag too), static (the best by static equity).
         candidates: So many moves, the best by static equity, and the pass. [default: 24 with one
             tile in the bag, fewer with more]
         top: So many of them are shown.
-        memory: At most so much for what was learnt of positions, as 256M or 1G. [default: 256M]
+        memory: At most so much for what was learnt of positions, as 256M or 1G.
         threads: How many search at once.
         lexicon: An embedded lexicon, or a word list or KWG file.
         leaves: trained, formula, or a leave table (KLV2). [default: the players' own]

@@ -58,7 +58,15 @@ def _memory(_type: Any, tokens: Sequence[Token]) -> int:
     return _parse_memory(tokens[0].value)
 
 
-Memory: TypeAlias = Annotated[int, Parameter(name="--memory", converter=_memory)]
+def _written(memory: int) -> str:
+    unit = max((one for one in _UNITS if not memory % (1 << _UNITS[one])), key=_UNITS.__getitem__)
+    return f"{memory >> _UNITS[unit]}{unit}"
+
+
+Memory: TypeAlias = Annotated[
+    int,
+    Parameter(name="--memory", converter=_memory, metavar="MEMORY", show_default=_written),
+]
 """Bytes, given as ``256M`` or ``1G``."""
 
 

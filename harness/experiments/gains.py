@@ -35,6 +35,7 @@ from engine.tracking import Tracker
 from lexicons.tables import leaves_for
 from lexicons.win_probability import WinProbabilities
 
+from ..figures import counted
 from ..significance import mean_and_error
 from .games import Meeting, replayed
 from .watching import Games, Seen, judges_for, take_in, told
@@ -239,9 +240,9 @@ def _groups(turns: _Turns) -> Iterator[tuple[str, str, _Turns]]:
         some = [one for one in turns if least <= one[1]["unseen"] <= most]
         yield "unseen", f"{least}–{most} tiles unseen", some
     for placed in range(8):
-        tiles = "1 tile" if placed == 1 else f"{placed} tiles"
         some = [one for one in turns if one[1]["placed"] == placed]
-        yield "placed", f"{tiles} placed" if placed else "exchanged or passed", some
+        what = f"{counted(placed, 'tile')} placed" if placed else "exchanged or passed"
+        yield "placed", what, some
 
 
 def _row(player: str, by: str, name: str, turns: _Turns, games: int) -> GainRow:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -200,23 +198,3 @@ def test_files_that_are_no_files_of_tokens(tilewire: CommandLine, tmp_path: Path
     assert tilewire("token", "eve", "--tokens", tmp_path) == 2
     assert "can't be written" in tilewire.err
     assert tilewire.out == ""
-
-
-# --- what a command costs -----------------------------------------------------------------------
-
-
-def test_help_imports_no_command() -> None:
-    code = (
-        "import sys; from harness.cli import app; app(['--help'], result_action='return_none');"
-        "sys.exit(any(m in sys.modules for m in ('numba', 'numpy', 'engine', 'websockets')))"
-    )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
-        == 0
-    )
-
-
-@pytest.mark.parametrize("name", ["show", "watch", "lexicon", "token"])
-def test_commands_do_without_numba(name: str) -> None:
-    code = f"import sys, harness.cli.{name}; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

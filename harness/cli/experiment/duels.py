@@ -1,4 +1,4 @@
-"""``tilewire experiment``: players against each other, in kernels or turn by turn."""
+"""``experiment duel`` and ``experiment cs221``: simple players, in kernels or turn by turn."""
 
 from __future__ import annotations
 
@@ -9,62 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from .. import figures
-from .against import COLUMNS, AgainstEngine
-from .failing import CommandFailed
-from .field import load_field
-from .long_runs import going_on, telling, with_error
-from .options import (
+from ... import figures
+from ..failing import CommandFailed
+from ..field import load_field
+from ..long_runs import going_on, telling, with_error
+from ..options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
     ThreadsOption,
     load_words,
 )
+from .engine_table import COLUMNS, AgainstEngine
 
 if TYPE_CHECKING:
-    from ..experiments.duel import Duel, Judge
-    from ..field import Field
+    from ...experiments.duel import Duel, Judge
+    from ...field import Field
 
-__all__ = ["app"]
-
-app = App(name="experiment", help="Play whole games to see who is better, and by what.")
-
-_MEASURES = {
-    "regret": "Choose moves by short simulations, and see by long ones what each choice costs.",
-    "coverage": "See how often the intervals of short simulations hold what long ones find.",
-}
-_STRENGTHS = {
-    "table1": "See what knowing the opponent's rack is worth: full-knowledge against sim.",
-    "table2": "See what guessing the opponent's rack is worth: infer against sim.",
-    "baselines": "See what static, sim, full-knowledge and infer are worth, each against the next.",
-}
-_BELIEFS = {
-    "calibration": "See how well leaves are guessed, in games where the truth is known.",
-    "styles": "See whether learning what kind of player one meets pays within one game.",
-}
-_GAINS = {
-    "gains": "See where guessing the opponent's rack pays: by tiles unseen, and by tiles played.",
-}
-_ENDINGS = {
-    "endings": "See what solving endgames gains on static play, from when the bag is empty.",
-}
-_LATE = {
-    "preendings": "See what solving pre-endgames gains on simulating them.",
-    "late": "Play from seven tiles in the bag or fewer on clocks, one player against another.",
-}
-for _module, _commands in (
-    ("measure", _MEASURES),
-    ("strength", _STRENGTHS),
-    ("believing", _BELIEFS),
-    ("gains", _GAINS),
-    ("endings", _ENDINGS),
-    ("late", _LATE),
-):
-    for _name, _help in _commands.items():
-        app.command(f"harness.cli.{_module}:{_name}", name=_name, help=_help)
+__all__ = ["cs221", "duel"]
 
 
 @Parameter(name="*")
@@ -94,7 +58,6 @@ class _Playing:
         print("\n\n".join(figures.table(COLUMNS, list(map(_row, one))) for one in tables))
 
 
-@app.command
 def duel(
     player: str, opponent: str, /, *, games: int = 40_000, playing: _Playing | None = None
 ) -> None:
@@ -108,7 +71,7 @@ def duel(
         playing: With what.
     """
     playing = playing or _Playing()
-    from ..experiments.duel import play_duel
+    from ...experiments.duel import play_duel
 
     field = playing.field(None)
     judges = _judge(player, field), _judge(opponent, field)
@@ -127,7 +90,6 @@ def duel(
     playing.show([found])
 
 
-@app.command
 def cs221(
     *,
     games: int = 300,
@@ -165,7 +127,7 @@ def cs221(
     against.check_unused()
     from lexicons.rack_features import leave_table, shipped_rack_weights
 
-    from ..experiments.cs221 import measure_cs221, measure_sampling
+    from ...experiments.cs221 import measure_cs221, measure_sampling
 
     field = playing.field(leaves)
     racks = leave_table(shipped_rack_weights(), field.rules.distribution)
@@ -187,7 +149,7 @@ def _judge(name: str, field: Field) -> Judge:
     from engine.evaluation import PLAIN
     from lexicons.rack_features import leave_table, shipped_rack_weights
 
-    from ..experiments.duel import Judge, greedy, static, vanilla
+    from ...experiments.duel import Judge, greedy, static, vanilla
 
     if name == "greedy":
         return greedy(field.leaves)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from .. import figures
-from .failing import CommandFailed
-from .field import load_field
-from .long_runs import (
+from ... import figures
+from ..failing import CommandFailed
+from ..field import load_field
+from ..long_runs import (
     check_counts,
     fill,
     going_on,
@@ -23,14 +23,14 @@ from .long_runs import (
     telling,
     with_error,
 )
-from .options import JsonOption, LexiconOption, load_words, say
+from ..options import JsonOption, LexiconOption, load_words, say
 
 if TYPE_CHECKING:
-    from ..experiments.calibration import BinRow, Calibration, LossRow
-    from ..experiments.games import Meeting
-    from ..experiments.lines import Lines
-    from ..experiments.styles import StyleRow
-    from ..experiments.watching import Games
+    from ...experiments.calibration import BinRow, Calibration, LossRow
+    from ...experiments.games import Meeting
+    from ...experiments.lines import Lines
+    from ...experiments.styles import StyleRow
+    from ...experiments.watching import Games
 
 __all__ = ["calibration", "styles"]
 
@@ -59,7 +59,7 @@ class _Watching:
         from bot.registry import create_player, load_factory
         from bot.seat_text import parse_seat
 
-        from ..experiments.games import Meeting
+        from ...experiments.games import Meeting
 
         check_counts(racks=self.racks, workers=self.workers)
         field = load_field(load_words(self.lexicon))
@@ -114,8 +114,8 @@ def calibration(
     check_counts(positions=positions)
     if not 0 <= doubt <= 1:
         raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
-    from ..experiments.calibration import Calibration, bin_rows, loss_rows
-    from ..experiments.lines import open_lines
+    from ...experiments.calibration import Calibration, bin_rows, loss_rows
+    from ...experiments.lines import open_lines
 
     meeting = watching.meeting((seat, seat))
     asked = Calibration(meeting, _given_games(from_, meeting), watching.racks)
@@ -138,7 +138,7 @@ def calibration(
 
 
 def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
-    from ..experiments.watching import read_games
+    from ...experiments.watching import read_games
 
     if path is None:
         return None
@@ -149,8 +149,8 @@ def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
 def _calibrate(
     asked: Calibration, lines: Lines, positions: int, workers: int
 ) -> list[dict[str, Any]]:
-    from ..crew import open_crew
-    from ..experiments.calibration import calibrate
+    from ...crew import open_crew
+    from ...experiments.calibration import calibrate
 
     with open_crew(workers, tell=say) as crew:
         records = calibrate(asked, lines, positions, crew, telling(positions, "positions"))
@@ -161,7 +161,7 @@ def _calibrate(
 
 
 def _draw(losses: Sequence[LossRow], bins: Sequence[BinRow], path: Path) -> None:
-    from ..experiments.calibration_plot import draw_calibration
+    from ...experiments.calibration_plot import draw_calibration
 
     with sentences("--plot", path):
         draw_calibration(losses, bins, path)
@@ -189,9 +189,9 @@ def styles(
     watching = watching or _Watching()
     if games < 2 or games % 2:
         raise CommandFailed(f"--games {games}: they come in pairs")
-    from ..crew import open_crew
-    from ..experiments.lines import open_lines
-    from ..experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
+    from ...crew import open_crew
+    from ...experiments.lines import open_lines
+    from ...experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
 
     names = opponents.split(",")
     asked = [

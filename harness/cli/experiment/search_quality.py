@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
-from .. import figures
-from .failing import CommandFailed
-from .field import load_chances, load_field
-from .long_runs import check_cores, check_counts, show_rows, with_error, work_through
-from .options import (
+from ... import figures
+from ..failing import CommandFailed
+from ..field import load_chances, load_field
+from ..long_runs import check_cores, check_counts, show_rows, with_error, work_through
+from ..options import (
     Duration,
     JsonOption,
     LeavesOption,
@@ -24,9 +24,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..experiments.coverage import CoverageRow
-    from ..experiments.regret import RegretRow
-    from ..experiments.searches import Ground
+    from ...experiments.coverage import CoverageRow
+    from ...experiments.regret import RegretRow
+    from ...experiments.searches import Ground
 
 __all__ = ["coverage", "regret"]
 
@@ -56,7 +56,7 @@ class _Searching:
     def ground(self) -> Ground:
         """Load what is searched with, or fail with a sentence."""
         check_counts(candidates=self.candidates, plies=self.plies, workers=self.workers)
-        from ..experiments.searches import Ground
+        from ...experiments.searches import Ground
 
         field = load_field(load_words(self.lexicon), self.leaves, self.winprob)
         chances = load_chances(field, self.winprob)
@@ -98,7 +98,7 @@ def regret(
     named, times_ms = _rules(rules), tuple(map(_milliseconds, times.split(",")))
     if reference < 1:
         raise CommandFailed("--reference is a millisecond or more")
-    from ..experiments.regret import Question, regret_rows, regrets_in
+    from ...experiments.regret import Question, regret_rows, regrets_in
 
     ground = searching.ground()
     settings = {
@@ -148,7 +148,7 @@ def coverage(
     searching = searching or _Searching()
     check_counts(positions=positions, rollouts=rollouts, times=times)
     named = _rules(rules)
-    from ..experiments.coverage import Comparison, coverage_rows, covered_in
+    from ...experiments.coverage import Comparison, coverage_rows, covered_in
 
     ground = searching.ground()
     settings = {

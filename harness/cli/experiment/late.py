@@ -1,4 +1,4 @@
-"""``experiment preendings`` and ``experiment late``: what solving the ends of games is worth."""
+"""``experiment endings``, ``preendings`` and ``late``: what solving the ends of games is worth."""
 
 from __future__ import annotations
 
@@ -8,21 +8,61 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from .. import figures
-from .failing import CommandFailed
-from .long_runs import check_cores, check_counts, with_error
-from .options import Duration
-from .over_positions import OverPositions, Records, check_memory
-from .preendgame import ModelName
-from .solving import USUAL_MEMORY, Memory, check_numbers
+from ... import figures
+from ..failing import CommandFailed
+from ..long_runs import check_cores, check_counts, show_rows, with_error
+from ..options import Duration
+from ..position_runs import PositionRun, Records, check_memory, check_time
+from ..preendgame import ModelName
+from ..solving import USUAL_MEMORY, Memory, check_numbers
 
 if TYPE_CHECKING:
-    from ..experiments.late_games import LateRow, ThinkingRow
-    from ..experiments.preendings import PreEndingsRow
+    from ...experiments.late_games import LateRow, ThinkingRow
+    from ...experiments.played_out import PlayedOut
+    from ...experiments.preendings import PreEndingsRow
 
-__all__ = ["late", "preendings"]
+__all__ = ["endings", "late", "preendings"]
 
 ChooserName: TypeAlias = Literal["preendgame", "champion"]
+
+
+def endings(
+    *,
+    positions: int = 1_000,
+    time: Duration = 1_000,
+    memory: Memory = USUAL_MEMORY,
+    solving: PositionRun | None = None,
+) -> None:
+    """See what solving endgames gains on static play, from the moment the bag is empty.
+
+    Each position is played twice, the solver once in either seat.
+
+    Args:
+        positions: How many, each the first with an empty bag of a game of its own.
+        time: For a turn of the solver.
+        memory: That the solver may take.
+        solving: With what.
+    """
+    solving = solving or PositionRun()
+    check_counts(positions=positions)
+    check_time(time, solving.workers)
+    from ...experiments.played_out import PlayingOut, played_out, played_out_row
+
+    field = solving.field()
+    check_memory(memory)
+
+    def show(records: Records) -> None:
+        show_rows([played_out_row(records)], _PLAYED_OUT, _played_out_row, solving.json_)
+
+    solving.work(
+        "endings",
+        {"time_ms": time, "memory": memory},
+        positions,
+        played_out,
+        PlayingOut(field, solving.seed, time, memory),
+        field,
+        show,
+    )
 
 
 def preendings(
@@ -35,7 +75,7 @@ def preendings(
     by: ChooserName = "preendgame",
     model: ModelName = "rational",
     memory: Memory = USUAL_MEMORY,
-    playing: OverPositions | None = None,
+    playing: PositionRun | None = None,
 ) -> None:
     """See what solving pre-endgames gains on simulating them.
 
@@ -55,14 +95,14 @@ def preendings(
         memory: That the solver may take.
         playing: With what.
     """
-    playing = playing or OverPositions()
+    playing = playing or PositionRun()
     check_counts(positions=positions)
     check_numbers(time=time, proof=proof, within=within)
     check_cores(playing.workers)
     field = playing.field()
     from engine.preendgame import MOST_IN_BAG
 
-    from ..experiments.preendings import PreEndings, chosen_in, preendings_row
+    from ...experiments.preendings import PreEndings, chosen_in, preendings_row
 
     if not 1 <= bag <= MOST_IN_BAG:
         raise CommandFailed(f"--bag {bag}: a pre-endgame has 1 to {MOST_IN_BAG} tiles in it")
@@ -97,7 +137,7 @@ def late(
     positions: int = 2_000,
     clock: Duration = 60_000,
     once: Annotated[bool, Parameter(name="--once", negative="")] = False,
-    playing: OverPositions | None = None,
+    playing: PositionRun | None = None,
 ) -> None:
     """Play one player against another from where the bag has seven tiles or fewer, on clocks.
 
@@ -110,12 +150,12 @@ def late(
         once: Play each position once, with the player on turn in every other one.
         playing: With what.
     """
-    playing = playing or OverPositions()
+    playing = playing or PositionRun()
     check_counts(positions=positions)
     check_numbers(clock=clock)
     check_cores(playing.workers)
     field = playing.field()
-    from ..experiments.late_games import (
+    from ...experiments.late_games import (
         LateGames,
         late_games,
         late_row,
@@ -151,6 +191,28 @@ def late(
 
 
 # --- what is told ---------------------------------------------------------------------------------
+
+_PLAYED_OUT = (
+    "positions",
+    "gain, points a game (95 %)",
+    "games won (95 %)",
+    "proven at once",
+    "won for sure",
+    "lost nonetheless",
+    "short of what was proven",
+)
+
+
+def _played_out_row(row: PlayedOut) -> tuple[str, ...]:
+    return (
+        f"{row.positions:,}",
+        with_error(row.gain, row.gain_error, 2, sign=True),
+        with_error(row.won, row.won_error, 1, times=100, unit=" %"),
+        f"{row.proven:,} of {2 * row.positions:,}",
+        f"{row.won_for_sure:,}",
+        f"{row.lost_nonetheless:,}",
+        f"{row.short:,}",
+    )
 
 
 def _preendings_figures(row: PreEndingsRow) -> list[tuple[str, str]]:

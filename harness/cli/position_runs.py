@@ -1,4 +1,4 @@
-"""What commands have in common that work something out in one position after another."""
+"""What long runs have in common that work something out in one position after another."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cyclopts import Parameter
 
 from .failing import CommandFailed
 from .field import load_field
-from .long_runs import check_counts, work_through
+from .long_runs import check_cores, check_counts, work_through
 from .options import JsonOption, LeavesOption, LexiconOption, load_words
 
 if TYPE_CHECKING:
     from ..field import Field
 
-__all__ = ["OverPositions", "Records", "check_memory"]
+__all__ = ["PositionRun", "Records", "check_memory", "check_time"]
 
 Records: TypeAlias = Sequence[dict[str, Any]]
 
@@ -27,7 +27,7 @@ _Common = TypeVar("_Common")
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class OverPositions:
+class PositionRun:
     """What is played with, and how it is shown."""
 
     lexicon: LexiconOption = "scowl"
@@ -97,3 +97,10 @@ def check_memory(memory: int, threads: int = 1) -> None:
 
     if memory < (least := least_memory(threads)):
         raise CommandFailed(f"--memory: with threads: {threads} it takes {least >> 20}M or more")
+
+
+def check_time(time_ms: int, workers: int, threads: int = 1) -> None:
+    """See that solvers have time, and a core for each thread, or fail."""
+    if time_ms < 1:
+        raise CommandFailed("--time is a millisecond or more")
+    check_cores(workers, threads)

@@ -1,4 +1,4 @@
-"""``bench endgame`` and ``endgame-check``, ``experiment endings``: the solver of endgames."""
+"""``bench endgame`` and ``endgame-check``: how soon endgames are proven, and whether rightly."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from .. import figures
-from .failing import CommandFailed
-from .long_runs import check_cores, check_counts, show_rows, with_error
-from .options import Duration, ThreadsOption
-from .over_positions import OverPositions, Records, check_memory
-from .solving import USUAL_MEMORY, Memory
+from ... import figures
+from ..failing import CommandFailed
+from ..long_runs import check_counts, show_rows
+from ..options import Duration, ThreadsOption
+from ..position_runs import PositionRun, Records, check_memory, check_time
+from ..solving import USUAL_MEMORY, Memory
 
 if TYPE_CHECKING:
-    from ..bench.endgame_check import CheckRow
-    from ..experiments.played_out import PlayedOut
+    from ...bench.endgame_check import CheckRow
 
-__all__ = ["endgame", "endgame_check", "endings"]
+__all__ = ["endgame", "endgame_check"]
 
 
 def endgame(
@@ -26,7 +25,7 @@ def endgame(
     time: Duration = 30_000,
     memory: Memory = USUAL_MEMORY,
     threads: ThreadsOption = 1,
-    solving: OverPositions | None = None,
+    solving: PositionRun | None = None,
 ) -> None:
     """Solve endgames of static games; print how soon they are proven, and how good values are then.
 
@@ -37,10 +36,10 @@ def endgame(
         threads: That it searches with.
         solving: With what.
     """
-    solving = solving or OverPositions()
+    solving = solving or PositionRun()
     check_counts(positions=positions, threads=threads)
-    _check_time(time, solving.workers, threads)
-    from ..bench.endgame import Proving, endgame_summary, proven_in
+    check_time(time, solving.workers, threads)
+    from ...bench.endgame import Proving, endgame_summary, proven_in
 
     field = solving.field()
     check_memory(memory, threads)
@@ -64,7 +63,7 @@ def endgame(
 
 
 def endgame_check(
-    *, small: int = 500, real: int = 200, nodes: int = 20_000, solving: OverPositions | None = None
+    *, small: int = 500, real: int = 200, nodes: int = 20_000, solving: PositionRun | None = None
 ) -> None:
     """See whether proven values of endgames are right: by plain minimax, and by each other.
 
@@ -76,11 +75,11 @@ def endgame_check(
         nodes: That the first proof of a real one may take; those that take more are passed over.
         solving: With what.
     """
-    solving = solving or OverPositions()
+    solving = solving or PositionRun()
     check_counts(nodes=nodes)
     if min(small, real) < 0 or not small + real:
         raise CommandFailed(f"--small {small} --real {real}: there is at least one endgame")
-    from ..bench.endgame_check import Checking, check_rows, checked, differences
+    from ...bench.endgame_check import Checking, check_rows, checked, differences
 
     field = solving.field()
     wrong = 0
@@ -110,67 +109,9 @@ def endgame_check(
         raise CommandFailed(f"{wrong} comparisons differ", status=1)
 
 
-def endings(
-    *,
-    positions: int = 1_000,
-    time: Duration = 1_000,
-    memory: Memory = USUAL_MEMORY,
-    solving: OverPositions | None = None,
-) -> None:
-    """See what solving endgames gains on static play, from the moment the bag is empty.
-
-    Each position is played twice, the solver once in either seat.
-
-    Args:
-        positions: How many, each the first with an empty bag of a game of its own.
-        time: For a turn of the solver.
-        memory: That the solver may take.
-        solving: With what.
-    """
-    solving = solving or OverPositions()
-    check_counts(positions=positions)
-    _check_time(time, solving.workers)
-    from ..experiments.played_out import PlayingOut, played_out, played_out_row
-
-    field = solving.field()
-    check_memory(memory)
-
-    def show(records: Records) -> None:
-        show_rows([played_out_row(records)], _PLAYED_OUT, _played_out_row, solving.json_)
-
-    solving.work(
-        "endings",
-        {"time_ms": time, "memory": memory},
-        positions,
-        played_out,
-        PlayingOut(field, solving.seed, time, memory),
-        field,
-        show,
-    )
-
-
-# --- what is given --------------------------------------------------------------------------------
-
-
-def _check_time(time_ms: int, workers: int, threads: int = 1) -> None:
-    """See that solvers have time, and a core for each thread, or fail."""
-    if time_ms < 1:
-        raise CommandFailed("--time is a millisecond or more")
-    check_cores(workers, threads)
-
-
 # --- what is told ---------------------------------------------------------------------------------
 
 _CHECK = ("endgames", "by", "compared", "differ", "not proven")
-_PLAYED_OUT = (
-    "positions",
-    "gain, points a game (95 %)",
-    "games won (95 %)",
-    "proven at once",
-    "won for sure",
-    "lost nonetheless",
-    "short of what was proven",
-)
 
 
 def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -192,15 +133,3 @@ def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _check_row(row: CheckRow) -> tuple[str, ...]:
     return row.endgames, row.what, f"{row.compared:,}", f"{row.differ:,}", f"{row.unproven:,}"
-
-
-def _played_out_row(row: PlayedOut) -> tuple[str, ...]:
-    return (
-        f"{row.positions:,}",
-        with_error(row.gain, row.gain_error, 2, sign=True),
-        with_error(row.won, row.won_error, 1, times=100, unit=" %"),
-        f"{row.proven:,} of {2 * row.positions:,}",
-        f"{row.won_for_sure:,}",
-        f"{row.lost_nonetheless:,}",
-        f"{row.short:,}",
-    )

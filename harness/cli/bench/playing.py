@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cyclopts import Parameter
 
-from .failing import CommandFailed
-from .field import load_field
-from .options import (
+from ..failing import CommandFailed
+from ..field import load_field
+from ..options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
@@ -21,7 +21,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..field import Field
+    from ...field import Field
 
 __all__ = ["SYNTHETIC", "Playing"]
 
@@ -56,7 +56,7 @@ class Playing:
         lexicon = load_words(self.lexicon)
         from lexicons.tables import FORMULA
 
-        from ..bench.selfplay import sample_words
+        from ...bench.selfplay import sample_words
 
         if self.words is not None:
             try:

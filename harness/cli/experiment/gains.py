@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from .. import figures
-from .failing import CommandFailed
-from .field import load_chances, load_field
-from .long_runs import (
+from ... import figures
+from ..failing import CommandFailed
+from ..field import load_chances, load_field
+from ..long_runs import (
     check_counts,
     sentences,
     show_rows,
@@ -20,10 +20,10 @@ from .long_runs import (
     with_error,
     work_through,
 )
-from .options import JsonOption, LexiconOption, load_words, say
+from ..options import JsonOption, LexiconOption, load_words, say
 
 if TYPE_CHECKING:
-    from ..experiments.gains import GainRow, Gains
+    from ...experiments.gains import GainRow, Gains
 
 __all__ = ["gains"]
 
@@ -64,7 +64,7 @@ def gains(
         json_: Print JSON, a list of rows.
     """
     check_counts(games=games, rollouts=rollouts, truth=truth, racks=racks, workers=workers)
-    from ..experiments.gains import gain_rows, gains_in
+    from ...experiments.gains import gain_rows, gains_in
 
     asked = _asked(from_, lexicon, seat, (racks, rollouts, truth))
     there = asked.pairs()
@@ -93,9 +93,9 @@ def gains(
 
 def _asked(path: Path, lexicon: str, seat: str, counts: tuple[int, int, int]) -> Gains:
     """Load what is worked with, or fail with a sentence."""
-    from ..experiments.gains import Gains
-    from ..experiments.games import Meeting
-    from ..experiments.watching import read_games
+    from ...experiments.gains import Gains
+    from ...experiments.games import Meeting
+    from ...experiments.watching import read_games
 
     field = load_field(load_words(lexicon))
     chances = load_chances(field, None)
@@ -152,7 +152,7 @@ def _row(row: GainRow) -> tuple[str, ...]:
 
 
 def _draw(rows: Sequence[GainRow], path: Path) -> None:
-    from ..experiments.plots import draw_gains
+    from ...experiments.plots import draw_gains
 
     with sentences("--plot", path):
         draw_gains(rows, path)

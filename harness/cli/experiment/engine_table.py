@@ -13,16 +13,16 @@ from cyclopts import Parameter
 
 from bot.cores import usable_cores
 
-from .. import figures
-from ..clock import LOCAL_READY_MS
-from .failing import CommandFailed
-from .long_runs import check_counts, going_on, sentences, telling, with_error
-from .options import Duration, equip, load_equipped, log_to_stderr, run, say_once
+from ... import figures
+from ...clock import LOCAL_READY_MS
+from ..failing import CommandFailed
+from ..long_runs import check_counts, going_on, sentences, telling, with_error
+from ..options import Duration, equip, load_equipped, log_to_stderr, run, say_once
 
 if TYPE_CHECKING:
     from protocol.parts import TimeControl
 
-    from ..experiments.engine_table import EngineRow, EngineTable
+    from ...experiments.engine_table import EngineRow, EngineTable
 
 __all__ = ["COLUMNS", "AgainstEngine"]
 
@@ -61,9 +61,9 @@ class AgainstEngine:
         as_json: bool,
     ) -> None:
         """Play what is missing and show all that there is, also when it is stopped."""
-        from ..experiments.engine_table import CHALLENGERS, EngineTable
-        from ..journal import JournalError
-        from ..match import MatchError
+        from ...experiments.engine_table import CHALLENGERS, EngineTable
+        from ...journal import JournalError
+        from ...match import MatchError
 
         log_to_stderr(False)
         check_counts(games=games, threads=concurrency)
@@ -104,7 +104,7 @@ class AgainstEngine:
         return TimeControl(initial_ms=self.time or 25 * 60_000, ready_ms=LOCAL_READY_MS)
 
     def _show(self, table: EngineTable, as_json: bool) -> None:
-        from ..experiments.engine_table import draw_differences
+        from ...experiments.engine_table import draw_differences
 
         found = table.rows()
         if as_json:

@@ -1,0 +1,26 @@
+"""``tilewire bench``."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+from . import endgames, engine, serving
+
+__all__ = ["app"]
+
+app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
+
+for _command in (
+    engine.selfplay,
+    engine.generate,
+    engine.sim,
+    engine.infer,
+    engine.adjustments,
+    endgames.endgame,
+    endgames.endgame_check,
+    serving.deadlines,
+    serving.faults,
+    serving.server,
+    serving.siu,
+):
+    app.command(_command)

@@ -1,0 +1,148 @@
+"""``bench selfplay``, ``generate``, ``sim``, ``infer`` and ``adjustments``: the engine alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ...figures import figure_rows, number, share, table
+from ..failing import CommandFailed
+from ..field import load_chances
+from .playing import Playing
+
+if TYPE_CHECKING:
+    from ...bench.selfplay import Bench
+    from ...field import Field
+
+__all__ = ["adjustments", "generate", "infer", "selfplay", "sim"]
+
+
+def selfplay(*, games: int = 2_000, playing: Playing | None = None) -> None:
+    """Play games between two static players; print how many a second.
+
+    Args:
+        games: How many.
+        playing: With what.
+    """
+    from ...bench.selfplay import measure_selfplay
+
+    playing = playing or Playing()
+    _print(playing.measure(measure_selfplay, games), as_json=playing.json_)
+
+
+def generate(*, games: int = 200, playing: Playing | None = None) -> None:
+    """List all placements in each position of static games; print how long one takes.
+
+    Args:
+        games: Whose positions; each thread has some of its own.
+        playing: With what.
+    """
+    from ...bench.selfplay import measure_generation
+
+    playing = playing or Playing()
+    _print(playing.measure(measure_generation, games), as_json=playing.json_)
+
+
+def sim(
+    *,
+    rollouts: int = 10_000,
+    candidates: int = 15,
+    plies: int | None = None,
+    position: str | None = None,
+    stages: Annotated[bool, Parameter(negative="")] = False,
+    playing: Playing | None = None,
+) -> None:
+    """Simulate a position; print how many rollouts of a candidate are made a second.
+
+    Args:
+        rollouts: How many in each of five runs, whose median is printed.
+        candidates: How many moves of the highest static equity are rolled out, each as often.
+        plies: Turns after a candidate. [default: 2, and then 4]
+        position: A position (CGP). [default: one in mid-game]
+        stages: Simulate eight positions of each stage of the game instead.
+        playing: With what.
+    """
+    playing = playing or Playing()
+    if stages and position is not None:
+        raise CommandFailed("--stages has positions of its own; leave --position out")
+    from ...bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
+
+    def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
+        depths = (2, 4) if plies is None else (plies,)
+        what = Simulating(load_chances(field, playing.winprob), candidates, depths, rollouts)
+        if stages:
+            return measure_stages(field, what, threads, seed)
+        return measure_sim(field, what, position or MID_GAME, threads, seed)
+
+    _print(playing.measure(measure, rollouts), as_json=playing.json_)
+
+
+def infer(*, plays: int = 20, playing: Playing | None = None) -> None:
+    """Work out what plays tell that keep two to five tiles; print how long it takes.
+
+    Args:
+        plays: How many of each.
+        playing: With what; in one thread.
+    """
+    from ...bench.infer import measure_infer
+
+    playing = playing or Playing()
+    try:
+        found = measure_infer(playing.field(), plays, playing.seed)
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+    if playing.json_:
+        print(json.dumps(dataclasses.asdict(found)))
+        return
+    heads = ("kept", "model", "plays", "leaves", "ms", "most ms", "µs a leaf", "survive", "sample")
+    for rows in (found.rows, found.within_budget):
+        cells = [
+            (
+                str(one.kept),
+                one.model,
+                str(one.plays),
+                f"{one.leaves:,.0f}",
+                number(one.ms),
+                number(one.most_ms),
+                number(one.us_a_leaf, 2),
+                share(one.surviving),
+                f"{one.effective:,.0f}",
+            )
+            for one in rows
+        ]
+        print(table(heads, cells), end="\n\n" if rows is found.rows else "\n")
+    print(
+        "All leaves; below as many of five tiles as 0.3 s allow. The sample is the effective size."
+    )
+
+
+def adjustments(*, games: int = 20_000, playing: Playing | None = None) -> None:
+    """Play with and without each adjustment of the static evaluation; print what it is worth.
+
+    Args:
+        games: How many for each, in pairs with the same draws.
+        playing: With what.
+    """
+    from ...bench.adjustments import measure_adjustments
+
+    playing = playing or Playing()
+    found = playing.measure(measure_adjustments, games)
+    if playing.json_:
+        print(json.dumps([dataclasses.asdict(one) for one in found]))
+        return
+    rows = [
+        (one.name, f"{one.spread:+.2f} ± {one.error:.2f}", f"{one.wins:.2%}", f"{one.games:,}")
+        for one in found
+    ]
+    print(table(("with it", "points a game", "wins", "games"), rows))
+
+
+def _print(bench: Bench, *, as_json: bool) -> None:
+    figures = dataclasses.asdict(bench)
+    if as_json:
+        print(json.dumps(figures, ensure_ascii=False))
+        return
+    print(table(("figure", "value"), figure_rows(figures)))

@@ -1,0 +1,76 @@
+"""``tilewire --help`` and the pages of commands: what they tell, and what they cost."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from command_line import CommandLine
+from cyclopts import App
+
+from harness.cli import COMMANDS, command_line
+from harness.cli.options import parse_duration, write_duration
+
+
+def commands(group: App, *above: str) -> Iterator[tuple[str, ...]]:
+    for name in group:
+        if not name.startswith("-"):
+            yield (*above, name)
+            yield from commands(group[name], *above, name)
+
+
+EVERY = list(commands(command_line(*COMMANDS)))
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_a_page_tells_all_that_the_command_does(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    assert tilewire(*command, "--help") == 0
+    function = command_line(*COMMANDS).parse_commands(command)[1][-1].default_command
+    if function is not None:
+        told = (inspect.getdoc(function) or "").partition("Args:")[0].replace("`", "")
+        for paragraph in told.split("\n\n"):
+            assert " ".join(paragraph.split()) in tilewire.out
+    assert "default: False" not in tilewire.out
+    assert all(line.count("[default:") < 2 for line in tilewire.out.splitlines())
+
+
+def test_defaults_are_written_as_they_would_be_given(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    assert tilewire("experiment", "late", "--help") == 0
+    assert "--clock DURATION" in tilewire.out
+    assert "[default: 1m]" in tilewire.out
+    assert "[default: champion champion?exact=no]" in tilewire.out
+    assert tilewire("endgame", "--help") == 0
+    assert "--memory MEMORY" in tilewire.out
+    assert "[default: 256M]" in tilewire.out
+
+
+@pytest.mark.parametrize("ms", [0, 1, 250, 1_000, 1_500, 60_000, 90_000, 1_500_000, 5_400_000])
+def test_a_duration_is_written_as_it_is_read(ms: int) -> None:
+    assert parse_duration(write_duration(ms)) == ms
+
+
+def test_help_imports_no_command() -> None:
+    code = (
+        "import sys; from harness.cli import COMMANDS, command_line;"
+        "command_line()(['--help'], result_action='return_none');"
+        "sys.exit(any(m in sys.modules for m in ('numba', 'numpy', 'engine', 'websockets')))"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
+        == 0
+    )
+
+
+@pytest.mark.parametrize("name", ["show", "watch", "lexicon", "token"])
+def test_commands_do_without_numba(name: str) -> None:
+    code = f"import sys, harness.cli.{name}; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
