@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from asyncio import FIRST_COMPLETED
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -306,11 +307,20 @@ class Lobby:
         )
         return GameList(games=games[:500])
 
-    async def drain(self, patience_s: float) -> int:
-        """Begin no game; wait for those that are on, and say how many are left unfinished."""
+    async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
+        """Begin no game; wait for those that are on, and say how many are left unfinished.
+
+        Args:
+            patience_s: the longest that they are waited for.
+            at_once: when it is set, they are waited for no longer.
+        """
         self.closing = True
         if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=patience_s)
+            over = asyncio.ensure_future(asyncio.wait(self._tasks.values()))
+            hurry = asyncio.ensure_future(at_once.wait())
+            await asyncio.wait((over, hurry), timeout=patience_s, return_when=FIRST_COMPLETED)
+            over.cancel()
+            hurry.cancel()
         left = [game for game, host in self.games.items() if host.book.ended is None]
         for game in left:
             self._tasks[game].cancel()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.parts import TimeControl
-from protocol.websocket import WebSocketChannel, listen
+from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
 from .host import GameHost
 from .journal import Journal
@@ -124,21 +125,26 @@ class MatchServer:
         self.port = next(iter(self._server.sockets)).getsockname()[1]
         log.info("listening", host=config.host, port=self.port, bots=sorted(self._bots))
 
-    async def stop(self) -> int:
-        """Take nobody new, let games end, close; say how many games are left to be resumed."""
+    async def stop(self, at_once: asyncio.Event | None = None) -> int:
+        """Take nobody new, let games end, close; say how many games are left to be resumed.
+
+        Args:
+            at_once: when it is set, games are waited for no longer.
+        """
         assert self._server is not None, "the server was not started"
-        left = await self._lobby.drain(self._config.drain_s)
+        left = await self._lobby.drain(self._config.drain_s, at_once or asyncio.Event())
         self._server.close(code=1001, reason="the server is closing")
         await self._server.wait_closed()
         await self._lag.__aexit__(None, None, None)
         return left
 
-    def _on_http(self, request: Request) -> tuple[int, str] | None:
+    def _on_http(self, request: Request) -> HttpAnswer | None:
         if request.path == "/healthz":
             status = "closing" if self._lobby.closing else "ok"
-            return 200, f'{{"status": "{status}", "games": {len(self._lobby.games)}}}\n'
+            health = {"status": status, "games": len(self._lobby.games)}
+            return HttpAnswer(200, json.dumps(health) + "\n", "application/json")
         if self._connections >= self._config.max_connections:
-            return 503, "too many connections, try again later\n"
+            return HttpAnswer(503, "too many connections, try again later\n")
         return None
 
     # --- a connection ---------------------------------------------------------------------------

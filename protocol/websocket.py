@@ -13,7 +13,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
@@ -28,7 +28,7 @@ from .codec import CODECS, MAX_FRAME, MSGPACK
 from .errors import PeerError
 from .messages import Message
 
-__all__ = ["Budgeted", "BytesBudget", "WebSocketChannel", "dial", "listen"]
+__all__ = ["Budgeted", "BytesBudget", "HttpAnswer", "WebSocketChannel", "dial", "listen"]
 
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
@@ -194,12 +194,20 @@ async def dial(
     return WebSocketChannel(connection, url)
 
 
+class HttpAnswer(NamedTuple):
+    """What a plain HTTP request gets."""
+
+    status: int
+    text: str
+    content_type: str = "text/plain; charset=utf-8"
+
+
 async def listen(
     host: str,
     port: int,
     on_channel: Callable[[WebSocketChannel, Request], Awaitable[None]],
     *,
-    on_http: Callable[[Request], tuple[int, str] | None] = lambda _request: None,
+    on_http: Callable[[Request], HttpAnswer | None] = lambda _request: None,
     tls: ssl.SSLContext | None = None,
 ) -> Server:
     """Listen for connections.
@@ -208,7 +216,7 @@ async def listen(
         host: the address to bind; ``""`` for all.
         port: 0 for any free one.
         on_channel: called for each connection; it is closed when the call returns.
-        on_http: answers a plain HTTP request (status, text), or None to let it become a WebSocket.
+        on_http: answers a plain HTTP request, or None to let it become a WebSocket.
         tls: a certificate, to serve ``wss``.
 
     Returns:
@@ -227,7 +235,12 @@ async def listen(
 
     def process_request(connection: ServerConnection, request: Request) -> Response | None:
         answer = on_http(request)
-        return None if answer is None else connection.respond(*answer)
+        if answer is None:
+            return None
+        response = connection.respond(answer.status, answer.text)
+        del response.headers["Content-Type"]
+        response.headers["Content-Type"] = answer.content_type
+        return response
 
     def choose(_connection: ServerConnection, offered: Any) -> Subprotocol | None:
         return next((name for name in offered if name in CODECS), None)

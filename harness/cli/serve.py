@@ -23,6 +23,7 @@ from protocol.parts import TimeControl
 
 from ..adapters import Context, engine_for
 from ..clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
+from ..figures import counted
 from ..journal import Journal, JournalError
 from ..seating import WorkerMaker, open_remote, seat_for
 from ..seats import Seat, Worker
@@ -273,20 +274,30 @@ async def _serve(
         await server.start()
         scheme = "wss" if config.tls else "ws"
         say(f"serving on {scheme}://{config.host}:{server.port}, journal {db}")
-        await _until_told_to_stop()
-        say(f"stopping; games may end within {config.drain_s:.0f} s")
-        left = await server.stop()
+        at_once = await _until_told_to_stop()
+        say(
+            f"stopping; games may end within {config.drain_s:.0f} s; "
+            "a second signal (Ctrl-C) ends it at once"
+        )
+        left = await server.stop(at_once)
         if left:
-            say(f"{left} games are left to be resumed at the next start")
+            are = "is" if left == 1 else "are"
+            say(f"{counted(left, 'game')} {are} left to be resumed at the next start")
     finally:
         for maker in makers.values():
             await maker.close()
         journal.close()
 
 
-async def _until_told_to_stop() -> None:
-    stopped = asyncio.Event()
+async def _until_told_to_stop() -> asyncio.Event:
+    """Wait for a signal to stop; give what is set by a second one."""
+    stop, at_once = asyncio.Event(), asyncio.Event()
+
+    def told() -> None:
+        (at_once if stop.is_set() else stop).set()
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+        loop.add_signal_handler(number, told)
+    await stop.wait()
+    return at_once

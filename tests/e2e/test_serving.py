@@ -21,6 +21,7 @@ async def health(server: Server) -> dict[str, Any]:
     def ask() -> dict[str, Any]:
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(f"{server.url.replace('ws', 'http', 1)}/healthz", timeout=10) as answer:
+            assert answer.headers["Content-Type"] == "application/json"
             told: dict[str, Any] = json.load(answer)
             return told
 
@@ -77,12 +78,24 @@ async def test_sigterm_lets_games_end(tmp_path: Path) -> None:
     assert "left" not in server.said[-1], server.said
 
 
+async def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
+    with serving(tmp_path, "--drain", "10m") as server:
+        client, _ = await begin(server, "guest")
+        server.terminate()
+        while (await health(server))["status"] != "closing":
+            pass
+        server.terminate()
+        assert await asyncio.to_thread(server.wait) == 0
+        await client.close()
+    assert "1 game is left" in server.said[-1], server.said
+
+
 async def test_sigterm_leaves_an_unfinished_game_to_the_next_start(tmp_path: Path) -> None:
     with serving(tmp_path, "--drain", "0s") as server:
         client, turn = await begin(server, "guest")
         server.terminate()
         assert await asyncio.to_thread(server.wait) == 0
-        assert "1 games are left" in server.said[-1], server.said
+        assert "1 game is left" in server.said[-1], server.said
         await client.close()
         server.start()
         back = await Client.login(server.url, "guest")

@@ -22,7 +22,7 @@ from protocol.channel import ChannelClosed, now_ms
 from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from protocol.errors import PeerError
 from protocol.messages import MESSAGES, Ping, Pong
-from protocol.websocket import BytesBudget, WebSocketChannel, dial, listen
+from protocol.websocket import BytesBudget, HttpAnswer, WebSocketChannel, dial, listen
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "tls"
 OnChannel = Callable[[WebSocketChannel, Request], Awaitable[None]]
@@ -241,13 +241,16 @@ async def test_who_is_closed_learns_the_code_and_the_reason() -> None:
 
 
 async def test_a_plain_request_can_be_answered() -> None:
-    async with server(on_http=lambda request: (200, f"hello {request.path}\n")) as url:
+    async with server(
+        on_http=lambda request: HttpAnswer(200, f"hello {request.path}\n", "text/html")
+    ) as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
         writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answer = await reader.read()
         writer.close()
         await writer.wait_closed()
     assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.count(b"Content-Type") == answer.count(b"Content-Type: text/html") == 1
     assert answer.endswith(b"hello /health\n")
 
 
