@@ -161,7 +161,7 @@ class BotRunner:
             if isinstance(content, Goodbye):
                 return f"{channel.peer} says goodbye: {content.message}"
             self._take(content, at_ms)
-        reason = f"{self.finished} games are played"
+        reason = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
         self._wire(Goodbye(code="done", message=reason))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._outbox.join(), FLUSH_S)

@@ -140,7 +140,7 @@ def _check_exchange(tiles: tuple[int, ...], rack: tuple[int, ...], rules: Rules,
     if bag < needed:
         raise IllegalMove(
             "exchange_too_few_in_bag",
-            f"an exchange needs {needed} tiles in the bag; there are {bag}",
+            f"an exchange needs {needed} tiles in the bag, which has {bag}",
         )
     _check_on_rack(tiles, rack, rules)
 

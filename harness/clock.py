@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import NamedTuple
 
+import msgspec
+
 from protocol.parts import TimeControl
 
 __all__ = ["LOCAL_READY_MS", "Clock", "TurnLimit", "check_time_control", "lag_quota_ms"]
@@ -83,8 +85,13 @@ def check_time_control(control: TimeControl) -> None:
     """See that a time control makes sense.
 
     Raises:
-        ValueError: with a sentence, where it has both an increment and overtime.
+        ValueError: with a sentence, where a time is out of bounds, or it has both an increment and
+            overtime.
     """
+    try:
+        msgspec.convert(msgspec.to_builtins(control), TimeControl)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"no such time control: {error}") from None
     if control.increment_ms and control.max_overtime_ms:
         raise ValueError(
             f"an increment ({control.increment_ms} ms) and overtime "

@@ -33,7 +33,7 @@ __all__ = ["Crew", "CrewError", "open_crew"]
 _MOST_DEATHS = 3
 """So many workers die in a row, with no share finished between them, before it is no chance."""
 _CONNECTING_S = 10
-_INSTALL = 'a cluster needs Dask: pip install "tilewire[cluster]"'
+_INSTALL = "a cluster needs Dask: pip install -e '.[cluster]' where tilewire was checked out"
 
 _Common = TypeVar("_Common")
 _Share = TypeVar("_Share")

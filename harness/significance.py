@@ -7,7 +7,6 @@ in numpy alone. What the units of a match are, ``harness.statistics`` says.
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -169,10 +168,6 @@ def _sampled_share(sizes: Ints, observed: int, random: np.random.Generator) -> f
 def student_t_quantile(probability: float, freedom: int) -> float:
     """Give the t below which a Student variable with ``freedom`` degrees lies so often.
 
-    Up to 100 degrees the finite series of its distribution (Abramowitz & Stegun 26.7.3–4) is
-    inverted by bisection, to about 1e-12; beyond, the Cornish–Fisher expansion about the normal
-    quantile (26.7.5), whose error there is below 1e-6 for probabilities from 0.001 to 0.999.
-
     Raises:
         ValueError: ``probability`` is not between 0 and 1, or ``freedom`` is below 1.
     """
@@ -181,35 +176,6 @@ def student_t_quantile(probability: float, freedom: int) -> float:
             f"no t quantile for probability {probability} and {freedom} degrees of freedom; "
             "the first is between 0 and 1, the second at least 1"
         )
-    if probability < 0.5:
-        return -student_t_quantile(1 - probability, freedom)
-    if freedom > 100:
-        return _cornish_fisher(NormalDist().inv_cdf(probability), freedom)
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        if _within(middle, freedom) < 2 * probability - 1:
-            low = middle
-        else:
-            high = middle
-    return math.sqrt(freedom) * math.tan(low)
+    from scipy.special import stdtrit
 
-
-def _within(angle: float, freedom: int) -> float:
-    """Give the probability that |t| < √freedom · tan(angle)."""
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term = total = cosine if odd else 1.0
-    for k in range(2 + odd, freedom - 1, 2):
-        term *= cosine * cosine * (k - 1) / k
-        total += term
-    if not odd:
-        return sine * total
-    return 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0))
-
-
-def _cornish_fisher(x: float, freedom: int) -> float:
-    g1 = (x**3 + x) / 4
-    g2 = (5 * x**5 + 16 * x**3 + 3 * x) / 96
-    g3 = (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384
-    return x + g1 / freedom + g2 / freedom**2 + g3 / freedom**3
+    return float(stdtrit(freedom, probability))

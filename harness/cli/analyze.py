@@ -29,6 +29,8 @@ from .options import (
     LexiconOption,
     ThreadsOption,
     WinprobOption,
+    check_counts,
+    check_durations,
     equip,
     load_given,
     load_words,
@@ -126,10 +128,8 @@ class _Case(NamedTuple):
 def _check(time: int | None, rollouts: int | None, plies: int | None, candidates: int) -> None:
     if time is not None and rollouts is not None:
         raise CommandFailed("--time and --rollouts together: one of them ends it")
-    numbers = {"time": time, "rollouts": rollouts, "plies": plies, "candidates": candidates}
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise CommandFailed(f"--{name} {number}: it is more than 0")
+    check_durations(time=time)
+    check_counts(rollouts=rollouts, plies=plies, candidates=candidates)
 
 
 def _settings(

@@ -27,6 +27,7 @@ from .options import (
     ThreadsOption,
     VerboseOption,
     WinprobOption,
+    check_counts,
     check_pondering,
     client_tls,
     equip,
@@ -79,6 +80,7 @@ def connect(
         spec = parse_seat(bot)
     except SeatError as error:
         raise CommandFailed(str(error)) from None
+    check_counts(games=games)
     if token_file is not None and not token_file.is_file():
         raise CommandFailed(f"there is no token file {token_file}")
     if spec.kind == "remote":

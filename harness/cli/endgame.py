@@ -22,13 +22,14 @@ from .options import (
     JsonOption,
     LexiconOption,
     ThreadsOption,
+    check_counts,
+    check_durations,
     load_words,
 )
 from .positions import load_rules
 from .solving import (
     USUAL_MEMORY,
     Memory,
-    check_numbers,
     pace,
     position_asked,
     solver_for,
@@ -77,7 +78,8 @@ def endgame(
             value, or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what
             each of its moves scores; spread, at the end of the game.
     """
-    check_numbers(time=time, threads=threads)
+    check_durations(time=time)
+    check_counts(threads=threads)
     rules = load_rules(distribution, layout)
     position = position_asked(what, rules)
     if bag := bag_count(position, rules):

@@ -26,6 +26,7 @@ from .options import (
     ThreadsOption,
     VerboseOption,
     WinprobOption,
+    check_counts,
     equip,
     load_equipped,
     log_to_stderr,
@@ -78,8 +79,7 @@ def files(
         raise CommandFailed(str(error)) from None
     if spec.kind == "engine":
         raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
-    if games < 1:
-        raise CommandFailed(f"--games {games}: there is at least one")
+    check_counts(games=games)
     equipment = equip(lexicon, leaves, winprob, threads)
     words = load_equipped(equipment)
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from ..figures import plain, table
+from ..figures import counted, plain, table
 from ..records import Ended, Opened, Turn
 from .failing import CommandFailed
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
@@ -145,4 +145,4 @@ def _write(kept: list[KeptGame], words: Lexicon, folder: Path) -> None:
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
         (folder / f"{one.game}.gcg").write_text(text, encoding="utf-8")
         written += 1
-    say(f"{written} of {len(kept)} games are in {folder}")
+    say(f"{written} of {counted(len(kept), 'game')} written to {folder}")

@@ -13,7 +13,7 @@ from engine.position import Position, Rack
 from engine.rules import Rules
 
 from ..board_view import move_text
-from ..figures import number, table
+from ..figures import counted, number, table
 from .failing import CommandFailed
 from .options import (
     JsonOption,
@@ -21,6 +21,7 @@ from .options import (
     LexiconOption,
     ThreadsOption,
     WinprobOption,
+    check_counts,
     equip,
     load_given,
     load_words,
@@ -91,8 +92,7 @@ def generate(
     """
     if top is not None and all_:
         raise CommandFailed("--top and --all together: it is so many moves or every one")
-    if top is not None and top < 1:
-        raise CommandFailed(f"--top {top}: one move is the least")
+    check_counts(top=top)
     rules = load_rules(distribution, layout)
     position = read_position(what, rules)
     words = load_words(lexicon, rules.distribution)
@@ -163,7 +163,7 @@ def _as_text(found: _Found, position: Position, rules: Rules) -> str:
         for line in found.lines
     ]
     counts = found.counts
-    kinds = (f"{counts['place']:,} placements", f"{counts['exchange']:,} exchanges")
-    shown = "" if len(rows) == sum(counts.values()) else f"; the best {len(rows)} are shown"
+    kinds = counted(counts["place"], "placement"), counted(counts["exchange"], "exchange")
+    shown = "" if len(rows) == sum(counts.values()) else f"; shown: the best {len(rows)}"
     head = table(("move", "score", "leave", "equity"), rows)
     return f"{head}\n{', '.join(kinds)} and the pass{shown}"

@@ -24,6 +24,7 @@ from .options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
+    check_counts,
     equip,
     load_given,
     load_words,
@@ -108,9 +109,7 @@ def infer(
             errors; true, the leave that he really kept, if his rack is given, and its rank; note,
             what went wrong.
     """
-    for name, value in (("top", top), ("racks", racks)):
-        if value < 1:
-            raise CommandFailed(f"--{name} {value}: it is 1 or more")
+    check_counts(top=top, racks=racks)
     player = _model(model, margin, temperature)
     rules = load_rules(distribution, layout)
     case = _case(what, play, rules)
@@ -352,8 +351,9 @@ def _effort(found: Inferred) -> str:
         seen = f"{listed:,} of {known.considered:,} leaves looked at, {share(1 - known.unseen)}"
         return f"{seen} by weight; {survive}; {size}"
     if listed < known.considered:
-        return f"{known.considered:,} racks drawn, {listed:,} leaves; {survive}; {size}"
-    return f"{known.considered:,} leave{'s' * (listed > 1)} considered; {survive}"
+        drawn = f"{counted(known.considered, 'rack')} drawn, {counted(listed, 'leave')}"
+        return f"{drawn}; {survive}; {size}"
+    return f"{counted(known.considered, 'leave')} considered; {survive}"
 
 
 def _tiles_table(found: Inferred, rules: Rules) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_cores",
-    "check_counts",
     "fill",
     "going_on",
     "sentences",
@@ -40,13 +39,6 @@ _Row = TypeVar("_Row")
 _TELL_EVERY_S = 20
 
 # --- what is given --------------------------------------------------------------------------------
-
-
-def check_counts(**counts: int) -> None:
-    """See that there is one or more of everything, by the names of options, or fail."""
-    for name, count in counts.items():
-        if count < 1:
-            raise CommandFailed(f"--{name} {count}: there is at least one")
 
 
 def check_cores(workers: int, threads: int = 1) -> None:

@@ -35,6 +35,8 @@ __all__ = [
     "ThreadsOption",
     "VerboseOption",
     "WinprobOption",
+    "check_counts",
+    "check_durations",
     "check_pondering",
     "client_tls",
     "equip",
@@ -74,6 +76,20 @@ def write_duration(ms: int) -> str:
         count, ms = divmod(ms, length)
         parts += [f"{count}{unit}"] if count else []
     return "".join(parts) or "0s"
+
+
+def check_counts(**counts: int | None) -> None:
+    """See that counts, by the names of options, are 1 or more where they are given, or fail."""
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise CommandFailed(f"--{name} {count}: it is 1 or more")
+
+
+def check_durations(**durations: int | None) -> None:
+    """See that there is some time where any is given, by the names of options, or fail."""
+    for name, ms in durations.items():
+        if ms is not None and ms < 1:
+            raise CommandFailed(f"--{name} {write_duration(ms)}: it is 1ms or more")
 
 
 def _default(ms: int | None) -> str | None:

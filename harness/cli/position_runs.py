@@ -12,13 +12,13 @@ from cyclopts import Parameter
 
 from .failing import CommandFailed
 from .field import load_field
-from .long_runs import check_cores, check_counts, work_through
-from .options import JsonOption, LeavesOption, LexiconOption, load_words
+from .long_runs import work_through
+from .options import JsonOption, LeavesOption, LexiconOption, check_counts, load_words
 
 if TYPE_CHECKING:
     from ..field import Field
 
-__all__ = ["PositionRun", "Records", "check_memory", "check_time"]
+__all__ = ["PositionRun", "Records", "check_memory"]
 
 Records: TypeAlias = Sequence[dict[str, Any]]
 
@@ -97,10 +97,3 @@ def check_memory(memory: int, threads: int = 1) -> None:
 
     if memory < (least := least_memory(threads)):
         raise CommandFailed(f"--memory: with threads: {threads} it takes {least >> 20}M or more")
-
-
-def check_time(time_ms: int, workers: int, threads: int = 1) -> None:
-    """See that solvers have time, and a core for each thread, or fail."""
-    if time_ms < 1:
-        raise CommandFailed("--time is a millisecond or more")
-    check_cores(workers, threads)

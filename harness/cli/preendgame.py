@@ -19,6 +19,8 @@ from .options import (
     LeavesOption,
     LexiconOption,
     ThreadsOption,
+    check_counts,
+    check_durations,
     equip,
     load_given,
     load_words,
@@ -27,7 +29,6 @@ from .positions import load_rules
 from .solving import (
     USUAL_MEMORY,
     Memory,
-    check_numbers,
     pace,
     position_asked,
     solver_for,
@@ -92,7 +93,8 @@ def preendgame(
             half), wins, draws and losses, and the spread that is gained to the end of the game;
             null where no case was looked at.
     """
-    check_numbers(time=time, candidates=candidates, top=top, threads=threads)
+    check_durations(time=time)
+    check_counts(candidates=candidates, top=top, threads=threads)
     rules = load_rules(distribution, layout)
     position = position_asked(what, rules)
     bag = bag_count(position, rules)

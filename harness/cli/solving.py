@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "USUAL_MEMORY",
     "Memory",
-    "check_numbers",
     "pace",
     "position_asked",
     "solver_for",
@@ -68,13 +67,6 @@ Memory: TypeAlias = Annotated[
     Parameter(name="--memory", converter=_memory, metavar="MEMORY", show_default=_written),
 ]
 """Bytes, given as ``256M`` or ``1G``."""
-
-
-def check_numbers(**numbers: int | None) -> None:
-    """See that options that were given are more than 0, or fail with a sentence."""
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise CommandFailed(f"--{name} {number}: it is more than 0")
 
 
 def position_asked(what: str, rules: Rules) -> Position:

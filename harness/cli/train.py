@@ -21,6 +21,7 @@ from .options import (
     LeavesOption,
     LexiconOption,
     ThreadsOption,
+    check_counts,
     equip,
     load_given,
     load_words,
@@ -70,8 +71,7 @@ class _Playing:
         from lexicons.layout import load_layout
 
         tell_of_compiling(say)
-        if self.workers < 1:
-            raise CommandFailed(f"--workers {self.workers}: one plays at least")
+        check_counts(workers=self.workers)
         try:
             tiles = load_distribution(self.distribution)
         except (ValueError, OSError) as error:

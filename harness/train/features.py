@@ -30,8 +30,8 @@ from engine.evaluation import PLAIN, POINT
 from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.rules import Rules
 from engine.selfplay import StaticGames, play_static_games
+from harness.pictures import picture
 from lexicons.alphabet import BLANK
-from lexicons.cache import replacing
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (
     RackWeights,
@@ -274,16 +274,12 @@ def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
     ranked = sorted(weights.by_name().items(), key=lambda one: one[1])
     names, points = zip(*ranked, strict=True)
-    figure = Figure(figsize=(7, 1 + 0.22 * len(names)), layout="constrained")
-    axes = figure.subplots()
-    axes.barh(names, points, color=["#b2452f" if one < 0 else "#2f6fb2" for one in points])
-    axes.axvline(0, color="black", linewidth=0.8)
-    axes.margins(y=0.01)
-    axes.set_xlabel("points")
-    axes.set_title("What the features of a leave are worth")
-    with replacing(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=120)
+    with picture(path, 7, 1 + 0.22 * len(names)) as figure:
+        axes = figure.subplots()
+        axes.barh(names, points, color=["#b2452f" if one < 0 else "#2f6fb2" for one in points])
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.margins(y=0.01)
+        axes.set_xlabel("points")
+        axes.set_title("What the features of a leave are worth")

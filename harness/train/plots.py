@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexicons.cache import replacing
+from harness.pictures import picture
 from lexicons.leaves import LeaveTable, leave_places, possible_leaves
 
 if TYPE_CHECKING:
@@ -22,16 +22,12 @@ def draw_leaves(leaves: LeaveTable, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 9), layout="constrained")
-    grid = figure.add_gridspec(2, 2, height_ratios=(2, 3))
-    _draw_tiles(figure.add_subplot(grid[0, :]), leaves)
-    _draw_pairs(figure.add_subplot(grid[1, 0]), leaves)
-    _draw_sizes(figure.add_subplot(grid[1, 1]), leaves)
-    figure.suptitle("What leaves are worth, in points")
-    with replacing(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=110)
+    with picture(path, 15, 9) as figure:
+        grid = figure.add_gridspec(2, 2, height_ratios=(2, 3))
+        _draw_tiles(figure.add_subplot(grid[0, :]), leaves)
+        _draw_pairs(figure.add_subplot(grid[1, 0]), leaves)
+        _draw_sizes(figure.add_subplot(grid[1, 1]), leaves)
+        figure.suptitle("What leaves are worth, in points")
 
 
 def _draw_tiles(axes: Axes, leaves: LeaveTable) -> None:

@@ -26,7 +26,7 @@ from engine.kernels.selfplay import Results
 from engine.rules import Rules
 from engine.selfplay import play_static_games
 from harness.crew import Crew
-from lexicons.cache import replacing
+from harness.pictures import picture
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
@@ -297,22 +297,18 @@ def draw_win_probabilities(table: WinProbabilities, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 5), layout="constrained")
-    curves, whole = figure.subplots(1, 2)
-    for unseen in _DRAWN:
-        if table.unseen[0] <= unseen <= table.unseen[-1]:
-            column = table.values[:, unseen - table.unseen[0]]
-            curves.plot(table.spreads, 100 * column, label=f"{unseen} unseen")
-    curves.set(xlabel="spread of the player on turn, points", ylabel="wins, %", ylim=(0, 100))
-    curves.grid(alpha=0.3)
-    curves.legend()
-    colours = whole.pcolormesh(
-        table.unseen, table.spreads, 100 * table.values, cmap="RdBu", vmin=0, vmax=100
-    )
-    whole.set(xlabel="unseen tiles", ylabel="spread of the player on turn, points")
-    figure.colorbar(colours, ax=whole, label="wins, %")
-    figure.suptitle("How likely the player on turn is to win")
-    with replacing(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=120)
+    with picture(path, 13, 5) as figure:
+        curves, whole = figure.subplots(1, 2)
+        for unseen in _DRAWN:
+            if table.unseen[0] <= unseen <= table.unseen[-1]:
+                column = table.values[:, unseen - table.unseen[0]]
+                curves.plot(table.spreads, 100 * column, label=f"{unseen} unseen")
+        curves.set(xlabel="spread of the player on turn, points", ylabel="wins, %", ylim=(0, 100))
+        curves.grid(alpha=0.3)
+        curves.legend()
+        colours = whole.pcolormesh(
+            table.unseen, table.spreads, 100 * table.values, cmap="RdBu", vmin=0, vmax=100
+        )
+        whole.set(xlabel="unseen tiles", ylabel="spread of the player on turn, points")
+        figure.colorbar(colours, ax=whole, label="wins, %")
+        figure.suptitle("How likely the player on turn is to win")

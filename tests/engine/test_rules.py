@@ -271,7 +271,7 @@ def test_a_pass_is_always_legal() -> None:
 
 def test_an_exchange_needs_seven_tiles_in_the_bag() -> None:
     assert check(Exchange(tiles("Q")), "QU", 7) is None
-    with pytest.raises(IllegalMove, match="needs 7 tiles in the bag; there are 6") as caught:
+    with pytest.raises(IllegalMove, match="needs 7 tiles in the bag, which has 6") as caught:
         check(Exchange(tiles("Q")), "QU", 6)
     assert caught.value.code == "exchange_too_few_in_bag"
 
@@ -279,7 +279,7 @@ def test_an_exchange_needs_seven_tiles_in_the_bag() -> None:
 def test_an_exchange_is_never_larger_than_the_bag() -> None:
     lenient = replace(RULES, exchange_minimum=1)
     assert check(Exchange(tiles("QU")), "QU", 2, lenient) is None
-    with pytest.raises(IllegalMove, match="needs 2 tiles in the bag; there are 1"):
+    with pytest.raises(IllegalMove, match="needs 2 tiles in the bag, which has 1"):
         check(Exchange(tiles("QU")), "QU", 1, lenient)
 
 

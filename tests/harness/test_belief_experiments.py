@@ -221,7 +221,7 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
     assert set(numbers) >= {0, 2}
     again = (*given, "--from", out, "--out", other, "--positions")
     assert tilewire(*again, 100_000) == 0, tilewire.err
-    assert "have no more than" in tilewire.err
+    assert ", and no more" in tilewire.err
     assert tilewire(*again, 20) == 0
     assert _rows(tilewire) == found
     assert tilewire(*first, "--positions", 5) == 0
@@ -247,8 +247,8 @@ def test_styles_are_learnt_and_gone_on_with(tilewire: CommandLine, tmp_path: Pat
 @pytest.mark.parametrize(
     ("what", "options", "says"),
     [
-        ("calibration", ("--positions", "0"), "--positions 0: there is at least one"),
-        ("calibration", ("--racks", "0"), "--racks 0: there is at least one"),
+        ("calibration", ("--positions", "0"), "--positions 0: it is 1 or more"),
+        ("calibration", ("--racks", "0"), "--racks 0: it is 1 or more"),
         ("calibration", ("--doubt", "1.5"), "--doubt 1.5: it is a share, from 0 to 1"),
         ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
         ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),

@@ -147,11 +147,11 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
         ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "hold 3 of T"),
         ("endgame", OUT.replace("30 0", "30 6"), (), "the game is over, after 6 scoreless turns"),
         ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "the game is over"),
-        ("endgame", OUT, ("--time", "0s"), "--time 0: it is more than 0"),
+        ("endgame", OUT, ("--time", "0s"), "--time 0s: it is 1ms or more"),
         ("endgame", OUT, ("--memory", "1M"), "1,048,576 bytes of memory"),
-        ("endgame", OUT, ("--threads", "0"), "--threads 0: it is more than 0"),
+        ("endgame", OUT, ("--threads", "0"), "--threads 0: it is 1 or more"),
         ("preendgame", OUT, (), "the bag is empty: use tilewire endgame"),
-        ("preendgame", OUT, ("--top", "0"), "--top 0: it is more than 0"),
+        ("preendgame", OUT, ("--top", "0"), "--top 0: it is 1 or more"),
     ],
 )
 def test_what_can_not_be_solved(

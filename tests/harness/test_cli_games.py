@@ -37,10 +37,10 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
     out = tmp_path / "gcgs"
     assert tilewire("games", match / "match.db", "--out", out) == 0
     assert tilewire.err.count("played with other words (") == 2
-    assert "0 of 2 games are in" in tilewire.err
+    assert "0 of 2 games written to" in tilewire.err
     words = ("--lexicon", tmp_path / "words.txt")
     assert tilewire("games", match / "match.db", "--out", out, *words) == 0, tilewire.err
-    assert "2 of 2 games are in" in tilewire.err
+    assert "2 of 2 games written to" in tilewire.err
     assert {path.stem for path in out.glob("*.gcg")} == {one["game"] for one in listed}
     assert untitled(out) == untitled(match / "games"), "as the match wrote them"
 

@@ -140,7 +140,7 @@ def test_a_table_for_people(tilewire: CommandLine, words: Path) -> None:
     assert set(line) == {"─", " "}
     assert len(rows) == 2
     assert rows[0].split()[:4] == ["8F", "ACT", "10", "S"]
-    assert counts.endswith("15 exchanges and the pass; the best 2 are shown")
+    assert counts.endswith("15 exchanges and the pass; shown: the best 2")
 
 
 def test_tiles_that_are_played_through_are_in_parentheses(
@@ -191,7 +191,7 @@ def test_options_that_make_no_sense(tilewire: CommandLine, words: Path, tmp_path
         return tilewire.err
 
     assert "--top and --all together" in says("--top", "3", "--all")
-    assert "--top 0: one move is the least" in says("--top", "0")
+    assert "--top 0: it is 1 or more" in says("--top", "0")
     assert "embedded: scowl" in says("--lexicon", "nosuch")
     given = ("--lexicon", words, "--leaves")
     assert f"there is no leave table {tmp_path / 'none.klv2'}" in says(

@@ -108,6 +108,20 @@ def test_overtime_and_an_increment_do_not_go_together() -> None:
 
 
 @pytest.mark.parametrize(
+    "control",
+    [
+        TimeControl(initial_ms=0),
+        TimeControl(move_cap_ms=0),
+        TimeControl(margin_ms=120_000),
+        TimeControl(overtime_penalty=-5),
+    ],
+)
+def test_times_out_of_bounds_are_refused(control: TimeControl) -> None:
+    with pytest.raises(ValueError, match="no such time control"):
+        check_time_control(control)
+
+
+@pytest.mark.parametrize(
     ("initial_ms", "hosts", "quota"),
     [
         (25 * MINUTE, ["127.0.0.1", "localhost", "::1"], 0),

@@ -141,7 +141,7 @@ def test_gains_are_gone_on_with(
     assert "tilewire: 1 of 1 games" in tilewire.err
     one = out.read_bytes()
     assert tilewire(*command, "--workers", 2, "--plot", plot) == 0, tilewire.err
-    assert f"{played} has no more than 2 games that begin a pair" in tilewire.err
+    assert f"{played} has 2 games that began a pair, and no more" in tilewire.err
     assert out.read_bytes().startswith(one)
     assert plot.read_bytes().startswith(b"\x89PNG")
     _, *records = map(json.loads, out.read_text().splitlines())
@@ -173,11 +173,11 @@ def test_a_file_of_other_games(tilewire: CommandLine, tmp_path: Path, played: Pa
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--games", "0"), "--games 0: there is at least one"),
-        (("--rollouts", "0"), "--rollouts 0: there is at least one"),
-        (("--truth", "0"), "--truth 0: there is at least one"),
-        (("--racks", "0"), "--racks 0: there is at least one"),
-        (("--workers", "0"), "--workers 0: there is at least one"),
+        (("--games", "0"), "--games 0: it is 1 or more"),
+        (("--rollouts", "0"), "--rollouts 0: it is 1 or more"),
+        (("--truth", "0"), "--truth 0: it is 1 or more"),
+        (("--racks", "0"), "--racks 0: it is 1 or more"),
+        (("--workers", "0"), "--workers 0: it is 1 or more"),
         (("--seat", "static"), f"has no game static – static; it has: {_SEAT} – {_SEAT}"),
         (("--from", "/nowhere"), "--from /nowhere: No such file"),
         (("--from", __file__), "is no file of games with their moves"),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli.failing import CommandFailed
-from harness.cli.long_runs import check_counts, going_on, telling, with_error
+from harness.cli.long_runs import going_on, telling, with_error
+from harness.cli.options import check_counts
 from harness.crew import CrewError
 
 
@@ -61,7 +62,7 @@ def test_one_who_stops_is_told_how_it_goes_on(capsys: pytest.CaptureFixture[str]
 
 def test_counts_are_one_or_more() -> None:
     check_counts(games=1, workers=2)
-    with pytest.raises(CommandFailed, match="--workers -1: there is at least one"):
+    with pytest.raises(CommandFailed, match="--workers -1: it is 1 or more"):
         check_counts(games=1, workers=-1)
 
 

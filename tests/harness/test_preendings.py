@@ -261,12 +261,12 @@ def test_late_games_are_gone_on_with(tilewire: CommandLine, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("preendings --positions 0", "--positions 0: there is at least one"),
+        ("preendings --positions 0", "--positions 0: it is 1 or more"),
         ("preendings --bag 8", "--bag 8: a pre-endgame has 1 to 7 tiles in it"),
-        ("preendings --time 0ms", "--time 0: it is more than 0"),
+        ("preendings --time 0ms", "--time 0s: it is 1ms or more"),
         ("preendings --memory 1M", "--memory: with threads: 1 it takes 32M or more"),
         ("preendings --workers 999", "need a core each"),
-        ("late --clock 0ms", "--clock 0: it is more than 0"),
+        ("late --clock 0ms", "--clock 0s: it is 1ms or more"),
         ("late --seats static nobody", "no bot is called 'nobody'"),
         ("late --seats static ws://somewhere/bot", "it is dialled, not loaded"),
         ("late --out /nowhere/at/all", "--out /nowhere/at/all: No such file"),

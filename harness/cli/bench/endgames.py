@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ... import figures
 from ..failing import CommandFailed
-from ..long_runs import check_counts, show_rows
-from ..options import Duration, ThreadsOption
-from ..position_runs import PositionRun, Records, check_memory, check_time
+from ..long_runs import check_cores, show_rows
+from ..options import Duration, ThreadsOption, check_counts, check_durations
+from ..position_runs import PositionRun, Records, check_memory
 from ..solving import USUAL_MEMORY, Memory
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def endgame(
     """
     solving = solving or PositionRun()
     check_counts(positions=positions, threads=threads)
-    check_time(time, solving.workers, threads)
+    check_durations(time=time)
+    check_cores(solving.workers, threads)
     from ...bench.endgame import Proving, endgame_summary, proven_in
 
     field = solving.field()
@@ -106,7 +107,7 @@ def endgame_check(
         show,
     )
     if wrong:
-        raise CommandFailed(f"{wrong} comparisons differ", status=1)
+        raise CommandFailed(f"{figures.counted(wrong, 'difference')} found", status=1)
 
 
 # --- what is told ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from ...figures import duration, figure_rows, number, share, table
 from ..failing import CommandFailed
-from ..options import Duration, JsonOption, equip, log_to_stderr, say
+from ..options import Duration, JsonOption, check_counts, equip, log_to_stderr, say
 from .playing import SYNTHETIC, Playing
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def siu(
     from ...adapters.process import EngineFailed
     from ...bench.siu import OURS, measure_siu
 
-    if tries < 1:
-        raise CommandFailed(f"--tries {tries}: it is 1 or more")
+    check_counts(tries=tries)
     try:
         command = OURS if engine is None else shlex.split(engine)
         found = asyncio.run(measure_siu(command, tries, seed))

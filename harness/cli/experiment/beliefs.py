@@ -15,7 +15,6 @@ from ... import figures
 from ..failing import CommandFailed
 from ..field import load_field
 from ..long_runs import (
-    check_counts,
     fill,
     going_on,
     sentences,
@@ -23,7 +22,7 @@ from ..long_runs import (
     telling,
     with_error,
 )
-from ..options import JsonOption, LexiconOption, load_words, say
+from ..options import JsonOption, LexiconOption, check_counts, load_words, say
 
 if TYPE_CHECKING:
     from ...experiments.calibration import BinRow, Calibration, LossRow
@@ -156,7 +155,7 @@ def _calibrate(
         records = calibrate(asked, lines, positions, crew, telling(positions, "positions"))
     there = sum(len(one["seen"]) for one in records)
     if there < positions:
-        say(f"the games of --from have no more than {there:,} positions")
+        say(f"the games of --from have {figures.counted(there, 'position')}, and no more")
     return records
 
 

@@ -16,8 +16,17 @@ from bot.cores import usable_cores
 from ... import figures
 from ...clock import LOCAL_READY_MS
 from ..failing import CommandFailed
-from ..long_runs import check_counts, going_on, sentences, telling, with_error
-from ..options import Duration, equip, load_equipped, log_to_stderr, run, say_once
+from ..long_runs import going_on, sentences, telling, with_error
+from ..options import (
+    Duration,
+    check_counts,
+    check_durations,
+    equip,
+    load_equipped,
+    log_to_stderr,
+    run,
+    say_once,
+)
 
 if TYPE_CHECKING:
     from protocol.parts import TimeControl
@@ -46,7 +55,7 @@ class AgainstEngine:
     def check_unused(self) -> None:
         """See that nothing is said of games against an engine where there is none, or fail."""
         for option, value in (("player", self.player), ("time", self.time), ("plot", self.plot)):
-            if value:
+            if value is not None and value != ():
                 raise CommandFailed(f"--{option} is for games against an --engine; name one")
 
     def play(
@@ -67,6 +76,7 @@ class AgainstEngine:
 
         log_to_stderr(False)
         check_counts(games=games, threads=concurrency)
+        check_durations(time=self.time)
         cores = usable_cores()
         if concurrency > cores:
             raise CommandFailed(
@@ -101,7 +111,9 @@ class AgainstEngine:
     def _time_control(self) -> TimeControl:
         from protocol.parts import TimeControl
 
-        return TimeControl(initial_ms=self.time or 25 * 60_000, ready_ms=LOCAL_READY_MS)
+        return TimeControl(
+            initial_ms=25 * 60_000 if self.time is None else self.time, ready_ms=LOCAL_READY_MS
+        )
 
     def _show(self, table: EngineTable, as_json: bool) -> None:
         from ...experiments.engine_table import draw_differences

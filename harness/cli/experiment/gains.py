@@ -13,14 +13,13 @@ from ... import figures
 from ..failing import CommandFailed
 from ..field import load_chances, load_field
 from ..long_runs import (
-    check_counts,
     sentences,
     show_rows,
     stranger_checksum,
     with_error,
     work_through,
 )
-from ..options import JsonOption, LexiconOption, load_words, say
+from ..options import JsonOption, LexiconOption, check_counts, load_words, say
 
 if TYPE_CHECKING:
     from ...experiments.gains import GainRow, Gains
@@ -71,7 +70,7 @@ def gains(
     if not there:
         raise CommandFailed(f"{from_} lacks game 0 of {seat} – {seat}; let it be played first")
     if there < games:
-        say(f"{from_} has no more than {there:,} games that begin a pair")
+        say(f"{from_} has {figures.counted(there, 'game')} that began a pair, and no more")
 
     def show(records: Sequence[dict[str, Any]]) -> None:
         rows = gain_rows(records)

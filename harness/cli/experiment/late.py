@@ -10,11 +10,11 @@ from cyclopts import Parameter
 
 from ... import figures
 from ..failing import CommandFailed
-from ..long_runs import check_cores, check_counts, show_rows, with_error
-from ..options import Duration
-from ..position_runs import PositionRun, Records, check_memory, check_time
+from ..long_runs import check_cores, show_rows, with_error
+from ..options import Duration, check_counts, check_durations
+from ..position_runs import PositionRun, Records, check_memory
 from ..preendgame import ModelName
-from ..solving import USUAL_MEMORY, Memory, check_numbers
+from ..solving import USUAL_MEMORY, Memory
 
 if TYPE_CHECKING:
     from ...experiments.late_games import LateRow, ThinkingRow
@@ -45,7 +45,8 @@ def endings(
     """
     solving = solving or PositionRun()
     check_counts(positions=positions)
-    check_time(time, solving.workers)
+    check_durations(time=time)
+    check_cores(solving.workers)
     from ...experiments.played_out import PlayingOut, played_out, played_out_row
 
     field = solving.field()
@@ -96,8 +97,8 @@ def preendings(
         playing: With what.
     """
     playing = playing or PositionRun()
-    check_counts(positions=positions)
-    check_numbers(time=time, proof=proof, within=within)
+    check_counts(positions=positions, within=within)
+    check_durations(time=time, proof=proof)
     check_cores(playing.workers)
     field = playing.field()
     from engine.preendgame import MOST_IN_BAG
@@ -144,15 +145,17 @@ def late(
     Each position is played twice with the same bag, the players in either seat.
 
     Args:
-        seats: The player and the opponent: players of the house, or package.module:factory.
+        seats: The player and the opponent, both on this machine: players of the house, from
+            modules, files or installed packages.
         positions: How many, each of a game of its own between static players.
-        clock: That each had for the whole game; what is left of it is for the rest.
+        clock: The clock of a whole game; the share of it that is left when so few tiles are in the
+            bag is for the rest.
         once: Play each position once, with the player on turn in every other one.
         playing: With what.
     """
     playing = playing or PositionRun()
     check_counts(positions=positions)
-    check_numbers(clock=clock)
+    check_durations(clock=clock)
     check_cores(playing.workers)
     field = playing.field()
     from ...experiments.late_games import (

@@ -12,13 +12,15 @@ from cyclopts import Parameter
 from ... import figures
 from ..failing import CommandFailed
 from ..field import load_chances, load_field
-from ..long_runs import check_cores, check_counts, show_rows, with_error, work_through
+from ..long_runs import check_cores, show_rows, with_error, work_through
 from ..options import (
     Duration,
     JsonOption,
     LeavesOption,
     LexiconOption,
     WinprobOption,
+    check_counts,
+    check_durations,
     load_words,
     parse_duration,
 )
@@ -96,8 +98,7 @@ def regret(
     check_counts(positions=positions)
     check_cores(searching.workers)
     named, times_ms = _rules(rules), tuple(map(_milliseconds, times.split(",")))
-    if reference < 1:
-        raise CommandFailed("--reference is a millisecond or more")
+    check_durations(reference=reference)
     from ...experiments.regret import Question, regret_rows, regrets_in
 
     ground = searching.ground()
@@ -194,8 +195,7 @@ def _milliseconds(text: str) -> int:
         time_ms = parse_duration(text)
     except ValueError as error:
         raise CommandFailed(f"--times: {error}") from None
-    if time_ms < 1:
-        raise CommandFailed(f"--times: {text} is no time to search in; a millisecond is the least")
+    check_durations(times=time_ms)
     return time_ms
 
 
