@@ -53,12 +53,8 @@ class EndgameSearch:
         return self._choice(self._solver.solution)
 
     def _choice(self, found: Solution) -> Choice:
-        """Choose what is best so far; while that is a guess, what is proven to win."""
-        view, move, value = self._view, found.move, found.value
-        floor = found.floor
-        if not found.proven and found.sure and floor is not None and view.spread + floor > 0:
-            move, value = found.sure, floor
-        score = 0
+        view, score = self._view, 0
+        move, value = found.to_play(view.spread)
         if isinstance(move, Place):
             score = score_play(view.position.board, move, view.rules).score
         final = view.spread + value
@@ -150,10 +146,13 @@ class PreEndgameSearch:
         return [ranked[one.move] for one in simulation.estimates()[:count]]
 
     def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
-        """Choose what wins most often, if it was looked at in every case; else as simulated."""
+        """Choose what wins most often, if it was looked at in every case; else as simulated.
+
+        What is proven to be better than all others need not be looked at any further.
+        """
         outcomes = pre_endgame.outcomes()
         best = outcomes[0]
-        if best.cases < pre_endgame.cases:
+        if best.cases < pre_endgame.cases and not pre_endgame.is_settled:
             return simulated
         return Choice(
             best.move,

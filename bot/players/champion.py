@@ -27,7 +27,7 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TypeAlias
 
-from engine.endgame import LEAST_LIMIT, EndgameSolver, least_memory
+from engine.endgame import LEAST_LIMIT, EndgameSolver
 from engine.generate import ScoredMove
 from engine.moves import Place
 from engine.position import Position
@@ -54,7 +54,9 @@ EXACT_BAG = 2
 """With so many tiles in the bag pre-endgames are taken to the end; with more there are too many
 ways in which they may lie for the time that a turn has."""
 MEMORY = 128 << 20
-"""Bytes for a solver, or more, if it has many threads."""
+"""Bytes for a solver with one thread."""
+MEMORY_A_THREAD = 32 << 20
+"""Bytes more for each other: the placements of any position have room in its share."""
 
 _Key: TypeAlias = tuple[Position, int]
 
@@ -96,10 +98,9 @@ class ChampionPlayer(InferringPlayer):
     def _solver_for(self, view: View) -> EndgameSolver:
         """Give the solver of this game, which remembers what it found out."""
         if self._solver is None:
-            memory = max(MEMORY, least_memory(view.threads))
-            self._solver = EndgameSolver(
-                view.lexicon, view.rules, memory=memory, threads=view.threads
-            )
+            threads = view.threads
+            memory = MEMORY + (threads - 1) * MEMORY_A_THREAD
+            self._solver = EndgameSolver(view.lexicon, view.rules, memory=memory, threads=threads)
         return self._solver
 
     def at_once(self, view: View) -> Choice:

@@ -24,7 +24,8 @@ from lexicons.memory import address_of
 __all__ = ["LEAST_MEMORY", "OTHERWISE", "Searcher", "new_table"]
 
 LEAST_MEMORY = 8 << 20
-"""Bytes: the least memory of a solver is as much again for the table, and for each searcher."""
+"""Bytes of which a searcher can live; a solver's least is twice that for each thread, and once more
+for what is known of positions and for its lines."""
 
 OTHERWISE = 2 << 20
 """Bytes that a searcher takes besides: the board, the stack."""
@@ -98,6 +99,7 @@ class Searcher:
         self,
         position: Position,
         turns: int,
+        age: int,
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
@@ -106,6 +108,7 @@ class Searcher:
         Args:
             position: the position.
             turns: so many scoreless ones in a row will end the game.
+            age: what is known of positions since an earlier one makes room first.
             only: the moves to choose from, ``MOST_LISTED`` at most; none: all.
             without: so many at most that are not to be chosen.
         """
@@ -114,6 +117,7 @@ class Searcher:
             search[name][0, : len(moves)] = [pack(move) for move in moves]
             search[f"{name}_count"] = len(moves)
         search["is_restricted"] = bool(only or without)
+        search["age"] = age
         search["lines"]["overflowed"] = False
         racks = np.zeros((2, MAX_PLACED), np.uint8)
         for seat, rack in enumerate(position.racks):
@@ -150,6 +154,11 @@ class Searcher:
     def solved(self) -> bool:
         """Whether it rests on no guess."""
         return bool(self._search["solved"][0])
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was no room for all placements of some position, or for their points."""
+        return bool(self._search["lines"]["overflowed"][0])
 
     def best(self) -> Move:
         """Give the move that was enough, when one last was."""

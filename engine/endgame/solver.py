@@ -4,7 +4,7 @@ An ``EndgameSolver`` is told a position and then works in slices of so many node
 it has a move, a value, and says whether they are proven. It asks its kernel
 (``engine.kernels.endgame``): *is it more than so many points?* The answers are bounds that close in
 on the value (MTD(f), Plaat and others, Best-first fixed-depth minimax algorithms, 1996), first
-looking two plies ahead, then three, and so on; since an endgame ends, a time comes when every
+looking one ply ahead, then two, and so on; since an endgame ends, a time comes when every
 answer rests on games played to their end.
 """
 
@@ -69,6 +69,15 @@ class Solution:
     depth: int
     """Plies that were looked ahead in all lines, before greedy play."""
     nodes: int
+
+    def to_play(self, lead: int) -> tuple[Move, int]:
+        """Give the move for a player who leads by so much, and what he gains by it.
+
+        It is the best; while that is a guess, what is proven to win.
+        """
+        if not self.proven and self.sure and self.floor is not None and lead + self.floor > 0:
+            return self.sure, self.floor
+        return self.move, self.value
 
 
 def with_both_racks(position: Position, rules: Rules) -> Position:
@@ -149,6 +158,7 @@ class EndgameSolver:
         self._follower = Searcher(Generator(lexicon, rules), table, LEAST_MEMORY)
         self._generator = Generator(lexicon, rules)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._age = 0  # of what is known: how many positions were taken up
 
     # --- work -------------------------------------------------------------------------------------
 
@@ -186,8 +196,9 @@ class EndgameSolver:
         self._sure: Move | None = None
         self._asked = 0  # nodes, for the question of now
         self._nodes = 0
+        self._age += 1
         for one in self._searchers:
-            one.begin(position, self._turns, chosen, left_out)
+            one.begin(position, self._turns, self._age, chosen, left_out)
 
     def _choice(self, position: Position, moves: Collection[Move]) -> tuple[Move, ...]:
         """Describe moves in the one agreed way."""
@@ -235,16 +246,23 @@ class EndgameSolver:
             for one in helpers:
                 one.abandon()
             if first.value > alpha:
-                self._move = first.best()
-                self._sure = self._move if first.solved else self._sure
+                self._take(first)
             questions.answered(first.value, first.solved)
         return done
+
+    def _take(self, first: Searcher) -> None:
+        """Take the move that was enough."""
+        move = first.best()
+        if move == PASS and first.is_cut:  # for want of room, perhaps, for anything else
+            return
+        self._move = move
+        self._sure = move if first.solved else self._sure
 
     # --- what is known ----------------------------------------------------------------------------
 
     @property
     def is_over(self) -> bool:
-        """Whether it is proven, or no more can be found out."""
+        """Whether it is proven, or no more can be found out with so much memory."""
         return self._questions.is_over
 
     @property
@@ -303,7 +321,7 @@ class EndgameSolver:
     def _answer(self, position: Position, turns: int, value: int, depth: int) -> Move | None:
         """Give the move that holds a value, if that is found out at once."""
         follower, proven = self._follower, self._questions.is_proven
-        follower.begin(position, turns)
+        follower.begin(position, turns, self._age)
         left = _LINE_NODES
         for deep in range(1, MAX_PLIES if proven else depth + 1):
             left -= follower.search(value - 1, deep, left)

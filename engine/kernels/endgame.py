@@ -122,7 +122,6 @@ def begin_endgame(
             root.where[one, line] = 0
     search.ply = 0
     search.over = True
-    search.age += 1
     search.best_move = 0
     board.changed_lines = 0
     for ply in range(MAX_PLIES):

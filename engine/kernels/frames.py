@@ -83,7 +83,7 @@ ENDGAME = np.dtype(
         ("room", np.int64),  # for so many
         ("table", np.uint64),  # address of what is known of positions
         ("buckets", np.int64),
-        ("age", np.int64),  # counts searches
+        ("age", np.int64),  # of what this search writes into the table
         ("refuters", np.uint64, (MAX_PLIES, 2)),  # by ply: the last moves that were enough
         ("only", np.uint64, (MOST_LISTED,)),  # the moves to choose from, if there are any
         ("only_count", np.int64),

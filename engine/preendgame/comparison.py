@@ -320,7 +320,8 @@ class PreEndgame:
         if not self._is_compared:
             return every
         left = set(every) - self._beaten()
-        shallow = left - set(self._alive) if deepest else set()
+        given_up = left - set(self._alive) if deepest else set()
+        shallow = {which for which in given_up if self._has_open(which)}
 
         def key(which: int) -> tuple[bool, float, float]:
             standing = self._ledgers[which].standing

@@ -101,7 +101,8 @@ def checked(checking: Checking, number: int) -> dict[str, Any]:
 def _small(checking: Checking, number: int) -> dict[str, Any]:
     """Hold a small endgame against plain minimax."""
     field = checking.field
-    some = _positions(checking, number, FEW_TILES)
+    why = f"has {_MOST_PAIRS:,} pairs of placements or fewer"
+    some = _positions(checking, number, FEW_TILES, why)
     position = next(one for one in some if _pairs(one, field) <= _MOST_PAIRS)
     position = replace(position, scoreless_turns=number % field.rules.scoreless_limit)
     minimax = Minimax(field.lexicon, field.rules)
@@ -119,26 +120,25 @@ def _small(checking: Checking, number: int) -> dict[str, Any]:
 def _real(checking: Checking, number: int) -> dict[str, Any]:
     """Hold proofs of a real endgame against each other."""
     solver = _Prover(checking.field, checking.nodes)
-    some = ((one, solver.prove(one)) for one in _positions(checking, number, EMPTY_BAG))
+    why = f"is proven with {checking.nodes:,} nodes; ask for more"
+    some = ((one, solver.prove(one)) for one in _positions(checking, number, EMPTY_BAG, why))
     position, found = next((one, found) for one, found in some if found is not None)
     solver.nodes *= _TIMES
     checks = _others(checking, position, found, solver)
     return _record(checking, number, "real", position, checks)
 
 
-def _positions(checking: Checking, number: int, wanted: Wanted) -> Iterator[Position]:
+def _positions(checking: Checking, number: int, wanted: Wanted, why: str) -> Iterator[Position]:
     """Give positions for a record, each of a game of its own, until one will do.
 
     Raises:
-        ValueError: none of so many does.
+        ValueError: none of so many does what ``why`` says.
     """
     field, seed = checking.field, checking.seed
     for attempt in range(_MOST_POSITIONS):
         chance = int(np.random.SeedSequence((seed, number, attempt)).generate_state(1)[0])
         yield late_position(field.lexicon, field.rules, field.leaves, chance, 0, wanted).position
-    raise ValueError(
-        f"none of {_MOST_POSITIONS} endgames is proven with {checking.nodes:,} nodes; ask for more"
-    )
+    raise ValueError(f"none of {_MOST_POSITIONS} endgames {why}")
 
 
 def _pairs(position: Position, field: Field) -> int:
@@ -165,14 +165,15 @@ def _others(
         "once more": lambda: solver.prove(position),
     }
     checks: list[_Check] = [(what, str(found.value), _value(way())) for what, way in ways.items()]
-    return [*checks, *_orders(position, found, solver)]
+    return [*checks, *_orders(field, position, found, solver)]
 
 
-def _orders(position: Position, found: Solution, solver: _Prover) -> Iterator[_Check]:
+def _orders(field: Field, position: Position, found: Solution, solver: _Prover) -> Iterator[_Check]:
     """Compare what is not the value itself, but more or less than something."""
-    other = solver.prove(position, without=(found.move,))
-    no_more = None if other is None else "no more" if other.value <= found.value else "more"
-    yield "without its move", "no more", no_more
+    if len(legal_moves(position, field.lexicon, field.rules)) > 1:
+        other = solver.prove(position, without=(found.move,))
+        no_more = None if other is None else "no more" if other.value <= found.value else "more"
+        yield "without its move", "no more", no_more
     lead = position.scores[position.on_turn] - position.scores[1 - position.on_turn]
     outcome = solver.prove(position, first_win=True)
     found_out = None if outcome is None else _outcome(lead + outcome.value)

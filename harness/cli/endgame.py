@@ -94,7 +94,7 @@ def endgame(
     except ValueError as error:
         raise CommandFailed(str(error)) from None
     seconds = work(solver, time)
-    found = _Found(position, first_win, solver.solution, solver.line(), seconds)
+    found = _Found(position, first_win, solver.solution, solver.line(), seconds, solver.is_over)
     if json_:
         print(json.dumps(_as_json(found, rules), ensure_ascii=False))
     else:
@@ -107,6 +107,7 @@ class _Found(NamedTuple):
     solution: Solution
     line: tuple[Move, ...]
     seconds: float
+    is_over: bool
 
     @property
     def before(self) -> int:
@@ -224,7 +225,8 @@ def _verdict(found: _Found) -> str:
     value += number(found.spread, 0, sign=True)
     if solution.proven:
         return f"{value}: proven"
-    return f"{value}: not proven{_bounds(solution)}; more --time may change it"
+    more = "--memory" if found.is_over else "--time"
+    return f"{value}: not proven{_bounds(solution)}; more {more} may change it"
 
 
 def _outcome(found: _Found) -> str:

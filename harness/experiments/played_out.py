@@ -7,7 +7,7 @@ and b − (−s) in the other: (a + b) / 2 a game. So what the position itself i
 games of static with itself need not be played.
 
 The games are exact: both racks are known, and nothing is drawn. So what is proven has to come true:
-a solver that has proven that it wins must win, and by as much as it has proven.
+a solver that has proven that it wins must win, and one that has proven the value must get it.
 """
 
 from __future__ import annotations
@@ -58,14 +58,16 @@ class PlayedOut:
     won: float | None
     """The share of games, draws as half; static wins half of them against itself."""
     won_error: float | None
+    with_turn: int
+    """Games, of two a position, in which the solver had a turn."""
     proven: int
-    """Games, of two a position, in which the solver proved the value on its first turn."""
+    """… and proved the value on its first."""
     won_for_sure: int
-    """Games in which it proved at some time that it wins."""
+    """Games in which it proved at some time that it wins, if not by how much."""
     lost_nonetheless: int
     """… and yet did not win."""
     short: int
-    """Games in which it came out below what it had proven."""
+    """Games in which it came out below the value that it had proven."""
 
 
 # --- a position -----------------------------------------------------------------------------------
@@ -76,7 +78,8 @@ def played_out(playing: PlayingOut, number: int) -> dict[str, Any]:
 
     Returns:
         What came of it as JSON can say it: for each game the moves, the final spread of the solver,
-        and what it knew in each of its turns: the spread at the end, and whether that was proven.
+        and what it knew in each of its turns: the spread at the end, whether that was proven, and
+        what spread it was certain of at least.
     """
     ready()
     field = playing.field
@@ -117,8 +120,9 @@ class _Solver:
             playing.field.lexicon, playing.field.rules, memory=playing.memory
         )
         self._time_ms = playing.time_ms
-        self.known: list[tuple[int, bool]] = []
-        """By turn: the spread at the end of the game, and whether that is proven."""
+        self.known: list[tuple[int, bool, int | None]] = []
+        """By turn: the spread at the end of the game, whether that is proven, and what is certain
+        to be reached."""
 
     def choose(self, position: Position) -> Move:
         budget = Budget(now_ms() + self._time_ms)
@@ -128,8 +132,9 @@ class _Solver:
         found = self._solver.solution
         seat = position.on_turn
         lead = position.scores[seat] - position.scores[1 - seat]
-        self.known.append((lead + found.value, found.proven))
-        return found.move
+        certain = None if found.floor is None else lead + found.floor
+        self.known.append((lead + found.value, found.proven, certain))
+        return found.to_play(lead)[0]
 
 
 def _static(field: Field) -> _Decide:
@@ -148,15 +153,21 @@ def played_out_row(records: Sequence[dict[str, Any]]) -> PlayedOut:
     spreads = np.array([game["spread"] for game in games])
     gained = (spreads - leads).astype(np.float64)
     wins = (np.sign(spreads) + 1) / 2
-    proven = [[spread for spread, sure in game["known"] if sure] for game in games]
-    ends = list(zip(proven, spreads.tolist(), strict=True))
-    sure = [spread for known, spread in ends if known and max(known) > 0]
+    played = [game for game in games if game["known"]]
+    won = [game for game in played if any((sure or 0) > 0 for *_, sure in game["known"])]
+    short = [game for game in played if game["spread"] < max(_proven(game), default=game["spread"])]
     return PlayedOut(
         len(records),
         *mean_and_error(gained, position_of, len(records)),
         *mean_and_error(wins, position_of, len(records)),
-        proven=sum(bool(game["known"]) and game["known"][0][1] for game in games),
-        won_for_sure=len(sure),
-        lost_nonetheless=sum(spread <= 0 for spread in sure),
-        short=sum(bool(known) and spread < max(known) for known, spread in ends),
+        with_turn=len(played),
+        proven=sum(game["known"][0][1] for game in played),
+        won_for_sure=len(won),
+        lost_nonetheless=sum(game["spread"] <= 0 for game in won),
+        short=len(short),
     )
+
+
+def _proven(game: dict[str, Any]) -> list[int]:
+    """Give the spreads at the end that were proven in a game."""
+    return [spread for spread, proven, _ in game["known"] if proven]

@@ -239,6 +239,21 @@ def test_there_is_a_legal_move_at_any_time(number: int) -> None:
         solver.advance(20)
 
 
+def test_without_room_for_what_can_be_played_there_is_a_good_move_all_the_same() -> None:
+    solver = EndgameSolver(scowl(), RULES, memory=MEMORY)
+    for searcher in solver._searchers:
+        searcher._search["lines"]["room"] = 10
+    position = real(REAL[0])
+    solver.begin(position)
+    before = solver.solution.move
+    while solver.advance(1_000):
+        pass
+    assert solver.is_over
+    assert not solver.solution.proven
+    assert solver.solution.move == before != PASS
+    assert solver.line() == (before,)
+
+
 def test_the_next_position_of_a_game_is_taken_up(solve: Solver) -> None:
     position = real(REAL[0])
     found = solve(position)

@@ -174,6 +174,16 @@ def test_the_best_is_found_and_who_is_beaten_is_left(lead: int) -> None:
             assert found(outcome)[:3] == pytest.approx(worths[outcome.move][:3])
 
 
+def test_who_is_worked_out_was_not_given_up() -> None:
+    """When the last few are worked out, and so not looked at again, others are taken up."""
+    compared = pre_endgame(1)
+    while compared.advance(1_000):
+        pass
+    best = compared.outcomes()[0]
+    compared._alive = [which for which in compared._alive if compared._in_order()[0] != which]
+    assert compared.outcomes()[0] == compared.leader() == best
+
+
 def test_a_static_reply_that_empties_the_bag_is_exact_in_every_order() -> None:
     for one in moves_of(2, 1, 2):
         (outcome,) = finished(pre_endgame(2, [one], 4, model="static")).outcomes()

@@ -19,7 +19,8 @@ from bot.player import Factory
 from bot.registry import _HOUSE, SeatError, create_player, load_factory
 from bot.seat_text import parse_seat
 from engine.tracking import DOUBT
-from harness.cli import COMMANDS, command_line
+from harness.cli import COMMANDS as NAMES
+from harness.cli import command_line
 from harness.experiments.full_knowledge import FullKnowledgePlayer
 from harness.experiments.games import FULL_KNOWLEDGE
 
@@ -59,7 +60,7 @@ def inside(group: App) -> list[str]:
     return [name for name in group if not name.startswith("-")]
 
 
-app = command_line(*COMMANDS)
+app = command_line(*NAMES)
 GROUPS = [name for name in inside(app) if inside(app[name])]
 EVERY = inside(app) + [f"{group} {name}" for group in GROUPS for name in inside(app[group])]
 

@@ -18,7 +18,7 @@ from engine.moves import PASS
 from engine.position import Position, bag_count
 from engine.rules import standard_rules
 from harness.bench.endgame import endgame_summary
-from harness.bench.endgame_check import check_rows, differences
+from harness.bench.endgame_check import _orders, _Prover, check_rows, differences
 from harness.experiments.played_out import played_out_row
 from harness.field import Field
 from harness.late_positions import (
@@ -135,6 +135,17 @@ def _endgame(number: int, trace: list[list[Any]], **more: Any) -> dict[str, Any]
     return {"number": number, "trace": trace, "nodes": 1_000, "memory_mb": 9.5} | last | more
 
 
+def test_a_move_that_is_the_only_one_is_not_left_out(field: Field) -> None:
+    wordless = replace(field, lexicon=Lexicon("none", RULES.distribution, _no_words(), ""))
+    solver = _Prover(wordless, 1_000)
+    for one in _some(field, FEW_TILES, 3):
+        found = solver.prove(one.position)
+        assert found is not None
+        assert found.move == PASS
+        (what, *_), *others = _orders(wordless, one.position, found, solver)
+        assert (what, others) == ("first win", [])
+
+
 def test_proofs_by_hand() -> None:
     records = [
         _endgame(0, [[0.2, 1, 0, False], [400.0, 2, 7, True]]),
@@ -158,24 +169,31 @@ def test_proofs_by_hand() -> None:
     assert endgame_summary([], 10_000, 64 << 20) is None
 
 
-def _game(spread: int, *known: tuple[int, bool]) -> dict[str, Any]:
+def _game(spread: int, *known: tuple[int, bool, int | None]) -> dict[str, Any]:
     return {"spread": spread, "moves": [], "known": [list(one) for one in known]}
 
 
 def test_games_by_hand() -> None:
     records = [
         # As the mover, 10 ahead, it gains 15; as the second, 10 behind, it loses 5.
-        {"lead": 10, "games": [_game(25, (25, True)), _game(-15, (-20, False), (-15, True))]},
-        {"lead": -4, "games": [_game(0, (-3, True)), _game(6)]},
+        {
+            "lead": 10,
+            "games": [
+                _game(25, (25, True, 25)),
+                _game(-15, (-20, False, None), (-15, True, -15)),
+            ],
+        },
+        {"lead": -4, "games": [_game(0, (-3, True, -3)), _game(6)]},
     ]
     found = played_out_row(records)
     assert found.positions == 2
     assert found.gain == pytest.approx((15 - 5 + 4 + 2) / 4)
     assert found.won == pytest.approx((1 + 0 + 0.5 + 1) / 4)
-    assert (found.proven, found.won_for_sure, found.lost_nonetheless, found.short) == (2, 1, 0, 0)
+    assert (found.with_turn, found.proven) == (3, 2)
+    assert (found.won_for_sure, found.lost_nonetheless, found.short) == (1, 0, 0)
     # Both positions are off the mean by 2 in all, over 4 games; t is 12.706 with one degree.
     assert found.gain_error == pytest.approx(12.7062, rel=1e-4)
-    lost = [{"lead": 0, "games": [_game(-1, (5, True)), _game(3, (4, True))]}]
+    lost = [{"lead": 0, "games": [_game(-1, (5, True, 5)), _game(3, (4, True, 4))]}]
     assert (played_out_row(lost).lost_nonetheless, played_out_row(lost).short) == (1, 2)
     assert played_out_row([]).gain is None
 
@@ -230,7 +248,7 @@ def test_endings_are_played_out(tilewire: CommandLine, tmp_path: Path) -> None:
         late = read_late(record["cgp"], RULES)
         assert late.position.scores[0] - late.position.scores[1] == record["lead"]
         for game in record["games"]:
-            sure = [spread for spread, proven in game["known"] if proven]
+            sure = [spread for spread, proven, _ in game["known"] if proven]
             assert all(spread <= game["spread"] for spread in sure), "it came true"
 
 

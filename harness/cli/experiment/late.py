@@ -211,7 +211,7 @@ def _played_out_row(row: PlayedOut) -> tuple[str, ...]:
         f"{row.positions:,}",
         with_error(row.gain, row.gain_error, 2, sign=True),
         with_error(row.won, row.won_error, 1, times=100, unit=" %"),
-        f"{row.proven:,} of {2 * row.positions:,}",
+        f"{row.proven:,} of {row.with_turn:,}",
         f"{row.won_for_sure:,}",
         f"{row.lost_nonetheless:,}",
         f"{row.short:,}",
