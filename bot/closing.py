@@ -20,7 +20,7 @@ from .players.static import generator_for
 from .search import OFFER_EVERY, Search
 from .slicing import slices
 
-__all__ = ["EndgameSearch", "PreEndgameSearch"]
+__all__ = ["EndgameSearch", "PreEndgameSearch", "how_often"]
 
 SIMULATED = 0.3
 """Of a pre-endgame's time, what its simulation takes at most."""
@@ -158,9 +158,15 @@ class PreEndgameSearch:
             best.move,
             score=best.score,
             equity=round(best.spread * 1_000),
-            text=f"wins {best.win:.1%} of {best.cases} cases{', proven' if best.proven else ''}",
+            text=how_often(best),
             candidates=tuple(map(_considered, outcomes)),
         )
+
+
+def how_often(outcome: Outcome) -> str:
+    """Say how often a candidate wins."""
+    cases = "1 case" if outcome.cases == 1 else f"{outcome.cases} cases"
+    return f"wins {outcome.win:.1%} of {cases}{', proven' if outcome.proven else ''}"
 
 
 def _considered(outcome: Outcome) -> Considered:

@@ -189,7 +189,7 @@ class Searcher:
     def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Prove the best play, or come as near as there is time."""
         told((kit.provenance,), None)
-        return solve_endgame(self._solvers.solver(task, kit), task, watch, told)
+        return solve_endgame(self._solvers.solver(task, kit), task, kit, watch, told)
 
     def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Compare moves by what may be in the bag."""

@@ -1,7 +1,8 @@
 """``go endgame`` and ``go peg``: the end of a game, proved where there is time for it.
 
-One solver serves both, and stays from one position to the next, so that no more memory is used than
-``EndgameHash`` says, and what was learnt of a game helps with its next turn.
+One solver serves both, and stays from one position to the next, so that they use no more memory
+than ``EndgameHash`` says, and what was learnt of a game helps with its next turn. Beside it is, for
+``go auto``, the one of ``champion``.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from engine.endgame import EndgameSolver, Solution, least_memory
+from engine.endgame import MOST_LISTED, EndgameSolver, Solution, least_memory
 from engine.generate import Generator, RankedMove
 from engine.holding import Kept
+from engine.moves import Move
 from engine.preendgame import Outcome, PreEndgame, likely_candidates
-from protocol.siu.answers import Answer, InfoEndgame, InfoPeg, InfoText
+from engine.rules import IllegalMove, check_move
+from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
 from ..slicing import slices
 from .choosing import with_asked
 from .kit import Kit
-from .modes import Task
+from .modes import NOTHING, Task
 from .simulating import believed
 from .telling import Pulse, Texts, Told
 from .watch import Watch
@@ -54,15 +57,25 @@ class Solvers:
         return self._solver
 
 
-def solve_endgame(solver: EndgameSolver, task: Task, watch: Watch, told: Told) -> str:
+def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
     """Work an endgame out; give the best move, and tell its line as it goes on.
+
+    Args:
+        solver: does it.
+        task: says what, and until when.
+        kit: what it works with.
+        watch: says when it is over.
+        told: hears of it.
 
     Raises:
         ValueError: it is none that can be worked out; says why.
     """
     began, text, news = time.perf_counter(), Texts(task), _News(told)
     deepest = task.go.depth
-    solver.begin(task.situation.position, first_win=task.go.firstwin, only=task.only)
+    only = _choice(task, kit, text, told)
+    if task.only and not only:
+        return NOTHING
+    solver.begin(task.situation.position, first_win=task.go.firstwin, only=only)
     for _ in slices(solver, watch):
         if news.is_due():
             found = solver.solution
@@ -72,8 +85,10 @@ def solve_endgame(solver: EndgameSolver, task: Task, watch: Watch, told: Told) -
     found = solver.solution
     counted = _counted(found.nodes, began, f"depth {found.depth} ")
     certainty = InfoText(f"string {_certainty(found)}")
-    told((_endgame_line(solver, found, text), counted, certainty), text(found.move))
-    return text(found.move)
+    best = text(found.move)
+    told((counted, certainty), best)  # the line takes a while, and there may be none left
+    told((_endgame_line(solver, found, text),), best)
+    return best
 
 
 def solve_preendgame(
@@ -142,6 +157,24 @@ class _News:
         self._told([one for one in answers if one not in self._before], best)
         self._before = answers
         self._pulse.done()
+
+
+def _choice(task: Task, kit: Kit, text: Texts, told: Told) -> list[Move]:
+    """Give the moves to choose from, if not all: those that can be made, the likeliest if many."""
+    position, possible = task.situation.position, list[Move]()
+    for move in task.only:
+        try:
+            check_move(position, move, kit.rules, kit.lexicon.graph.contains, 0)
+        except IllegalMove as error:
+            told((Fault("bad-move", f"{text(move)}: {error}"),), None)
+        else:
+            possible.append(move)
+    if len(possible) <= MOST_LISTED:
+        return possible
+    dropped = f"{len(possible) - MOST_LISTED} of searchmoves, the lowest by static equity"
+    told((Fault("bad-move", f"{dropped}: an endgame takes {MOST_LISTED} at most"),), None)
+    ranked = with_asked(kit.generator(), position, (), possible)
+    return [one.move for one in ranked[:MOST_LISTED]]
 
 
 def _candidates(generator: Generator, task: Task) -> list[RankedMove]:

@@ -152,7 +152,7 @@ class PreEndgame:
     def advance(self, nodes: int) -> int:
         """Do so much work, in nodes of the solver, hardly more; give how much, 0 when it is over.
 
-        What comes of it is the same in slices of any size.
+        What comes of it is the same in slices of any size, if the solver has one thread.
         """
         done = 0
         while done < nodes:

@@ -46,6 +46,7 @@ ModelName: TypeAlias = Literal["rational", "pessimistic", "static"]
 
 USUAL_MS = 10_000
 USUAL_TOP = 15
+MOST_CANDIDATES = 300
 ALL = 0.9995  # of what there can be
 
 
@@ -95,6 +96,8 @@ def preendgame(
     """
     check_durations(time=time)
     check_counts(candidates=candidates, top=top, threads=threads)
+    if candidates is not None and candidates > MOST_CANDIDATES:
+        raise CommandFailed(f"--candidates {candidates}: {MOST_CANDIDATES} can be compared at most")
     rules = load_rules(distribution, layout)
     position = position_asked(what, rules)
     bag = bag_count(position, rules)

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bot.closing import PreEndgameSearch
+from bot.closing import PreEndgameSearch, how_often
 from bot.player import Budget, Choice, View
 from bot.players.champion import CANDIDATES
 from bot.players.static import generator_for
@@ -160,8 +160,8 @@ def _solve(comparing: PreEndings, view: View, solver: EndgameSolver, budget: Bud
         if compared.is_settled:
             break
     best = compared.outcomes()[0]
-    said = f"wins {best.win:.1%} of {best.cases} cases{', proven' if best.proven else ''}"
-    return Choice(best.move, score=best.score, equity=round(best.spread * POINT), text=said)
+    equity = round(best.spread * POINT)
+    return Choice(best.move, score=best.score, equity=equity, text=how_often(best))
 
 
 def _told(choice: Choice, field: Field) -> dict[str, Any]:

@@ -17,8 +17,11 @@ from bot.siu.settings import Settings
 from bot.siu.simulating import believed
 from bot.siu.telling import Texts, sim_lines
 from bot.siu.watch import Watch
+from engine.generate import legal_moves
+from engine.notation.cgp_moves import format_cgp_move
 from engine.rules import standard_rules
 from engine.simulation import Estimate
+from lexicons.store import load_lexicon
 from protocol.siu.answers import (
     Answer,
     Fault,
@@ -272,7 +275,7 @@ def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
 def test_an_endgame_is_worked_out(searcher: Searcher) -> None:
     heard = searched(searcher, task("endgame movetime 60000", LAST))
     assert isinstance(heard.answers[0], Provenance)
-    found, counted, certainty = heard.answers[-3:]
+    counted, certainty, found = heard.answers[-3:]
     assert isinstance(found, InfoEndgame)
     assert found.line_of_play[0] == heard.best == heard.offers[-1]
     assert isinstance(counted, InfoText)
@@ -284,18 +287,33 @@ def test_an_endgame_is_worked_out(searcher: Searcher) -> None:
     assert worse.spread <= found.spread
 
 
+def test_what_can_not_be_solved_of_searchmoves_is_left_out(searcher: Searcher) -> None:
+    heard = searched(searcher, task("endgame searchmoves B13.MIZ B13.ZIM", LAST))
+    assert heard.best == "B13.MIZ"
+    (fault,) = (one for one in heard.answers if isinstance(one, Fault))
+    assert (fault.code, fault.text.partition(":")[0]) == ("bad-move", "B13.ZIM")
+    assert searched(searcher, task("endgame searchmoves B13.ZIM", LAST)).best == "none"
+    position = task("endgame", LAST).situation.position
+    every = legal_moves(position, load_lexicon(), standard_rules())
+    names = [format_cgp_move(one.move, position.board, ALPHABET) for one in every]
+    many = searched(searcher, task(f"endgame searchmoves {' '.join(names)}", LAST))
+    assert many.best in names
+    (fault,) = (one for one in many.answers if isinstance(one, Fault))
+    assert fault.text.startswith(f"{len(names) - 64} of searchmoves, the lowest by static equity")
+
+
 def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
     shallow = searched(searcher, task("endgame depth 1 threads 2", LAST))
     (*_, found) = (one for one in shallow.answers if isinstance(one, InfoEndgame))
     assert found.depth <= 2
     won = LAST.replace("0/0 0", "300/0 0")
-    (*_, certainty) = searched(searcher, task("endgame firstwin movetime 60000", won)).answers
+    (*_, certainty, _) = searched(searcher, task("endgame firstwin movetime 60000", won)).answers
     assert certainty == InfoText("string proven")
 
 
 def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
     (first, second) = (
-        searched(searcher, task("endgame movetime 60000", cgp)).answers[-3]
+        searched(searcher, task("endgame movetime 60000", cgp)).answers[-1]
         for cgp in (LAST, LAST.replace("AEINRU?", ""))
     )
     assert isinstance(first, InfoEndgame)

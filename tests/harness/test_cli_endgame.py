@@ -152,6 +152,7 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
         ("endgame", OUT, ("--threads", "0"), "--threads 0: it is 1 or more"),
         ("preendgame", OUT, (), "the bag is empty: use tilewire endgame"),
         ("preendgame", OUT, ("--top", "0"), "--top 0: it is 1 or more"),
+        ("preendgame", OUT, ("--candidates", "301"), "--candidates 301: 300 can be compared"),
     ],
 )
 def test_what_can_not_be_solved(
