@@ -105,8 +105,8 @@ class Choice:
 
     move: Move
     score: int | None = None
-    equity: int | None = None
-    """Thousandths of a point."""
+    equity: float | None = None
+    """In points."""
     text: str | None = None
     """For a person to read, at most 2,000 characters."""
     candidates: tuple[Considered, ...] = ()

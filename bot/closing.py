@@ -67,7 +67,7 @@ class EndgameSearch:
             samples=found.nodes,
         )
         text = f"{final:+} at the end, {_certainty(found)}"
-        return Choice(move, score=score, equity=value * 1_000, text=text, candidates=(considered,))
+        return Choice(move, score=score, equity=value, text=text, candidates=(considered,))
 
 
 def _is_decided(found: Solution, lead: int) -> bool:
@@ -157,7 +157,7 @@ class PreEndgameSearch:
         return Choice(
             best.move,
             score=best.score,
-            equity=round(best.spread * 1_000),
+            equity=best.spread,
             text=how_often(best),
             candidates=tuple(map(_considered, outcomes)),
         )

@@ -143,7 +143,7 @@ class Search:
         return Choice(
             best.move,
             score=best.score,
-            equity=round(best.equity * 1_000),
+            equity=best.equity,
             candidates=tuple(map(considered, estimates)),
         )
 

@@ -304,9 +304,8 @@ def _with_some_rack(view: View) -> View:
 
 def info_about(view: View, seq: int, choice: Choice) -> Info:
     """Say what a player thinks; of the moves that it has looked at the first."""
-    equity = None if choice.equity is None else choice.equity / 1_000
     considered = choice.candidates[:MAX_CANDIDATES] or (
-        Considered(choice.move, score=choice.score, equity=equity),
+        Considered(choice.move, score=choice.score, equity=choice.equity),
     )
     believed, alphabet = choice.belief, view.rules.distribution.alphabet
     return Info(

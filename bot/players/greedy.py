@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.evaluation import POINT
 from engine.moves import PASS
 from engine.packing import unpack
 
@@ -27,5 +28,6 @@ class GreedyPlayer(Player):
         refused = {refusal.move for refusal in view.refused}
         for at, move in zip(order, unpack(found.packed[order], view.position.board), strict=True):
             if move not in refused:
-                return Choice(move, score=int(found.scores[at]), equity=int(found.equities[at]))
+                equity = float(found.equities[at]) / POINT
+                return Choice(move, score=int(found.scores[at]), equity=equity)
         return Choice(PASS, score=0)

@@ -109,7 +109,7 @@ def sampled_choice(
     ranked = generators[0].best(view.position, sampling.candidates + len(view.refused))
     candidates = not_refused(view, ranked)[: sampling.candidates]
     first = candidates[0]
-    choice = Choice(first.move, score=first.score, equity=first.equity)
+    choice = Choice(first.move, score=first.score, equity=first.equity / POINT)
     if len(candidates) == 1:
         return choice
     budget.offer(choice)
@@ -133,7 +133,7 @@ def sampled_choice(
     return Choice(
         best.move,
         score=best.score,
-        equity=round(best.equity * POINT),
+        equity=best.equity,
         candidates=tuple(map(_considered, estimates)),
     )
 

@@ -74,4 +74,4 @@ def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
 
 
 def _choice(best: RankedMove) -> Choice:
-    return Choice(best.move, score=best.score, equity=best.equity)
+    return Choice(best.move, score=best.score, equity=best.equity / POINT)

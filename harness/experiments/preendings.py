@@ -25,7 +25,6 @@ from bot.players.static import generator_for
 from bot.search import Search, Settings
 from bot.slicing import slices
 from engine.endgame import EndgameSolver
-from engine.evaluation import POINT
 from engine.moves import Place
 from engine.notation.move_text import format_move
 from engine.preendgame import Model, PreEndgame, likely_candidates
@@ -160,8 +159,7 @@ def _solve(comparing: PreEndings, view: View, solver: EndgameSolver, budget: Bud
         if compared.is_settled:
             break
     best = compared.outcomes()[0]
-    equity = round(best.spread * POINT)
-    return Choice(best.move, score=best.score, equity=equity, text=how_often(best))
+    return Choice(best.move, score=best.score, equity=best.spread, text=how_often(best))
 
 
 def _told(choice: Choice, field: Field) -> dict[str, Any]:

@@ -24,6 +24,7 @@ import numpy as np
 
 from bot.player import Budget, Choice, Player, View
 from bot.players.static import generator_for, not_refused
+from engine.evaluation import POINT
 from engine.likelihood import SIMULATING, Style, stranger
 from engine.tracking import Tracker
 
@@ -54,7 +55,7 @@ class AnyOfThree(Player):
         best = generator_for(view).best(view.position, _AMONG + len(view.refused))
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
         one = chance.choice(not_refused(view, best)[:_AMONG])
-        return Choice(one.move, score=one.score, equity=one.equity)
+        return Choice(one.move, score=one.score, equity=one.equity / POINT)
 
 
 class Learning(NamedTuple):

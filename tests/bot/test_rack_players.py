@@ -73,7 +73,7 @@ def test_rh_weighs_score_and_features(lexicon: Lexicon, rules: Rules, tmp_path: 
     choice = choice_of(player, view)
     assert isinstance(choice.move, Place)
     assert 17 not in choice.move.tiles
-    assert choice.equity == (choice.score or 0) * 1000 + 300_000
+    assert choice.equity == (choice.score or 0) + 300
     given = replace(view, leaves=LeaveTable.zero(rules.distribution))
     assert choice_of(player, given) == choice, "a leave table makes no difference"
 
