@@ -1,7 +1,7 @@
 """Which candidates get the next samples: rules of best-arm identification.
 
-A rule looks at a ``Standing`` (``engine.standing``) and says how many of the next samples each
-candidate gets.
+A rule looks at a ``Standing`` (``engine.standing``) and says how many of the next ``samples`` each
+candidate gets: ``int64[candidates]``, whose sum is ``samples``.
 
 ``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
                  from him (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two

@@ -84,7 +84,13 @@ class Judges:
 
 
 class Gaps:
-    """Finds gaps by one judge; what parts of racks are worth is remembered."""
+    """Finds gaps by one judge; what parts of racks are worth is remembered.
+
+    Args:
+        generator: judges.
+        play: what was played.
+        reach: thousandths of a point: gaps up to it are told apart.
+    """
 
     def __init__(self, generator: Generator, play: Play, reach: int) -> None:
         self._generator, self._play, self._reach = generator, play, reach
@@ -101,7 +107,15 @@ class Gaps:
                 self._own += int(generator.desk["evaluation"]["late"][0, left])
 
     def of(self, racks: U8, leaves: U8) -> I32:
-        """Give the gaps of racks, [racks, size]; what each kept is [racks, kept]."""
+        """Give the gaps of racks: by how much the best move was better than the play.
+
+        Args:
+            racks: sorted tiles, ``uint8[racks, size]``.
+            leaves: what each kept, sorted, ``uint8[racks, kept]``.
+
+        Returns:
+            Thousandths of a point, ``int32[racks]``; ``reach`` + 1 stands for all wider ones.
+        """
         own = np.full(len(racks), self._own, np.int32)
         arrays = self._generator.leaves.arrays
         if 0 < leaves.shape[1] < self._generator.leaves.rack_size:

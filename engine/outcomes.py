@@ -59,7 +59,8 @@ class Outcomes:
     """Sums over samples by thread, and the samples themselves as far as they are remembered.
 
     What is asked for as *so much a win, so much a point* is a measure: 1 and 0 are probabilities to
-    win, 0 and 1 equities in points.
+    win, 0 and 1 equities in points. ``values`` are the samples, ``int32[2, candidates, samples]``:
+    first wins, then points, in the units of ``engine.kernels.rollouts``.
 
     Args:
         candidates: how many there are.

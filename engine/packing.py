@@ -32,7 +32,12 @@ _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 
 def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
-    """Give packed moves (``engine.kernels.moves``) as values, in their order."""
+    """Give packed moves (``engine.kernels.moves``) as values, in their order.
+
+    Args:
+        packed: ``uint64[moves]``.
+        board: that they are made on.
+    """
     codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
     # The column behind the placed tiles stands for every square that is played through.
     tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
@@ -72,7 +77,12 @@ def pack(move: Move) -> int:
 
 
 def leaves_of(parts: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
-    """Give what stays on a sorted rack when its parts are used; equal leaves are one value."""
+    """Give what stays on a rack when its parts are used; equal leaves are one value.
+
+    Args:
+        parts: ``uint8[moves]``: in each bit ``n`` says that tile ``n`` of the rack is used.
+        rack: sorted.
+    """
     kept = lru_cache(maxsize=None)(
         lambda part: tuple(tile for at, tile in enumerate(rack) if not part >> at & 1)
     )

@@ -53,7 +53,7 @@ _OPTIONS: dict[str, Any] = {
 _ROOT = Path(__file__).resolve().parent.parent
 _OURS = frozenset({"lexicons", "engine", "bot", "harness"})
 
-_COMPILING = "compiling the search kernels (once for this machine), about 20 s"
+_COMPILING = "compiling the search kernels (once for this machine), 20 s to a minute"
 _BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds, when the user is told of a list
 
 _kernels: list[Any] = []

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.alphabet import BLANK, TileDistribution
-from lexicons.jit import helper
 
 __all__ = [
     "MAX_WORTH",
@@ -33,7 +32,6 @@ __all__ = [
     "LeaveTable",
     "leave_count",
     "leave_places",
-    "leave_rank",
     "possible_leaves",
     "synthetic_leaves",
 ]
@@ -153,15 +151,6 @@ class LeaveTable:
             ValueError: it is longer than the table has, or holds what is no tile on a rack.
         """
         return int(self.values[self.place(tiles)]) / 1000
-
-
-@helper
-def leave_rank(leaves: LeaveArrays, tiles: npt.NDArray[np.uint8], size: int) -> int:
-    """Give the place in ``values`` of the leave that is the first ``size`` of sorted tiles."""
-    place = np.uint64(leaves.offsets[size])
-    for at in range(size):
-        place += np.uint64(leaves.binomials[at, tiles[at]])
-    return place  # type: ignore[return-value]
 
 
 def leave_count(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> int:

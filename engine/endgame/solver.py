@@ -140,7 +140,8 @@ class EndgameSolver:
             raise ValueError(f"{threads} threads; one is the least")
         if memory < (least := least_memory(threads)):
             raise ValueError(
-                f"{memory:,} bytes of memory; with threads: {threads} it takes {least:,} or more"
+                f"{memory:,} bytes of memory; "
+                f"with so many threads ({threads}) it is {least:,} or more"
             )
         if rules.scoreless_limit < LEAST_LIMIT:
             raise ValueError(

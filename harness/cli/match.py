@@ -86,7 +86,8 @@ def match(
     Args:
         seat_a: The seat that the result is seen from.
         seat_b: The other seat.
-        games: How many games; between local seats two and two have the same draws, seats swapped.
+        games: How many games; between local seats games 1 and 2 share their draws, seats swapped,
+            and so do 3 and 4.
         time: Each side's clock: 25m, 90s, 500ms.
         increment: Added after each move; then there is no overtime.
         overtime_penalty: Points off for each minute of overtime begun.

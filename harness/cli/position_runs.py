@@ -96,4 +96,6 @@ def check_memory(memory: int, threads: int = 1) -> None:
     from engine.endgame import least_memory
 
     if memory < (least := least_memory(threads)):
-        raise CommandFailed(f"--memory: with threads: {threads} it takes {least >> 20}M or more")
+        raise CommandFailed(
+            f"--memory: with so many threads ({threads}) it is {least >> 20}M or more"
+        )

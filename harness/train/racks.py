@@ -66,7 +66,11 @@ class Racks:
         return leave_places(racks, self.index) - self.first
 
     def means(self, worths: Floats) -> Floats:
-        """Give what each leave is worth, by place, from what each rack is, by number."""
+        """Give what each leave is worth, by place, from what each rack is, by number.
+
+        Both are ``float64`` in one unit, whichever it is: a leave is worth the mean of the racks
+        that are drawn to it. There are ``len(worths)`` racks, and ``first`` leaves are returned.
+        """
         flat = np.zeros(len(self.index.values))
         flat[self.first :] = worths
         counts = np.array(self.distribution.counts, np.int64)
@@ -75,7 +79,10 @@ class Racks:
         return flat[: self.first]
 
     def samples(self, counts: Longs) -> Longs:
-        """Count how often each leave was in a rack, by place, from how often each rack came up."""
+        """Count how often each leave was in a rack, by place, from how often each rack came up.
+
+        Both are ``int64``; ``counts`` is by the numbers of racks, ``first`` leaves are returned.
+        """
         found = np.zeros(self.first, np.int64)
         seen = counts[self.places[-1] - self.first] > 0
         racks = np.ascontiguousarray(self.by_size[-1][seen])

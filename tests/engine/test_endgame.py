@@ -309,8 +309,8 @@ def test_what_is_no_endgame(
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"memory": MEMORY - 1}, "bytes of memory; with threads: 1 it takes 33,554,432 or more"),
-        ({"memory": MEMORY, "threads": 2}, "with threads: 2 it takes 50,331,648 or more"),
+        ({"memory": MEMORY - 1}, "bytes of memory; with so many threads (1) it is 33,554,432"),
+        ({"memory": MEMORY, "threads": 2}, "with so many threads (2) it is 50,331,648 or more"),
         ({"threads": 0}, "0 threads; one is the least"),
     ],
 )

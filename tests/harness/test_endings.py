@@ -258,7 +258,7 @@ def test_endings_are_played_out(tilewire: CommandLine, tmp_path: Path) -> None:
         ("bench endgame --positions 0", "--positions 0: it is 1 or more"),
         ("bench endgame --time 0ms", "--time 0s: it is 1ms or more"),
         ("bench endgame --threads 0", "--threads 0: it is 1 or more"),
-        ("bench endgame --memory 31M", "--memory: with threads: 1 it takes 32M or more"),
+        ("bench endgame --memory 31M", "--memory: with so many threads (1) it is 32M or more"),
         ("bench endgame --memory 900000G", "not enough memory"),
         ("bench endgame --workers 999", "need a core each"),
         ("bench endgame --threads 998", "--workers 1 with --threads 998: searches"),
@@ -270,7 +270,7 @@ def test_endings_are_played_out(tilewire: CommandLine, tmp_path: Path) -> None:
             "proven with 1 nodes; ask for more",
         ),
         ("experiment endings --positions 0", "--positions 0: it is 1 or more"),
-        ("experiment endings --memory 1M", "--memory: with threads: 1 it takes 32M or more"),
+        ("experiment endings --memory 1M", "--memory: with so many threads (1) it is 32M or more"),
         ("experiment endings --out /nowhere/at/all", "--out /nowhere/at/all: No such file"),
     ],
 )

@@ -264,7 +264,7 @@ def test_late_games_are_gone_on_with(tilewire: CommandLine, tmp_path: Path) -> N
         ("preendings --positions 0", "--positions 0: it is 1 or more"),
         ("preendings --bag 8", "--bag 8: a pre-endgame has 1 to 7 tiles in it"),
         ("preendings --time 0ms", "--time 0s: it is 1ms or more"),
-        ("preendings --memory 1M", "--memory: with threads: 1 it takes 32M or more"),
+        ("preendings --memory 1M", "--memory: with so many threads (1) it is 32M or more"),
         ("preendings --workers 999", "need a core each"),
         ("late --clock 0ms", "--clock 0s: it is 1ms or more"),
         ("late --seats static nobody", "no bot is called 'nobody'"),

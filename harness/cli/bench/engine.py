@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from ...figures import figure_rows, number, share, table
 from ..failing import CommandFailed
 from ..field import load_chances
+from ..long_runs import with_error
 from .playing import Playing
 
 if TYPE_CHECKING:
@@ -134,7 +135,12 @@ def adjustments(*, games: int = 20_000, playing: Playing | None = None) -> None:
         print(json.dumps([dataclasses.asdict(one) for one in found]))
         return
     rows = [
-        (one.name, f"{one.spread:+.2f} ± {one.error:.2f}", f"{one.wins:.2%}", f"{one.games:,}")
+        (
+            one.name,
+            with_error(one.spread, one.error, 2, sign=True),
+            number(100 * one.wins, 2, unit=" %"),
+            f"{one.games:,}",
+        )
         for one in found
     ]
     print(table(("with it", "points a game", "wins", "games"), rows))

@@ -103,7 +103,7 @@ def calibration(
         positions: How many, or more: games are whole.
         from_: A file of games between two such players, which then are not played: of this
             command, or in its form. Their seed is that of the file.
-        seat: Who plays himself.
+        seat: Who plays both sides.
         doubt: Each belief but the prior is doubted at least so much, from 0 to 1; simulations
             doubt by 0.1.
         plot: A picture (PNG).

@@ -168,6 +168,6 @@ def _row(one: Duel) -> tuple[str, ...]:
         figures.number(one.mean),
         figures.number(one.opponent_mean),
         with_error(one.difference, one.error, 2, sign=True),
-        f"{one.lost_twice:.2%}",
-        f"{one.largest_ratio:.2f}",
+        figures.number(100 * one.lost_twice, 2, unit=" %"),
+        figures.number(one.largest_ratio, 2),
     )

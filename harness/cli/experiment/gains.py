@@ -52,7 +52,7 @@ def gains(
         from_: A file of games between two such players: of calibration, or in its form. Of two with
             the same draws only the first is taken.
         out: Where results are kept, a line of JSON a game; the same command goes on with it.
-        seat: Who played himself.
+        seat: Who played both sides.
         games: How many.
         rollouts: By which a turn is decided, all moves together.
         truth: Rollouts of each move that is held against another.
