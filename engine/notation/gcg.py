@@ -72,6 +72,16 @@ class EventKind(Enum):
     RACK_LOST = "rack lost"
     TIME = "time"
 
+    @property
+    def is_turn(self) -> bool:
+        """Whether a player made a move."""
+        return self in (EventKind.PLAY, EventKind.EXCHANGE, EventKind.PASS)
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the game was over before: racks and times are settled after it."""
+        return self in (EventKind.RACK_LEFT, EventKind.RACK_LOST, EventKind.TIME)
+
 
 @dataclass(frozen=True, slots=True)
 class GcgPlayer:

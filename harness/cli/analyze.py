@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +21,7 @@ from engine.rules import Rules, why_not
 from ..board_view import move_text, print_view
 from ..figures import plain
 from .failing import CommandFailed
+from .interrupt import Interrupt
 from .options import (
     Duration,
     JsonOption,
@@ -36,7 +36,14 @@ from .options import (
     load_words,
     say,
 )
-from .positions import game_and_line, load_rules, position_after, read_position, replay_file
+from .positions import (
+    check_turn,
+    game_and_line,
+    load_rules,
+    position_after,
+    read_position,
+    replay_file,
+)
 
 if TYPE_CHECKING:
     from ..analysis.findings import Findings, Settings
@@ -45,9 +52,6 @@ __all__ = ["analyze"]
 
 USUAL_MS = 10_000
 USUAL_MS_A_TURN = 1_000
-
-_TURNS = (EventKind.PLAY, EventKind.EXCHANGE, EventKind.PASS)
-_ENDS = (EventKind.RACK_LEFT, EventKind.RACK_LOST)
 
 
 def analyze(
@@ -101,7 +105,7 @@ def analyze(
         rules, (lexicon, leaves, winprob, threads), candidates, plies, seed, (seconds, rollouts)
     )
     try:
-        with _Interrupt() as interrupt:
+        with Interrupt() as interrupt:
             if review:
                 _review(cases, settings, rules, json_, interrupt)
             else:
@@ -175,11 +179,7 @@ def _cases(what: str, rules: Rules) -> tuple[list[_Case], int | None]:
     named = game_and_line(what)
     if named is None:
         position = read_position(what, rules)
-        if reason := why_not(position, rules):
-            raise CommandFailed(
-                f"{reason}; a CGP is 'board racks scores zeros', and racks begin with the one on "
-                "turn, as in 'AEINRST/'"
-            )
+        check_turn(position, rules)
         return [_Case(position)], 0
     path, line = named
     gcg, played = replay_file(path, rules)
@@ -203,9 +203,9 @@ def _case(gcg: GcgGame, played: Replay, line: int, rules: Rules) -> _Case:
     position = as_seen(position_after(played, line - 1))
     step = played.steps[line - 1] if line <= len(played.steps) else None
     nick = gcg.players[position.on_turn].nick
-    if any(step.event.kind in _ENDS for step in played.steps[: line - 1]):
+    if any(step.event.kind.is_end for step in played.steps[: line - 1]):
         return _Case(position, line, nick, why_not="the game is over")
-    if step is not None and step.event.kind not in _TURNS:
+    if step is not None and not step.event.kind.is_turn:
         return _Case(position, line, nick, why_not=f"a line '{step.event.kind.value}' is no turn")
     following = played.steps[line].event.kind if line < len(played.steps) else None
     taken_back = following is EventKind.WITHDRAWN
@@ -213,7 +213,7 @@ def _case(gcg: GcgGame, played: Replay, line: int, rules: Rules) -> _Case:
 
 
 def _turns(path: Path, gcg: GcgGame, played: Replay, rules: Rules) -> list[_Case]:
-    lines = (at for at, step in enumerate(played.steps, start=1) if step.event.kind in _TURNS)
+    lines = (at for at, step in enumerate(played.steps, start=1) if step.event.kind.is_turn)
     cases = [_case(gcg, played, line, rules) for line in lines]
     if all(case.why_not for case in cases):
         found = "no turn's rack is given in full" if cases else "there are no turns"
@@ -225,7 +225,7 @@ def _turns(path: Path, gcg: GcgGame, played: Replay, rules: Rules) -> list[_Case
 
 
 def _show(
-    case: _Case, settings: Settings, rules: Rules, as_json: bool, interrupt: _Interrupt
+    case: _Case, settings: Settings, rules: Rules, as_json: bool, interrupt: Interrupt
 ) -> None:
     """Analyse a position: drawn as it goes on a terminal, elsewhere at its end."""
     from ..analysis.view import findings_json, findings_view, heading, verdict_text
@@ -253,7 +253,7 @@ def _show(
 def _analysis(
     case: _Case,
     settings: Settings,
-    interrupt: _Interrupt,
+    interrupt: Interrupt,
     told: Callable[[Findings], None] | None = None,
 ) -> Findings:
     from ..analysis.findings import analyse
@@ -281,7 +281,7 @@ def _object(case: _Case, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _review(
-    cases: list[_Case], settings: Settings, rules: Rules, as_json: bool, interrupt: _Interrupt
+    cases: list[_Case], settings: Settings, rules: Rules, as_json: bool, interrupt: Interrupt
 ) -> None:
     """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
     from ..analysis.view import TURN_HEAD, findings_json, turn_row
@@ -305,7 +305,7 @@ def _review(
 
 
 def _analysed(
-    cases: list[_Case], settings: Settings, interrupt: _Interrupt
+    cases: list[_Case], settings: Settings, interrupt: Interrupt
 ) -> Iterator[tuple[_Case, Findings | None]]:
     for case in cases:
         if interrupt():
@@ -342,27 +342,3 @@ def _closing(cases: list[_Case], done: int, turns: dict[str, list[Findings]]) ->
             left_out.setdefault(case.why_not, []).append(str(case.line))
     for reason, lines in left_out.items():
         yield f"left out: line{'s' * (len(lines) > 1)} {', '.join(lines)}: {plain(reason)}"
-
-
-# --- stopping -----------------------------------------------------------------------------------
-
-
-class _Interrupt(AbstractContextManager["_Interrupt"]):
-    """Takes the first Ctrl-C as a wish to hear what is known; the second ends the command."""
-
-    def __init__(self) -> None:
-        self._heard = False
-
-    def __enter__(self) -> _Interrupt:
-        self._before = signal.signal(signal.SIGINT, self._hear)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def __call__(self) -> bool:
-        return self._heard
-
-    def _hear(self, *_: object) -> None:
-        self._heard = True
-        signal.signal(signal.SIGINT, self._before)

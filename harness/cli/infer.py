@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from engine.likelihood import MODELS, Model, margin, soft
 from engine.moves import Exchange, Move, Pass, Place
-from engine.notation import EventKind, format_exchange_count, format_move
+from engine.notation import format_exchange_count, format_move
 from engine.position import Position
 from engine.rules import Rules
 
@@ -46,7 +46,6 @@ USUAL_RACKS = 200_000
 
 _TILE_COLUMNS = 3
 _TILE_HEAD = ("tile", "before", "after")
-_TURNS = (EventKind.PLAY, EventKind.EXCHANGE, EventKind.PASS)
 
 ModelName = Literal["deterministic", "margin", "soft"]
 
@@ -174,7 +173,7 @@ def _line(path: Path, line: int | None, play: str | None, rules: Rules) -> _Case
         raise CommandFailed(f"{path} has lines 1 to {last}: say which, as in {path}@1")
     position, step = position_after(played, line - 1), played.steps[line - 1]
     where = f"{path}, line {line} of the score sheet: "
-    if step.event.kind not in _TURNS:
+    if not step.event.kind.is_turn:
         raise CommandFailed(f"{where}a line '{step.event.kind.value}' is no turn")
     move: Move | int = int(step.event.detail) if step.move is None else step.move
     if play is not None:

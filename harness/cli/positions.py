@@ -7,11 +7,12 @@ from pathlib import Path
 from engine.notation import GcgError, GcgGame, NotationError, Replay, read_gcg, replay
 from engine.notation.cgp import read_cgp
 from engine.position import Position
-from engine.rules import Rules, standard_rules
+from engine.rules import Rules, standard_rules, why_not
 
 from .failing import CommandFailed
 
 __all__ = [
+    "check_turn",
     "game_and_line",
     "is_file",
     "load_rules",
@@ -67,6 +68,27 @@ def replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
 def position_after(played: Replay, line: int) -> Position:
     """Give the position after a line of the score sheet; 0 is the beginning."""
     return played.steps[line].before if line < len(played.steps) else played.final
+
+
+def check_turn(position: Position, rules: Rules, where: str = "") -> None:
+    """See that there is something to choose in a position, or fail.
+
+    Args:
+        position: as it was read.
+        rules: those of the game.
+        where: what the sentence begins with, of a position in a game; of a CGP what one is is said.
+    """
+    try:
+        reason = why_not(position, rules)
+    except ValueError as error:
+        raise CommandFailed(f"{where}{error}") from None
+    if reason and not where:
+        reason += (
+            "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
+            "'AEINRST/'"
+        )
+    if reason:
+        raise CommandFailed(f"{where}{reason}")
 
 
 def is_file(path: Path) -> bool:

@@ -26,8 +26,6 @@ from .positions import is_file, load_rules, position_after, read_position, repla
 
 __all__ = ["show"]
 
-_ENDS = (EventKind.RACK_LEFT, EventKind.RACK_LOST, EventKind.TIME)
-
 
 def show(
     what: str,
@@ -163,7 +161,7 @@ def _after(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> RenderableT
     """Draw the position after line ``last`` of the sheet."""
     steps = played.steps
     position = position_after(played, last)
-    over = bool(last and steps[last - 1].event.kind in _ENDS)
+    over = bool(last and steps[last - 1].event.kind.is_end)
     fresh = frozenset[tuple[int, int]]()
     if last:
         fresh = fresh_squares(steps[last - 1].move, steps[last - 1].before.board)

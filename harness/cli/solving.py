@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,14 +12,14 @@ from cyclopts import Parameter, Token
 
 from bot.player import Budget
 from bot.slicing import Solving, slices
-from engine.notation import EventKind
 from engine.position import Position
-from engine.rules import Rules, why_not
+from engine.rules import Rules
 from protocol.channel import now_ms
 
 from .failing import CommandFailed
+from .interrupt import Interrupt
 from .options import say
-from .positions import game_and_line, position_after, read_position, replay_file
+from .positions import check_turn, game_and_line, position_after, read_position, replay_file
 
 if TYPE_CHECKING:
     from engine.endgame import EndgameSolver
@@ -37,7 +36,6 @@ __all__ = [
 
 USUAL_MEMORY = 256 << 20
 
-_ENDS = (EventKind.RACK_LEFT, EventKind.RACK_LOST, EventKind.TIME)
 _UNITS = {"K": 10, "M": 20, "G": 30}  # powers of two
 
 
@@ -79,17 +77,7 @@ def position_asked(what: str, rules: Rules) -> Position:
         position, where = read_position(what, rules), ""
     else:
         position, where = _of_game(*named, rules), f"{what}: "
-    try:
-        reason = why_not(position, rules)
-    except ValueError as error:
-        raise CommandFailed(f"{where}{error}") from None
-    if reason:
-        raise CommandFailed(
-            f"{where}{reason}; a CGP is 'board racks scores zeros', and racks begin with the one "
-            "on turn, as in 'AEINRST/'"
-            if named is None
-            else f"{where}{reason}"
-        )
+    check_turn(position, rules, where)
     return position
 
 
@@ -100,7 +88,7 @@ def _of_game(path: Path, line: int | None, rules: Rules) -> Position:
     last = len(played.steps) + 1
     if line is None or not 1 <= line <= last:
         raise CommandFailed(f"{path}: say before which of its lines, {path}@1 to @{last}")
-    if any(step.event.kind in _ENDS for step in played.steps[: line - 1]):
+    if any(step.event.kind.is_end for step in played.steps[: line - 1]):
         raise CommandFailed(f"{path}@{line}: the game is over")
     return as_seen(position_after(played, line - 1))
 
@@ -128,18 +116,10 @@ def work(solving: Solving, time_ms: int, is_enough: Callable[[], bool] = lambda:
     """
     began = time.perf_counter()
     budget = Budget(now_ms() + time_ms)
-
-    def hear(*_: object) -> None:
-        budget.cancel()
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.signal(signal.SIGINT, hear)
-    try:
+    with Interrupt(budget.cancel):
         for _ in slices(solving, budget):
             if is_enough():
                 break
-    finally:
-        signal.signal(signal.SIGINT, before)
     return time.perf_counter() - began
 
 
