@@ -23,6 +23,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .program import log_to_stderr, loop_factory, set_pipes_aside, software
+
 if TYPE_CHECKING:
     from protocol.channel import Channel
 
@@ -54,7 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     if options.die_with_parent or options.pipe:
         _die_with_parent()
-    pipe = _set_aside() if options.pipe else None
+    pipe = None
+    if options.pipe:
+        pipe = set_pipes_aside()
+        with contextlib.suppress(OSError):
+            os.nice(NICENESS)
     status = 1
     try:
         status = _run(options, pipe)
@@ -110,18 +116,6 @@ def _die_with_parent() -> None:
         os._exit(1)  # it died before we had asked
 
 
-def _set_aside() -> tuple[int, int]:
-    """Keep the pipe to the host; give the player an empty input and standard error to print to."""
-    reading, writing = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    with contextlib.suppress(OSError):
-        os.nice(NICENESS)
-    return reading, writing
-
-
 def _leave(status: int, *, with_group: bool) -> None:
     """End this process now, and, where the group is its own, ask what it has started to end."""
     for stream in (sys.stdout, sys.stderr):
@@ -141,7 +135,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
     from .registry import SeatError
     from .seat_text import parse_seat
 
-    _log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
+    log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
     try:
         spec = parse_seat(options.bot)
         if spec.kind == "remote":
@@ -152,7 +146,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
             raise _Unusable(str(error)) from None
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
         # Never closed: that would wait for threads, and these may be busy for ever.
-        runner = asyncio.Runner(loop_factory=_loop_factory())
+        runner = asyncio.Runner(loop_factory=loop_factory())
         return runner.run(_live(options, spec, equipment, dial))
     except (SeatError, _Unusable) as error:
         print(error, file=sys.stderr)
@@ -191,7 +185,7 @@ async def _live(
         enough=seek.games if seek else None,
         freeze=True,
         preload=loading,
-        software=_software(),
+        software=software(),
     )
     if options.pipe:
         talk = asyncio.create_task(runner.converse(await dial()))
@@ -281,41 +275,6 @@ def _web_dialler(options: argparse.Namespace) -> Callable[[], Awaitable[Channel]
         return await dial_websocket(options.connect, token=token, tls=tls)
 
     return dial
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return factory
-
-
-def _software() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"tilewire {version('tilewire')}"
-    except PackageNotFoundError:
-        return "tilewire"
-
-
-def _log_to_stderr(level: str) -> None:
-    import structlog
-
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from types import TracebackType
 
 from bot.equipment import Equipment
 from bot.process import SeatProcess
+from bot.program import software
 from bot.registry import SeatSpec
 from bot.seat_text import parse_seat
 from lexicons.store import Lexicon
@@ -27,7 +28,6 @@ from .adapters.seat import EngineSeat
 from .match import MatchConfig
 from .reception import Reception
 from .seats import ProcessSeat, RemoteSeat, Seat, Worker, WorkerFailed, welcomed
-from .software import SOFTWARE
 
 __all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
 
@@ -127,7 +127,7 @@ class WorkerMaker:
             if not hello.done():
                 raise ChannelClosed("the process ended before it said hello")
             channel = hello.result()
-            await channel.send(Welcome(name="tilewire", software=SOFTWARE))
+            await channel.send(Welcome(name="tilewire", software=software()))
         except (ChannelClosed, TimeoutError) as error:
             await process.kill()
             raise WorkerFailed(
@@ -265,6 +265,6 @@ async def open_remote(spec: SeatSpec) -> Channel:
         ChannelClosed: it can't be reached, or does not welcome us.
     """
     channel = await dial(spec.target)
-    await channel.send(Hello(role="arbiter", name="tilewire", software=SOFTWARE))
+    await channel.send(Hello(role="arbiter", name="tilewire", software=software()))
     await welcomed(channel)
     return channel

@@ -20,6 +20,7 @@ import structlog
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
+from bot.program import software
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
@@ -47,7 +48,6 @@ from .link import Link
 from .lobby import Lobby, Player
 from .relay import relay
 from .seats import Seat, Worker
-from .software import SOFTWARE
 from .tokens import Gatekeeper
 
 __all__ = ["MatchServer", "ServerConfig"]
@@ -201,7 +201,7 @@ class MatchServer:
                     "busy", f"{name} did not come up", retry="later", close=1013
                 ) from None
             try:
-                await channel.send(Welcome(name=name, software=SOFTWARE))
+                await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
                 reason = await relay(channel, bot)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
@@ -220,7 +220,7 @@ class MatchServer:
         link.send(
             Welcome(
                 name="tilewire",
-                software=SOFTWARE,
+                software=software(),
                 bots=tuple(sorted(self._bots)),
                 games=tuple(player.seats),
             )
@@ -247,7 +247,7 @@ class MatchServer:
     async def _serve_spectator(self, channel: WebSocketChannel) -> None:
         watched: set[GameHost] = set()
         link = Link(channel, lambda message, _at_ms: self._hear_spectator(link, watched, message))
-        link.send(Welcome(name="tilewire", software=SOFTWARE))
+        link.send(Welcome(name="tilewire", software=software()))
         try:
             await link.run()
         finally:

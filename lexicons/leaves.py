@@ -13,6 +13,7 @@ have 1,107,568 places, 914,625 of which a full bag can give; the others stay 0.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,6 +124,11 @@ class LeaveTable:
             _offsets(self.distribution, self.rack_size),
             _binomials(self.distribution, self.rack_size),
         )
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of the values, in hexadecimal, whatever file they came from."""
+        return hashlib.sha256(self.values.tobytes()).hexdigest()
 
     def place(self, tiles: Iterable[int]) -> int:
         """Give the place of a leave in ``values``; its tiles come in any order.

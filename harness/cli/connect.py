@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from bot.process import worker_command
+from bot.program import software
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from lexicons.store import lexicon_names
@@ -17,7 +18,6 @@ from protocol.websocket import dial
 from ..relay import relay
 from ..seating import open_remote
 from ..seats import welcomed
-from ..software import SOFTWARE
 from .failing import CommandFailed
 from .options import (
     LeavesOption,
@@ -121,7 +121,7 @@ async def _relay(
     """Put a bot elsewhere through to a server elsewhere."""
     ours = await open_remote(parse_seat(bot))
     server = await dial(url, token=token, tls=client_tls(url, ca))
-    await server.send(Hello(role="player", name=name, software=SOFTWARE))
+    await server.send(Hello(role="player", name=name, software=software()))
     await welcomed(server)
     await server.send(Seek(opponent=opponent, games=games))
     await relay(server, ours)

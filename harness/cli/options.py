@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 import signal
 import ssl
@@ -12,9 +11,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-import structlog
 from cyclopts import Parameter, Token
 
+from bot import program
 from bot.cores import usable_cores
 
 from ..figures import plain
@@ -225,22 +224,7 @@ def load_equipped(equipment: Equipment) -> Lexicon:
 
 def log_to_stderr(verbose: bool) -> None:
     """Send the log to stderr: warnings, or with ``verbose`` everything from info on."""
-    level = logging.INFO if verbose else logging.WARNING
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-            if sys.stderr.isatty()
-            else structlog.processors.LogfmtRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=False,
-    )
-    logging.getLogger("websockets").setLevel(logging.ERROR)
+    program.log_to_stderr("info" if verbose else "warning")
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
@@ -251,16 +235,8 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     Raises:
         KeyboardInterrupt: it was told to end.
     """
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=program.loop_factory()) as runner:
         runner.run(_until_told_to_end(main))
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        from uvloop import new_event_loop
-    except ImportError:
-        return None
-    return new_event_loop
 
 
 async def _until_told_to_end(main: Coroutine[Any, Any, None]) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from bot.program import set_pipes_aside, software
 from bot.siu.settings import Settings, with_option
 
-from ..software import SOFTWARE
 from .failing import CommandFailed
 from .options import LeavesOption, LexiconOption, ThreadsOption, WinprobOption
 
@@ -61,20 +60,11 @@ def siu(
     settings = replace(settings, names_only=names_only)
     from bot.siu.engine import run
 
-    reading, writing = _set_aside()
+    reading, writing = set_pipes_aside()
     status = 0
     try:
-        run(settings, SOFTWARE, AUTHOR, reading, writing)
+        run(settings, software(), AUTHOR, reading, writing)
     except KeyboardInterrupt:
         status = 130
     sys.stderr.flush()
     os._exit(status)  # a search that is on must not keep the process
-
-
-def _set_aside() -> tuple[int, int]:
-    """Keep the pipes to the front end; what else is printed goes to standard error."""
-    reading, writing = os.dup(0), os.dup(1)
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
-    return reading, writing

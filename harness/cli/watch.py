@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.live import Live
 
+from bot.program import software
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.messages import (
     Error,
@@ -37,7 +38,6 @@ from ..board_view import SideView, clock_text, game_view
 from ..figures import plain
 from ..followed import Followed
 from ..seats import welcomed
-from ..software import SOFTWARE
 from .failing import CommandFailed
 from .options import client_tls, run
 
@@ -196,7 +196,7 @@ async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen
 
 async def _join(url: str, tls: ssl.SSLContext | None) -> Channel:
     channel = await dial(url, tls=tls)
-    await channel.send(Hello(role="spectator", name="spectator", software=SOFTWARE))
+    await channel.send(Hello(role="spectator", name="spectator", software=software()))
     await welcomed(channel)
     return channel
 

@@ -14,7 +14,6 @@ Every game begins between strangers: what one tells of a player's style is not c
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -81,7 +80,7 @@ def open_games(out: Path | None, meeting: Meeting) -> AbstractContextManager[Lin
     """
     about = {"experiment": "games", "lexicon": meeting.lexicon.checksum, "seed": meeting.seed}
     if meeting.leaves is not None:
-        about["leaves"] = hashlib.sha256(meeting.leaves.values.tobytes()).hexdigest()
+        about["leaves"] = meeting.leaves.checksum
     return open_lines(out, about)
 
 

@@ -1,0 +1,70 @@
+"""What each process of this program has: a name on the wire, an event loop, a log, its pipes.
+
+A seat's process imports this before anything else of ours, so that it imports little itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+
+__all__ = ["log_to_stderr", "loop_factory", "set_pipes_aside", "software"]
+
+
+@cache
+def software() -> str:
+    """Say what this program calls itself on the wire."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"tilewire {version('tilewire')}"
+    except PackageNotFoundError:  # a checkout that was not installed
+        return "tilewire"
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Give what makes uvloop's event loops, if it is to be had."""
+    try:
+        from uvloop import new_event_loop
+    except ImportError:
+        return None
+    return new_event_loop
+
+
+def log_to_stderr(level: str) -> None:
+    """Send the log to standard error, from a level on: for people on a terminal, else logfmt."""
+    import structlog
+
+    drawn = sys.stderr.isatty()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.dev.ConsoleRenderer()
+            if drawn
+            else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    logging.getLogger("websockets").setLevel(logging.ERROR)
+
+
+def set_pipes_aside() -> tuple[int, int]:
+    """Keep the pipes to whoever speaks to us, and give their numbers, to read and to write.
+
+    What else reads standard input finds it empty; what else is printed goes to standard error.
+    """
+    reading, writing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return reading, writing
