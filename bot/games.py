@@ -29,7 +29,7 @@ from .equipment import Equipment
 from .offers import Declined, Library, rules_in_play
 from .player import Player
 from .seatgame import SeatGame
-from .watching import MissedPlays
+from .watched_game import MissedPlays
 
 __all__ = ["Games"]
 

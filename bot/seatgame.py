@@ -35,10 +35,10 @@ from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance
 
 from .equipment import Resources
 from .player import Believed, Budget, Choice, Considered, Player, View
+from .player_thread import PlayerThread, think
 from .players.static import static_choice
-from .thinking import PlayerThread, think
 from .timeplan import LagSeen, plan, pondering
-from .watching import Watched
+from .watched_game import Watched
 
 __all__ = ["SeatGame", "info_about"]
 

@@ -26,10 +26,10 @@ from .host import GameHost
 from .journal import Journal, JournalError, KeptGame
 from .lag import LagMeter
 from .link import Link
+from .new_game import Draws, new_game
 from .records import Opened
 from .scorebook import Scorebook
 from .seats import GuestSeat, Seat
-from .setup import Draws, new_game
 
 __all__ = ["Lobby", "Player"]
 

@@ -25,12 +25,12 @@ from protocol.parts import TimeControl
 from .host import GameHost
 from .journal import Journal, JournalError, KeptGame
 from .lag import LagMeter
+from .new_game import Draws, new_game
 from .records import Opened
 from .results import GameResult
 from .schedule import PlannedGame, pairs
 from .scorebook import Scorebook
 from .seats import Seat
-from .setup import Draws, new_game
 from .summary import game_record, game_result
 
 __all__ = ["Match", "MatchConfig", "MatchError", "read_config", "write_config"]

@@ -26,8 +26,8 @@ from protocol.websocket import WebSocketChannel, dial
 from .adapters import Context, engine_for
 from .adapters.seat import EngineSeat
 from .match import MatchConfig
-from .reception import Reception
 from .seats import ProcessSeat, RemoteSeat, Seat, Worker, WorkerFailed, welcomed
+from .worker_listener import Reception
 
 __all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
 

@@ -17,9 +17,9 @@ from engine.generate import legal_moves
 from engine.moves import Exchange, Place
 from engine.moves import Move as EngineMove
 from engine.notation.move_text import format_move
+from harness.new_game import Draws, new_game
 from harness.records import Began, ClockNote, Ended, Opened, Record, Turn
 from harness.scorebook import Scorebook
-from harness.setup import Draws, new_game
 from harness.table import Effects, Table
 from harness.views import Recipient
 from lexicons.store import Lexicon, load_lexicon

@@ -29,8 +29,8 @@ from .modes import Task
 from .settings import Settings
 
 if TYPE_CHECKING:  # these bring numpy in, and numba
+    from .search_budget import Watch
     from .searches import Searcher
-    from .watch import Watch
 
 __all__ = ["MAX_LINE", "run"]
 
@@ -142,7 +142,7 @@ class _Shell:
             case Load(settings):
                 self._work.put(partial(self._load, settings))
             case Begin(task):
-                from .watch import Watch
+                from .search_budget import Watch
 
                 watch = self._watches[task.number] = Watch(task.ends_ms)
                 self._work.put(partial(self._make, task, watch))
@@ -162,7 +162,7 @@ class _Shell:
     def _bring_in(self) -> type[Searcher]:
         """Import what positions and searches need."""
         with self._imports:
-            from . import position, watch  # noqa: F401
+            from . import position, search_budget  # noqa: F401
             from .searches import Searcher
         return Searcher
 

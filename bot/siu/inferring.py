@@ -17,7 +17,7 @@ from protocol.siu.answers import InfoInfer
 from .kit import Kit
 from .modes import Task
 from .position import Situation
-from .watch import Watch
+from .search_budget import Watch
 
 __all__ = ["Inferring"]
 

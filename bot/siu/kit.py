@@ -21,8 +21,8 @@ from lexicons.trained import TRAINED_ON
 from lexicons.win_probability import WinProbabilities
 from protocol.siu.answers import Provenance
 
+from .data_folders import name_of
 from .settings import Settings
-from .shelf import name_of
 
 __all__ = ["Kit", "load_kit"]
 

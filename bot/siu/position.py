@@ -32,7 +32,7 @@ from engine.rules import (
 )
 from protocol.siu.commands import SetPosition
 
-from . import shelf
+from . import data_folders
 from .settings import Settings
 
 __all__ = ["BadMove", "Situation", "Turn", "read_position"]
@@ -206,9 +206,9 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
     folders, paths = settings.data, not settings.names_only
     distribution, layout = settings.distribution, "standard"
     if tiles := operations.get("ld"):
-        distribution = shelf.find_distribution(tiles, folders, paths=paths)
+        distribution = data_folders.find_distribution(tiles, folders, paths=paths)
     if board := operations.get("bdn"):
-        layout = shelf.find_layout(board, folders, paths=paths)
+        layout = data_folders.find_layout(board, folders, paths=paths)
     if operations.get("var", "classic").casefold() != "classic":
         raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
     try:
@@ -225,7 +225,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
     lexicon = None
     if words := operations.get("lex"):
         try:
-            lexicon = shelf.find_lexicon(words, folders, settings.lexicon, paths=paths)
+            lexicon = data_folders.find_lexicon(words, folders, settings.lexicon, paths=paths)
         except ValueError as error:
             notes.append(str(error))
     if operations.get("cr", "void").casefold() != "void":

@@ -33,11 +33,11 @@ from .inferring import Inferring
 from .kit import Kit, load_kit
 from .modes import NOTHING, Task
 from .position import Situation, read_position
+from .search_budget import Watch
 from .settings import Settings
 from .simulating import Simulating
 from .solving import Solvers, solve_endgame, solve_preendgame
 from .telling import Pulse, Texts, Told, sim_lines
-from .watch import Watch
 
 __all__ = ["Searcher"]
 

@@ -11,7 +11,7 @@ from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
 from ..cores import usable_cores
-from . import shelf
+from . import data_folders
 
 if TYPE_CHECKING:
     from engine.preendgame import Model  # brings numba in, which the handshake does not need
@@ -170,35 +170,37 @@ def _data(settings: Settings, text: str) -> Settings:
 
 
 def _lexicon(settings: Settings, text: str) -> Settings:
-    found = shelf.find_lexicon(text, settings.data, settings.lexicon, paths=not settings.names_only)
+    found = data_folders.find_lexicon(
+        text, settings.data, settings.lexicon, paths=not settings.names_only
+    )
     return replace(settings, lexicon=found)
 
 
 def _distribution(settings: Settings, text: str) -> Settings:
-    found = shelf.find_distribution(text, settings.data, paths=not settings.names_only)
+    found = data_folders.find_distribution(text, settings.data, paths=not settings.names_only)
     return replace(settings, distribution=found)
 
 
 def _leaves(settings: Settings, text: str) -> Settings:
     if text.casefold() in ("", OWN):
         return replace(settings, leaves=None)
-    found = shelf.find_leaves(text, settings.data, paths=not settings.names_only)
+    found = data_folders.find_leaves(text, settings.data, paths=not settings.names_only)
     return replace(settings, leaves=found)
 
 
 def _win_probabilities(settings: Settings, text: str) -> Settings:
     if text.casefold() in ("", OWN):
         return replace(settings, win_probabilities=None)
-    found = shelf.find_win_probabilities(text, settings.data, paths=not settings.names_only)
+    found = data_folders.find_win_probabilities(text, settings.data, paths=not settings.names_only)
     return replace(settings, win_probabilities=found)
 
 
 _ROWS = (  # DataPath first
     _Row(Option("DataPath", "string"), lambda now: ";".join(map(str, now.data)), _data),
-    _Row(Option("Lexicon", "string"), lambda now: shelf.name_of(now.lexicon), _lexicon),
+    _Row(Option("Lexicon", "string"), lambda now: data_folders.name_of(now.lexicon), _lexicon),
     _Row(
         Option("LetterDistribution", "string"),
-        lambda now: shelf.name_of(now.distribution),
+        lambda now: data_folders.name_of(now.distribution),
         _distribution,
     ),
     _Row(Option("Leaves", "string"), lambda now: now.leaves or OWN, _leaves),

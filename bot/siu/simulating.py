@@ -20,7 +20,7 @@ from .choosing import chosen
 from .kit import Kit
 from .modes import Task
 from .position import Situation
-from .watch import Watch
+from .search_budget import Watch
 
 __all__ = ["Simulating", "believed", "reveal"]
 

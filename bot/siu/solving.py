@@ -22,9 +22,9 @@ from ..slicing import slices
 from .choosing import with_asked
 from .kit import Kit
 from .modes import NOTHING, Task
+from .search_budget import Watch
 from .simulating import believed
 from .telling import Pulse, Texts, Told
-from .watch import Watch
 
 __all__ = ["Solvers", "solve_endgame", "solve_preendgame"]
 

@@ -17,7 +17,7 @@ import msgspec
 
 from bot.equipment import Resources
 from bot.offers import rules_in_play
-from bot.watching import Watched
+from bot.watched_game import Watched
 from engine.moves import Place
 from engine.notation import parse_move, write_cgp
 from engine.position import Rack

@@ -20,7 +20,7 @@ from bot.offers import Declined, rules_in_play
 from bot.player import Budget, Choice
 from bot.seatgame import info_about
 from bot.timeplan import plan
-from bot.watching import Watched
+from bot.watched_game import Watched
 from engine.moves import Move as EngineMove
 from engine.notation import format_move
 from engine.rules import IllegalMove, check_move

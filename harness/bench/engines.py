@@ -25,9 +25,9 @@ from ..adapters.seat import EngineSeat
 from ..host import GameHost
 from ..journal import Journal
 from ..lag import LagMeter
+from ..new_game import Draws, new_game
 from ..scorebook import Scorebook
 from ..seats import Came, Report, Said
-from ..setup import Draws, new_game
 from .faults import Call
 
 __all__ = ["Passes", "call_engine_faults", "engine_seat", "play_engine"]

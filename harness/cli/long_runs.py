@@ -20,7 +20,7 @@ from .options import say
 
 if TYPE_CHECKING:
     from ..crew import Crew
-    from ..experiments.lines import Lines
+    from ..experiments.record_file import Lines
 
 __all__ = [
     "check_cores",
@@ -121,7 +121,7 @@ def work_through(
         what: there is a record of each, in the plural.
     """
     from ..crew import open_crew
-    from ..experiments.lines import open_lines
+    from ..experiments.record_file import open_lines
 
     with _told_to_end(), going_on(out), open_lines(out, settings) as lines:
         try:
@@ -153,7 +153,7 @@ def fill(
     tell: Callable[[int], object],
 ) -> None:
     """Do as ``fill_in``; ``tell`` is told how many there are by now, the earlier ones too."""
-    from ..experiments.lines import fill_in
+    from ..experiments.record_file import fill_in
 
     def count_all(done: int, missing: int) -> None:
         tell(count - missing + done)

@@ -36,8 +36,8 @@ from protocol.websocket import dial
 
 from ..board_view import SideView, clock_text, game_view
 from ..figures import plain
-from ..followed import Followed
 from ..seats import welcomed
+from ..spectated_game import Followed
 from .failing import CommandFailed
 from .options import client_tls, run
 

@@ -38,8 +38,17 @@ from engine.tracking import Tracker
 from ..crew import Crew
 from ..significance import Floats, mean_and_error
 from .games import Meeting, played, replayed
-from .lines import Lines
-from .watching import Games, Seen, judges_for, loss_of, random_share, share_of, take_in, told
+from .record_file import Lines
+from .replayed_beliefs import (
+    Games,
+    Seen,
+    judges_for,
+    loss_of,
+    random_share,
+    share_of,
+    take_in,
+    told,
+)
 
 __all__ = [
     "BELIEFS",

@@ -38,7 +38,7 @@ from lexicons.win_probability import WinProbabilities
 from ..figures import counted
 from ..significance import mean_and_error
 from .games import Meeting, replayed
-from .watching import Games, Seen, judges_for, take_in, told
+from .replayed_beliefs import Games, Seen, judges_for, take_in, told
 
 __all__ = ["GAINERS", "GainRow", "Gains", "gain_rows", "gains_in"]
 

@@ -35,10 +35,10 @@ from lexicons.store import Lexicon
 from ..crew import Crew, open_crew
 from ..field import ready
 from ..in_process import dealt, play_game
-from ..setup import Draws
+from ..new_game import Draws
 from .duel import Duel, add_up
 from .full_knowledge import FullKnowledgePlayer
-from .lines import Lines, fill_in, open_lines
+from .record_file import Lines, fill_in, open_lines
 
 __all__ = [
     "FULL_KNOWLEDGE",

@@ -32,7 +32,7 @@ from protocol.parts import TimeControl
 from ..clock import Clock
 from ..field import Field, ready
 from ..in_process import Clocks, dealt, play_by_clock, view_of
-from ..setup import Draws
+from ..new_game import Draws
 from ..significance import mean_and_error
 
 __all__ = [

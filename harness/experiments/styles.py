@@ -30,7 +30,7 @@ from engine.tracking import Tracker
 
 from ..significance import Floats, mean_and_error
 from .games import Meeting, played, replayed
-from .watching import Seen, judges_for, loss_of, random_share, share_of, take_in, told
+from .replayed_beliefs import Seen, judges_for, loss_of, random_share, share_of, take_in, told
 
 __all__ = ["OPPONENTS", "AnyOfThree", "Learning", "StyleRow", "mean_odds", "style_rows", "watched"]
 

@@ -12,7 +12,7 @@ from bot.equipment import Equipment, Resources, load_tables
 from bot.offers import Declined, Library
 from bot.process import SeatProcess
 from bot.seat_text import parse_seat
-from bot.watching import Watched
+from bot.watched_game import Watched
 from engine.rules import Rules
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv

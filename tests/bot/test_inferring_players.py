@@ -24,7 +24,7 @@ from engine.moves import PASS, Direction, Exchange, Place
 from engine.position import Rack
 from engine.rules import rack_tiles
 from harness.in_process import play_game
-from harness.setup import Draws
+from harness.new_game import Draws
 
 MANY = Effort(racks=30_000)
 FEW = Effort(racks=300)

@@ -10,11 +10,11 @@ from bot_table import TestArbiter, caught_up, seated
 
 from bot.equipment import Resources
 from bot.player import Budget, Choice, Player, Refusal, View
+from bot.player_thread import PlayerThread, think
 from bot.players.greedy import GreedyPlayer
 from bot.players.static import StaticPlayer
 from bot.runner import BotRunner
-from bot.thinking import PlayerThread, think
-from bot.watching import Watched
+from bot.watched_game import Watched
 from engine.moves import PASS, Exchange
 from engine.rules import Rules
 from lexicons.store import Lexicon

@@ -12,11 +12,11 @@ import pytest
 from bot.siu.following import Follower
 from bot.siu.modes import Task
 from bot.siu.position import read_position
+from bot.siu.search_budget import Watch
 from bot.siu.searches import Searcher
 from bot.siu.settings import Settings
 from bot.siu.simulating import believed
 from bot.siu.telling import Texts, sim_lines
-from bot.siu.watch import Watch
 from engine.generate import legal_moves
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules import standard_rules

@@ -20,8 +20,7 @@ from engine.likelihood import DETERMINISTIC, Style
 from engine.rules import standard_rules
 from engine.tracking import Tracker
 from harness.experiments.calibration import bin_rows, loss_rows
-from harness.experiments.styles import AnyOfThree, mean_odds, style_rows
-from harness.experiments.watching import (
+from harness.experiments.replayed_beliefs import (
     Drew,
     Seen,
     judges_for,
@@ -32,6 +31,7 @@ from harness.experiments.watching import (
     take_in,
     told,
 )
+from harness.experiments.styles import AnyOfThree, mean_odds, style_rows
 from harness.in_process import play_game
 from lexicons.store import Lexicon, load_lexicon
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from harness.cli import watch as watching
 from harness.cli.watch import LiveScreen
-from harness.followed import Followed
+from harness.spectated_game import Followed
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (

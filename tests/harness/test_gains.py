@@ -13,7 +13,7 @@ from engine.rules import standard_rules
 from harness.experiments.gains import GAINERS, Gains, gain_rows, gains_in
 from harness.experiments.games import Meeting, play_seats, replayed
 from harness.experiments.plots import draw_gains
-from harness.experiments.watching import read_games
+from harness.experiments.replayed_beliefs import read_games
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import win_probabilities_for
 

@@ -15,12 +15,12 @@ from harness.bench.client import Client
 from harness.host import GameHost
 from harness.journal import Journal, JournalError
 from harness.lag import LagMeter
+from harness.new_game import Draws, new_game
 from harness.records import Ended, Record, Thought, Turn
 from harness.scorebook import Scorebook
 from harness.seating import WorkerMaker
 from harness.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said, Seat
 from harness.server import MatchServer, ServerConfig
-from harness.setup import Draws, new_game
 from harness.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms

@@ -20,7 +20,7 @@ from engine.rules import check_move, standard_rules
 from engine.selfplay import play_static_games
 from engine.simulation import Simulation
 from harness.experiments.coverage import coverage_rows
-from harness.experiments.lines import open_lines
+from harness.experiments.record_file import open_lines
 from harness.experiments.regret import regret_rows
 from harness.experiments.searches import Ground, Searches, Values, search_for
 from harness.field import Field

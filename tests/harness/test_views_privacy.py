@@ -16,8 +16,8 @@ from engine.moves import Exchange, Move, Place
 from engine.notation.move_text import parse_move
 from engine.position import Board
 from engine.rules import rack_tiles
+from harness.new_game import Draws, new_game
 from harness.records import Turn
-from harness.setup import Draws, new_game
 from harness.views import Recipient, exchanged_count
 from protocol.codec import MSGPACK
 from protocol.messages import GameOver, Message, NewGame, Played, Refused, Started, YourTurn

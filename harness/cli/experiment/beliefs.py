@@ -27,9 +27,9 @@ from ..options import JsonOption, LexiconOption, check_counts, load_words, say
 if TYPE_CHECKING:
     from ...experiments.calibration import BinRow, Calibration, LossRow
     from ...experiments.games import Meeting
-    from ...experiments.lines import Lines
+    from ...experiments.record_file import Lines
+    from ...experiments.replayed_beliefs import Games
     from ...experiments.styles import StyleRow
-    from ...experiments.watching import Games
 
 __all__ = ["calibration", "styles"]
 
@@ -114,7 +114,7 @@ def calibration(
     if not 0 <= doubt <= 1:
         raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
     from ...experiments.calibration import Calibration, bin_rows, loss_rows
-    from ...experiments.lines import open_lines
+    from ...experiments.record_file import open_lines
 
     meeting = watching.meeting((seat, seat))
     asked = Calibration(meeting, _given_games(from_, meeting), watching.racks)
@@ -137,7 +137,7 @@ def calibration(
 
 
 def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
-    from ...experiments.watching import read_games
+    from ...experiments.replayed_beliefs import read_games
 
     if path is None:
         return None
@@ -189,7 +189,7 @@ def styles(
     if games < 2 or games % 2:
         raise CommandFailed(f"--games {games}: they come in pairs")
     from ...crew import open_crew
-    from ...experiments.lines import open_lines
+    from ...experiments.record_file import open_lines
     from ...experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
 
     names = opponents.split(",")

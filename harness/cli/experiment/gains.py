@@ -94,7 +94,7 @@ def _asked(path: Path, lexicon: str, seat: str, counts: tuple[int, int, int]) ->
     """Load what is worked with, or fail with a sentence."""
     from ...experiments.gains import Gains
     from ...experiments.games import Meeting
-    from ...experiments.watching import read_games
+    from ...experiments.replayed_beliefs import read_games
 
     field = load_field(load_words(lexicon))
     chances = load_chances(field, None)

@@ -18,7 +18,7 @@ from ..long_runs import check_cores, going_on, sentences, telling, with_error
 from ..options import Duration, JsonOption, LeavesOption, LexiconOption, load_words
 
 if TYPE_CHECKING:
-    from ...experiments.lines import Lines
+    from ...experiments.record_file import Lines
     from ...experiments.richards_amir import Contest, Limit, Strength
 
 __all__ = ["baselines", "table1", "table2"]

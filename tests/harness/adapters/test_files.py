@@ -29,9 +29,9 @@ from harness.adapters.seat import EngineSeat
 from harness.host import GameHost
 from harness.journal import Journal
 from harness.lag import LagMeter
+from harness.new_game import Draws, new_game
 from harness.records import Ended
 from harness.scorebook import Scorebook
-from harness.setup import Draws, new_game
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 
