@@ -185,7 +185,7 @@ class Generator:
         check_rack(rack, len(rules.distribution.counts))
         set_up(self.desk["board"], position.board)
         hidden = unseen(position, position.on_turn, rules)
-        bag = bag_count(position, rules)
+        bag = bag_count(position, rules, hidden)
         points = zip(hidden, rules.distribution.points, strict=True)
         tiles = np.zeros(MAX_PLACED, np.uint8)
         tiles[: len(rack)] = sorted(rack)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -92,9 +93,9 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
         ValueError: there are more of a tile in sight than the distribution has.
     """
     left = list(rules.distribution.counts)
-    for tile in position.board.squares:
+    for tile, count in Counter(position.board.squares).items():
         if tile != EMPTY:
-            left[BLANK if tile & BLANK_FLAG else tile] -= 1
+            left[BLANK if tile & BLANK_FLAG else tile] -= count
     for tile in position.racks[seat]:
         left[tile] -= 1
     if min(left) < 0:
@@ -107,13 +108,19 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
     return tuple(left)
 
 
-def bag_count(position: Position, rules: Rules) -> int:
+def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
     """Count the tiles in the bag; a rack that isn't known is taken to be as full as it can be.
+
+    Args:
+        position: with the rack of the player on turn.
+        rules: those of the game.
+        hidden: what he doesn't see (``unseen``), if that is known already.
 
     Raises:
         ValueError: there are more of a tile in sight than the distribution has.
     """
-    hidden = sum(unseen(position, position.on_turn, rules))
+    if hidden is None:
+        hidden = unseen(position, position.on_turn, rules)
     held = len(position.racks[1 - position.on_turn])
     empty = position.racks.count(())
-    return max(hidden - held - empty * rules.rack_size, 0)
+    return max(sum(hidden) - held - empty * rules.rack_size, 0)

@@ -7,13 +7,14 @@ millisecond to minutes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from functools import cache
 
 from engine.generate import Generator
 from engine.moves import PASS, Move, Place
+from engine.packing import leaves_of, unpack
 from engine.position import Board, Position, Rack
-from engine.rules import Rules
+from engine.rules import Rules, check_move, rack_tiles
 from lexicons.store import Lexicon
 
 __all__ = ["Minimax"]
@@ -27,7 +28,7 @@ class Minimax:
 
     def __init__(self, lexicon: Lexicon, rules: Rules) -> None:
         self._generator = Generator(lexicon, rules)
-        self._rules = rules
+        self._rules, self._words = rules, lexicon.graph.contains
         self._points = cache(rules.distribution.value)
         self._by_placing = cache(self._best_placement)
 
@@ -44,15 +45,18 @@ class Minimax:
         """Give what he gains if he makes this move, and both do their best from then on.
 
         Raises:
-            ValueError: he can't make it.
+            IllegalMove: he can't make it.
         """
         own, other = _racks(position)
         if move == PASS:
             return self._by_passing(position.board.squares, own, other, position.scoreless_turns)
-        for one, squares, score, left in self._placements(position.board.squares, own, other):
-            if one == move:
-                return self._placed(squares, score, left, other)
-        raise ValueError(f"{move} is not among the moves of the position")
+        play = check_move(position, move, self._rules, self._words, bag=0)
+        assert isinstance(move, Place)
+        assert play is not None
+        left = tuple((Counter(own) - Counter(rack_tiles(move.placed))).elements())
+        if not left:
+            return play.score + 2 * self._points(other)
+        return play.score - self._value(position.board.with_move(move).squares, other, left, 0)
 
     def _value(self, squares: bytes, own: Rack, other: Rack, scoreless: int) -> int:
         """See ``value``; the racks are those of the player on turn and of the other."""
@@ -68,26 +72,16 @@ class Minimax:
 
     def _best_placement(self, squares: bytes, own: Rack, other: Rack) -> int:
         """Give what the best placement gains; how many turns had no score before is no matter."""
-        values = [
-            self._placed(after, score, left, other)
-            for _, after, score, left in self._placements(squares, own, other)
-        ]
-        return max(values, default=_NOTHING)
-
-    def _placed(self, squares: bytes, score: int, left: Rack, other: Rack) -> int:
-        """Give what a placement gains, by the board, the score and the rack that come of it."""
-        if not left:
-            return score + 2 * self._points(other)
-        return score - self._value(squares, other, left, 0)
-
-    def _placements(
-        self, squares: bytes, own: Rack, other: Rack
-    ) -> Iterator[tuple[Move, bytes, int, Rack]]:
-        """Give each placement with the board, the score and the rack that come of it."""
         board = Board(self._rules.layout, squares)
-        for one in self._generator.everything(Position(board, (own, other), (0, 0))):
-            if isinstance(one.move, Place):
-                yield one.move, board.with_move(one.move).squares, one.score, one.leave
+        found = self._generator.arrays(Position(board, (own, other), (0, 0)))
+        goes_out = found.parts == (1 << len(own)) - 1
+        values = [score + 2 * self._points(other) for score in found.scores[goes_out].tolist()]
+        moves, scores = unpack(found.packed[~goes_out], board), found.scores[~goes_out].tolist()
+        leaves = leaves_of(found.parts[~goes_out], own)
+        for move, score, left in zip(moves, scores, leaves, strict=True):
+            if isinstance(move, Place):
+                values.append(score - self._value(board.with_move(move).squares, other, left, 0))
+        return max(values, default=_NOTHING)
 
 
 def _racks(position: Position) -> tuple[Rack, Rack]:
