@@ -28,7 +28,7 @@ class Cluster:
     """``dask scheduler`` and, as they are asked for, ``dask worker`` of one thread each."""
 
     def __init__(self, folder: Path) -> None:
-        pytest.importorskip("distributed", reason='needs pip install "tilewire[cluster]"')
+        pytest.importorskip("distributed", reason="needs pip install -e '.[cluster]'")
         self._folder = folder
         self._processes: list[subprocess.Popen[str]] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
@@ -123,7 +123,7 @@ def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPa
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason='needs pip install "tilewire[cluster]"')
+    pytest.importorskip("distributed", reason="needs pip install -e '.[cluster]'")
     monkeypatch.setattr("harness.crew._CONNECTING_S", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         sentence = f"^no Dask scheduler answers at {address} .*`dask scheduler`.*`dask worker"
@@ -134,7 +134,7 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(CrewError, match=r'pip install "tilewire\[cluster\]"'),
+        pytest.raises(CrewError, match=r"pip install -e '\.\[cluster\]'"),
         open_crew(cluster="tcp://127.0.0.1:8786"),
     ):
         pass
