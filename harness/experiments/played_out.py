@@ -154,7 +154,7 @@ def played_out_row(records: Sequence[dict[str, Any]]) -> PlayedOut:
     gained = (spreads - leads).astype(np.float64)
     wins = (np.sign(spreads) + 1) / 2
     played = [game for game in games if game["known"]]
-    won = [game for game in played if any((sure or 0) > 0 for *_, sure in game["known"])]
+    won = [game for game in played if any(certain > 0 for certain in _certain(game))]
     short = [game for game in played if game["spread"] < max(_proven(game), default=game["spread"])]
     return PlayedOut(
         len(records),
@@ -170,4 +170,11 @@ def played_out_row(records: Sequence[dict[str, Any]]) -> PlayedOut:
 
 def _proven(game: dict[str, Any]) -> list[int]:
     """Give the spreads at the end that were proven in a game."""
-    return [spread for spread, proven, _ in game["known"] if proven]
+    return [spread for spread, proven, *_ in game["known"] if proven]
+
+
+def _certain(game: dict[str, Any]) -> list[int]:
+    """Give the spreads that were certain to be reached; earlier records have the proven ones."""
+    if any(len(known) < 3 for known in game["known"]):
+        return _proven(game)
+    return [certain for *_, certain in game["known"] if certain is not None]

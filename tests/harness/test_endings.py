@@ -196,6 +196,10 @@ def test_games_by_hand() -> None:
     lost = [{"lead": 0, "games": [_game(-1, (5, True, 5)), _game(3, (4, True, 4))]}]
     assert (played_out_row(lost).lost_nonetheless, played_out_row(lost).short) == (1, 2)
     assert played_out_row([]).gain is None
+    likely = [{"lead": 0, "games": [_game(2, (9, False, 1)), _game(-3, (9, False, -5))]}]
+    assert (played_out_row(likely).won_for_sure, played_out_row(likely).short) == (1, 0)
+    earlier = [{"lead": 0, "games": [{"spread": 4, "known": [[9, False], [4, True]]}] * 2}]
+    assert played_out_row(earlier).won_for_sure == 2
 
 
 def test_comparisons_by_hand() -> None:
