@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -93,9 +92,9 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
         ValueError: there are more of a tile in sight than the distribution has.
     """
     left = list(rules.distribution.counts)
-    for tile, count in Counter(position.board.squares).items():
+    for tile in position.board.squares:
         if tile != EMPTY:
-            left[BLANK if tile & BLANK_FLAG else tile] -= count
+            left[BLANK if tile & BLANK_FLAG else tile] -= 1
     for tile in position.racks[seat]:
         left[tile] -= 1
     if min(left) < 0:
