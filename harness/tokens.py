@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from lexicons.text import read_text
 from protocol.errors import PeerError
 
 from .journal import Journal
@@ -38,10 +39,11 @@ def read_token_file(path: Path) -> dict[str, str]:
     """Read names and the hashes of their tokens: ``name sha256-in-hex``, one a line.
 
     Raises:
-        ValueError: names the line that is no such pair.
+        ValueError: names the line that is no such pair, or no text.
+        OSError: the file cannot be read.
     """
     known: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         fields = line.split()
         if not fields or fields[0].startswith("#"):
             continue

@@ -22,6 +22,8 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
+from lexicons.text import read_text
+
 __all__ = ["BLANK", "BLANK_FLAG", "EMPTY", "Alphabet", "TileDistribution", "load_distribution"]
 
 BLANK = 0
@@ -147,7 +149,7 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
     """
     path = Path(name_or_path)
     if path.suffix == ".csv" or path.is_file():
-        return _parse(path.stem, path.read_text(encoding="utf-8-sig"), str(path))
+        return _parse(path.stem, read_text(path), str(path))
     embedded = files("lexicons") / "data" / f"{name_or_path}.csv"
     if not embedded.is_file():
         raise FileNotFoundError(f"no tile distribution is called {str(name_or_path)!r}")
@@ -155,7 +157,7 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
 
 
 def _parse(name: str, text: str, source: str) -> TileDistribution:
-    rows = [row for row in csv.reader(io.StringIO(text)) if row]
+    rows = [row for row in csv.reader(io.StringIO(text, newline=None)) if row]
     letters, blanked, counts, points, vowels = [], [], [], [], []
     for number, row in enumerate(rows, start=1):
         where = f"{source}, row {number}"

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from lexicons.text import read_text
+
 __all__ = ["MAX_SIDE", "BoardLayout", "load_layout"]
 
 MAX_SIDE = 26  # move text names a column by one letter
@@ -74,7 +76,7 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
     """
     path = Path(name_or_path)
     if path.suffix == ".txt" or path.is_file():
-        return _parse(path.stem, path.read_text(encoding="utf-8"), str(path))
+        return _parse(path.stem, read_text(path), str(path))
     embedded = files("lexicons") / "data" / f"{name_or_path}.txt"
     if not embedded.is_file():
         raise FileNotFoundError(f"no board layout is called {str(name_or_path)!r}")
@@ -84,7 +86,7 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
 def _parse(name: str, text: str, source: str) -> BoardLayout:
     rows: list[str] = []
     start: tuple[int, int] | None = None
-    for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
+    for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip()
         if not line or line.startswith("#"):
             continue

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.cache import replacing
+from lexicons.text import decode_text
 
 __all__ = [
     "WinProbabilities",
@@ -85,11 +86,7 @@ def parse_win_probabilities(content: bytes, source: str) -> WinProbabilities:
     Raises:
         ValueError: as ``read_win_probabilities``.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{source}: no text: {error}") from None
-    lines = _lines(text, source)
+    lines = _lines(decode_text(content, source), source)
     where, head = next(lines, (f"{source}, line 1", []))
     unseen = _counts(head, where)
     spreads: list[int] = []

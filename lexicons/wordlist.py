@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from lexicons.alphabet import Alphabet
 from lexicons.kwg import MAX_TILE, MAX_WORD
+from lexicons.text import decode_text
 
 __all__ = [
     "SHORTEST_WORD",
@@ -120,14 +121,7 @@ def _decode(content: bytes, source: str) -> str:
             f"{source}, line {line}: not text but binary data; a word list is UTF-8 text (and "
             "the name of a word graph ends in .kwg)"
         )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{source}, line {line}: byte 0x{error.object[error.start]:02X} is not UTF-8; "
-            "save the list as UTF-8 text"
-        ) from None
+    return decode_text(content, source)
 
 
 def _word_lines(text: str) -> _Lines:

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lexicons.cache import replacing
+from lexicons.text import read_text
 
 from ..tokens import hash_token, new_token, read_token_file
 from .failing import CommandFailed
@@ -66,7 +67,7 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
     known = name in read_token_file(path)
     if known and not replace:
         raise CommandFailed(f"{name} has a token in {path}; --replace makes it invalid")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path).splitlines()
     if known:
         lines = [line if old.split()[:1] == [name] else old for old in lines]
     else:
@@ -78,5 +79,5 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
 
 def _create(path: Path, text: str) -> None:
     """Write a new file that is its owner's from the first."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode())
