@@ -68,12 +68,13 @@ class Searcher:
         places = 1 << (memory // 3 // (2 * _WORD)).bit_length() - 1
         candidates = memory // 16 // (CANDIDATE_WORDS * _WORD)
         entries = memory // 2 // (ENTRY_WORDS * _WORD)
+        self._index = np.zeros(2 * places, np.uint64)
         self._kept = (
             table,
             np.empty(listed, np.uint64),
             np.empty(listed + 1, np.int32),
             np.empty(listed, np.uint8),
-            np.zeros(2 * places, np.uint64),
+            self._index,
             np.empty(ENTRY_WORDS * entries, np.uint64),
             np.empty(CANDIDATE_WORDS * candidates, np.uint64),
         )
@@ -118,7 +119,7 @@ class Searcher:
             search[f"{name}_count"] = len(moves)
         search["is_restricted"] = bool(only or without)
         search["age"] = age
-        search["lines"]["overflowed"] = False
+        self._forget_what_was_cut()
         racks = np.zeros((2, MAX_PLACED), np.uint8)
         for seat, rack in enumerate(position.racks):
             racks[seat, : len(rack)] = rack
@@ -126,6 +127,15 @@ class Searcher:
         self._board = position.board
         self._begun = racks, sizes, position.on_turn, turns
         self.abandon()
+
+    def _forget_what_was_cut(self) -> None:
+        """Forget all lines, if there was no room for some: these would be taken for whole ones."""
+        lines = self._search["lines"]
+        if self.is_cut:
+            self._index.fill(0)
+            lines["used"] = lines["known"] = 0
+            lines["forgotten"] += 1
+        lines["overflowed"] = False
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:
         """Go on with a question, or begin with this one; give the nodes that it took."""
