@@ -46,7 +46,7 @@ LEAST_LIMIT = 2
 """Scoreless turns in a row that end a game, where endgames can be solved."""
 
 _SLICE = 2_000  # nodes, after which threads are given their next question together
-_LINE_NODES = 20_000  # that a move of the principal variation may cost
+_LINE_NODES = 50_000  # for the principal variation; nobody looks at a clock meanwhile
 _MOST = UNKNOWN - 2  # points: nothing makes up for a lead of more
 _NOISE = 6  # points by which the order of moves differs between threads
 
@@ -160,6 +160,7 @@ class EndgameSolver:
         self._generator = Generator(lexicon, rules)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._age = 0  # of what is known: how many positions were taken up
+        self._line_nodes = 0  # that are left for the principal variation
 
     # --- work -------------------------------------------------------------------------------------
 
@@ -298,6 +299,7 @@ class EndgameSolver:
 
         It goes to the end of the game if the value is proven; else as far as it is seen at once.
         """
+        self._line_nodes = _LINE_NODES
         questions, position = self._questions, self._position
         value, depth = questions.value, questions.ahead
         turns = self._turns
@@ -323,9 +325,8 @@ class EndgameSolver:
         """Give the move that holds a value, if that is found out at once."""
         follower, proven = self._follower, self._questions.is_proven
         follower.begin(position, turns, self._age)
-        left = _LINE_NODES
         for deep in range(1, MAX_PLIES if proven else depth + 1):
-            left -= follower.search(value - 1, deep, left)
+            self._line_nodes -= follower.search(value - 1, deep, self._line_nodes)
             if not follower.is_over:
                 return None
             if follower.value >= value and (follower.solved or not proven):
