@@ -41,7 +41,9 @@ class Deal:
         rack = sorted((*rack, *self.bag[:missing]))
         bag = self.bag[missing:]
         if isinstance(move, Exchange):
-            bag = tuple(random.Random(seed).sample((*bag, *used), len(bag) + len(used)))
+            # By what lies in the bag, too: or the tiles would go to the same places in every case.
+            chance = random.Random(f"{seed} {self.bag} {position.racks}")
+            bag = tuple(chance.sample((*bag, *used), len(bag) + len(used)))
         placed = isinstance(move, Place)
         racks, scores = list(position.racks), list(position.scores)
         racks[seat] = tuple(rack)

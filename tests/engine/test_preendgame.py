@@ -315,6 +315,16 @@ def test_the_sixth_scoreless_turn_ends_the_game() -> None:
     assert outcome.spread == pytest.approx(mean - value(position.racks[1]))
 
 
+def test_exchanged_tiles_go_anywhere_in_the_bag() -> None:
+    position, rules = small(3), small_rules(3)
+    swap = Exchange(position.racks[1][:1])
+    places = set()
+    for bag, rack in deals(3):
+        deal = Deal(replace(position, racks=(rack, position.racks[1])), bag)
+        places.add(deal.after(swap, 0, rules, seed=1).bag.index(swap.tiles[0]))
+    assert places == {0, 1, 2}
+
+
 def test_an_exchange_is_played_on() -> None:
     swap = next(o for o in generator(3).everything(small(3)) if isinstance(o.move, Exchange))
     work = finished(pre_endgame(3, [swap], model="static"))
