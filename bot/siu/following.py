@@ -28,6 +28,10 @@ class _Champion(ChampionPlayer):
 
     known: Rack = ()
 
+    def inherit(self, other: ChampionPlayer) -> None:
+        """Take over the solver of an earlier game, for the memory that it has got."""
+        self._solver = other._solver
+
     def prepare(self, view: View, budget: Budget) -> None:
         """Take in what was noted, and what is certain."""
         super().prepare(view, budget)
@@ -56,8 +60,13 @@ class Follower:
         of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
         told = len(self._told)
         if of != self._of or self._told != situation.turns[:told]:
-            self._player, self._of, told = _Champion(), None, 0
-            self._player.new_game(_view(task, kit, 0, ()))
+            before, self._player = self._player, _Champion()
+            if self._of is not None and (self._of[1], self._of[-1]) == (kit, task.threads):
+                self._player.inherit(before)
+            self._of, told = None, 0
+            start = _view(task, kit, 0, ())
+            self._player.make_room(start)
+            self._player.new_game(start)
             self._of = of
         history = list(_history(situation))
         for at in range(told, len(situation.turns)):

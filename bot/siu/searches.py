@@ -94,7 +94,7 @@ class Searcher:
         ):
             task = Task(0, -1, go.mode, go, situation, settings, threads=settings.threads)
             self.search(task, Watch(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
-        self._follower, self._inferred = Follower(), None
+        self._inferred = None
 
     def _kit_for(self, task: Task) -> Kit:
         words = task.situation.lexicon or task.settings.lexicon
@@ -189,13 +189,14 @@ class Searcher:
     def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Prove the best play, or come as near as there is time."""
         told((kit.provenance,), None)
-        return solve_endgame(self._solvers.solver(task, kit), task, kit, watch, told)
+        return solve_endgame(self._solvers.solver(task, kit, told), task, kit, watch, told)
 
     def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Compare moves by what may be in the bag."""
         kept = self._kept(task, told) if task.go.useinference else None
         told((kit.provenance,), None)
-        return solve_preendgame(self._solvers.solver(task, kit), task, kit, kept, watch, told)
+        solver = self._solvers.solver(task, kit, told)
+        return solve_preendgame(solver, task, kit, kept, watch, told)
 
     def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Ask the champion."""

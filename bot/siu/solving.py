@@ -36,25 +36,32 @@ class Solvers:
         self._of: tuple[object, ...] | None = None
         self._solver: EndgameSolver | None = None
 
-    def solver(self, task: Task, kit: Kit) -> EndgameSolver:
-        """Give one for these words, with as much memory and so many threads."""
-        of = (kit, task.settings.endgame_mb, task.threads)
+    def solver(self, task: Task, kit: Kit, told: Told) -> EndgameSolver:
+        """Give one for these words, with as much memory, and so many threads if it is enough.
+
+        Raises:
+            ValueError: there is not as much memory, or it is too little for one thread.
+        """
+        memory = task.settings.endgame_mb << 20
+        threads = _most_threads(memory, task.threads)
+        if threads < task.threads:
+            some = f"an EndgameHash of {task.settings.endgame_mb} is enough for {threads}"
+            told((InfoText(f"string {some} of {task.threads} threads"),), None)
+        of = (kit, memory, threads)
         if self._solver is None or self._of != of:
             self._solver = None  # its memory is free before the next has its own
-            told = f"EndgameHash {task.settings.endgame_mb}"
-            memory, least = task.settings.endgame_mb << 20, least_memory(task.threads)
-            if memory < least:
-                raise ValueError(
-                    f"{told}: with Threads {task.threads} it takes {least >> 20} or more"
-                )
             try:
-                self._solver = EndgameSolver(
-                    kit.lexicon, kit.rules, memory=memory, threads=task.threads
-                )
+                self._solver = EndgameSolver(kit.lexicon, kit.rules, memory=memory, threads=threads)
             except MemoryError as error:
-                raise ValueError(f"{told}: {error}") from None
+                raise ValueError(f"EndgameHash {task.settings.endgame_mb}: {error}") from None
             self._of = of
         return self._solver
+
+
+def _most_threads(memory: int, wanted: int) -> int:
+    """Say how many threads so much memory is enough for, one at least and no more than wanted."""
+    enough = (n for n in range(wanted, 1, -1) if least_memory(n) <= memory)
+    return next(enough, 1)
 
 
 def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
@@ -123,9 +130,9 @@ def solve_preendgame(
         if news.is_due():
             outcomes = compared.outcomes()
             news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
-        best = compared.leader()
-        is_seen = len(candidates) > 1 or best.cases == compared.cases
-        if (compared.is_settled and is_seen) or (task.go.firstwin and _is_won(best)):
+        # One candidate alone is looked into all the same.
+        is_chosen = compared.is_settled and len(candidates) > 1
+        if is_chosen or (task.go.firstwin and _is_won(compared.leader())):
             break
     outcomes = compared.outcomes()
     best = outcomes[0]
@@ -188,12 +195,15 @@ def _endgame_line(solver: EndgameSolver, found: Solution, text: Texts) -> InfoEn
 
 
 def _certainty(found: Solution) -> str:
-    """Say what of the value is proven; the draft has no words for it."""
-    if found.proven:
+    """Say what of the value is proven; the draft has no words for it.
+
+    Of a win that was asked for alone a bound is known, and not by how much.
+    """
+    if found.proven and found.floor == found.ceiling:
         return "proven"
     bounds = (("at least", found.floor), ("at most", found.ceiling))
     known = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
-    return ", ".join(("not proven", *known))
+    return ", ".join(("outcome proven" if found.proven else "not proven", *known))
 
 
 def _peg_lines(task: Task, outcomes: Sequence[Outcome], text: Texts) -> tuple[Answer, ...]:

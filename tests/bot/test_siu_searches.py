@@ -308,7 +308,15 @@ def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
     assert found.depth <= 2
     won = LAST.replace("0/0 0", "300/0 0")
     (*_, certainty, _) = searched(searcher, task("endgame firstwin movetime 60000", won)).answers
-    assert certainty == InfoText("string proven")
+    assert isinstance(certainty, InfoText)
+    assert certainty.text.startswith("string outcome proven, at least ")
+
+
+def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher) -> None:
+    heard = searched(searcher, task("endgame movetime 60000 threads 3", LAST, endgame_mb=48))
+    says = InfoText("string an EndgameHash of 48 is enough for 2 of 3 threads")
+    assert says in heard.answers
+    assert heard.best != "none"
 
 
 def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
@@ -330,6 +338,12 @@ def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
     said = heard.answers[-1]
     assert isinstance(said, InfoText)
     assert said.text.startswith("string 7 of 7 cases looked at, 100.0 % of what can be; ")
+    alone = searched(
+        searcher, task("peg movetime 1000 searchmoves 1D.SEXTO", LATE.format(theirs=""))
+    )
+    (*_, counted, _) = alone.answers
+    assert isinstance(counted, InfoText)
+    assert int(counted.text.split("nodes ")[1].split()[0]) > 7 * 64 * 4, "more than a first look"
     sure = task("peg firstwin", LATE.format(theirs="ACEISUY"), peg_model="pessimistic")
     assert searched(searcher, sure).best in ("1D.SEXTON", "1A.OXES", "1D.SEXTO")
 
