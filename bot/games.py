@@ -35,6 +35,9 @@ __all__ = ["Games"]
 
 log = structlog.get_logger(__name__)
 
+MAX_GAMES = 8
+"""On one connection at once: each has a thread, and memory of its own for what it searches."""
+
 
 class Games:
     """All games of one bot, by name.
@@ -133,11 +136,18 @@ class Games:
             self._take_up(game, offer)
             return
         being_set_up = offer.game in self._offers
+        if not being_set_up and len(self._on) + len(self._offers) >= MAX_GAMES:
+            self._decline(offer.game, "busy", f"{MAX_GAMES} games are on here already")
+            return
         self._offers[offer.game] = offer
         if not being_set_up:
             task = asyncio.create_task(self._set_up(offer.game))
             self._setups.add(task)
             task.add_done_callback(self._setup_done)
+
+    def _decline(self, name: str, code: str, why: str) -> None:
+        log.warning("declined", game=name, code=code, why=why)
+        self._say(Decline(game=name, code=code, message=why))
 
     def _setup_done(self, task: asyncio.Task[None]) -> None:
         self._setups.discard(task)
@@ -153,9 +163,8 @@ class Games:
         try:
             game = await self._prepared(offer)
         except Declined as declined:
-            log.warning("declined", game=name, code=declined.code, why=str(declined))
             self._offers.pop(name, None)
-            self._say(Decline(game=name, code=declined.code, message=str(declined)))
+            self._decline(name, declined.code, str(declined))
             return
         newest = self._offers.pop(name, None)
         if newest is None:

@@ -10,6 +10,7 @@ import pytest
 from bot_players import Passes
 from bot_table import MemoryChannel, TestArbiter, caught_up, seated
 
+from bot.games import MAX_GAMES
 from bot.player import Budget, Choice, Player, View
 from bot.players.greedy import GreedyPlayer
 from bot.players.static import StaticPlayer
@@ -119,6 +120,21 @@ async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter)
         await other.begin()
         assert set(runner.games) == {"g2"}
         assert runner.finished == 1
+
+
+async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
+    go = threading.Event()
+
+    class Slow(Passes):
+        def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+            go.wait(30)
+
+    async with seated(BotRunner("b", Slow), table):
+        for number in range(MAX_GAMES + 1):
+            await table.channel.send(msgspec.structs.replace(table.offer(), game=f"g{number}"))
+        declined = await table.hear(Decline)
+        assert (declined.game, declined.code) == (f"g{MAX_GAMES}", "busy")
+        go.set()
 
 
 @pytest.mark.parametrize(
