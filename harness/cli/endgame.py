@@ -26,12 +26,11 @@ from .options import (
     check_durations,
     load_words,
 )
-from .positions import load_rules
+from .positions import load_rules, position_asked
 from .solving import (
     USUAL_MEMORY,
     Memory,
     pace,
-    position_asked,
     solver_for,
     work,
 )
@@ -76,7 +75,7 @@ def endgame(
         json_: Print one JSON object: value, with --first-win a bound of it; proven; outcome, won,
             lost or drawn if that is proven, else null; floor and ceiling, what is proven of the
             value, or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what
-            each of its moves scores; spread, at the end of the game.
+            each of its moves scores; spread, at the end of the game, a bound like the value.
     """
     check_durations(time=time)
     check_counts(threads=threads)

@@ -27,7 +27,7 @@ from .options import (
     load_words,
     say,
 )
-from .positions import load_rules, read_position
+from .positions import game_and_line, load_rules, position_in_game, read_position
 
 if TYPE_CHECKING:
     from engine.generate import Generator
@@ -74,7 +74,8 @@ def generate(
     Equity is the score, the worth of the leave, and adjustments, each of which can be switched.
 
     Args:
-        what: A CGP in quotes, or a file that holds one (.cgp).
+        what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
+            a line of the score sheet as tilewire show numbers them.
         lexicon: An embedded lexicon, or a word list or KWG file.
         leaves: trained, formula, or a leave table (KLV2). [default: the players' own]
         winprob: trained, or a table of win probabilities (CSV); moves do not depend on it.
@@ -94,7 +95,8 @@ def generate(
         raise CommandFailed("--top and --all together: it is so many moves or every one")
     check_counts(top=top)
     rules = load_rules(distribution, layout)
-    position = read_position(what, rules)
+    named = game_and_line(what)
+    position = read_position(what, rules) if named is None else position_in_game(*named, rules)
     words = load_words(lexicon, rules.distribution)
     from engine.evaluation import PLAIN, Evaluation
     from engine.generate import Generator

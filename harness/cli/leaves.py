@@ -16,21 +16,22 @@ __all__ = ["leaves"]
 
 
 def leaves(
-    *tiles: str, table: str = "trained", distribution: str = "english", top: int = 0
+    *tiles: str, table: str | None = None, distribution: str = "english", top: int = 0
 ) -> None:
     """Print what leaves are worth, in points.
 
     Args:
         tiles: Leaves, such as ?, QU or AEINST. [default: each tile alone]
-        table: trained, formula, or a leave table (KLV2).
+        table: trained, formula, or a leave table (KLV2). [default: the players' own]
         distribution: The tiles: an embedded distribution or a CSV file.
         top: Print so many of the best and of the worst, too.
     """
     from lexicons.alphabet import load_distribution
-    from lexicons.tables import load_leaves
+    from lexicons.tables import leaves_for, load_leaves
 
     try:
-        loaded = load_leaves(table, load_distribution(distribution))
+        letters = load_distribution(distribution)
+        loaded = leaves_for(letters) if table is None else load_leaves(table, letters)
         alphabet = loaded.distribution.alphabet
         asked = [alphabet.tiles(text) for text in tiles] or [(n,) for n in range(len(alphabet) + 1)]
         rows = [(alphabet.text(leave), _points(loaded.value(leave))) for leave in asked]

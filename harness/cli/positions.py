@@ -17,6 +17,8 @@ __all__ = [
     "is_file",
     "load_rules",
     "position_after",
+    "position_asked",
+    "position_in_game",
     "read_position",
     "replay_file",
 ]
@@ -37,6 +39,33 @@ def read_position(what: str, rules: Rules) -> Position:
         return read_cgp(text, rules).position
     except ValueError as error:
         raise CommandFailed(f"{where}{error}") from None
+
+
+def position_asked(what: str, rules: Rules) -> Position:
+    """Read a CGP, the file that has one, or ``GAME.gcg@LINE``; fail where nothing can be chosen.
+
+    Of a game it is what the player on turn sees, without the other rack.
+    """
+    named = game_and_line(what)
+    if named is None:
+        position, where = read_position(what, rules), ""
+    else:
+        position, where = position_in_game(*named, rules), f"{what}: "
+    check_turn(position, rules, where)
+    return position
+
+
+def position_in_game(path: Path, line: int | None, rules: Rules) -> Position:
+    """Give what the player on turn sees before a line of a game's score sheet, or fail."""
+    from ..analysis.questions import as_seen
+
+    _, played = replay_file(path, rules)
+    last = len(played.steps) + 1
+    if line is None or not 1 <= line <= last:
+        raise CommandFailed(f"{path}: say before which of its lines, {path}@1 to @{last}")
+    if any(step.event.kind.is_end for step in played.steps[: line - 1]):
+        raise CommandFailed(f"{path}@{line}: the game is over")
+    return as_seen(position_after(played, line - 1))
 
 
 def game_and_line(what: str) -> tuple[Path, int | None] | None:

@@ -25,12 +25,11 @@ from .options import (
     load_given,
     load_words,
 )
-from .positions import load_rules
+from .positions import load_rules, position_asked
 from .solving import (
     USUAL_MEMORY,
     Memory,
     pace,
-    position_asked,
     solver_for,
     work,
 )

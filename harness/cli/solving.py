@@ -1,25 +1,22 @@
-"""What ``tilewire endgame`` and ``tilewire preendgame`` share: positions, a solver, its work."""
+"""What ``tilewire endgame`` and ``tilewire preendgame`` share: a solver, and its work."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter, Token
 
 from bot.player import Budget
 from bot.slicing import Solving, slices
-from engine.position import Position
 from engine.rules import Rules
 from protocol.channel import now_ms
 
 from .failing import CommandFailed
 from .interrupt import Interrupt
 from .options import say
-from .positions import check_turn, game_and_line, position_after, read_position, replay_file
 
 if TYPE_CHECKING:
     from engine.endgame import EndgameSolver
@@ -29,7 +26,6 @@ __all__ = [
     "USUAL_MEMORY",
     "Memory",
     "pace",
-    "position_asked",
     "solver_for",
     "work",
 ]
@@ -65,32 +61,6 @@ Memory: TypeAlias = Annotated[
     Parameter(name="--memory", converter=_memory, metavar="MEMORY", show_default=_written),
 ]
 """Bytes, given as ``256M`` or ``1G``."""
-
-
-def position_asked(what: str, rules: Rules) -> Position:
-    """Read a CGP, the file that has one, or ``GAME.gcg@LINE``; fail where nothing can be chosen.
-
-    Of a game it is what the player on turn sees, without the other rack.
-    """
-    named = game_and_line(what)
-    if named is None:
-        position, where = read_position(what, rules), ""
-    else:
-        position, where = _of_game(*named, rules), f"{what}: "
-    check_turn(position, rules, where)
-    return position
-
-
-def _of_game(path: Path, line: int | None, rules: Rules) -> Position:
-    from ..analysis.questions import as_seen
-
-    _, played = replay_file(path, rules)
-    last = len(played.steps) + 1
-    if line is None or not 1 <= line <= last:
-        raise CommandFailed(f"{path}: say before which of its lines, {path}@1 to @{last}")
-    if any(step.event.kind.is_end for step in played.steps[: line - 1]):
-        raise CommandFailed(f"{path}@{line}: the game is over")
-    return as_seen(position_after(played, line - 1))
 
 
 def solver_for(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
