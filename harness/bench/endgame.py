@@ -67,7 +67,8 @@ class EndgameBench:
     """By which the process grew, at most, in units of 2²⁰ bytes."""
     memory_told_mb: float
     same_early: float | None
-    """Of those proven in the end, the share whose value was the proven one after a second."""
+    """Of those proven in the end, the share whose value was the proven one after a second; None
+    if there was no more time than that."""
     near_early: float | None
     """… or was off by two points at most."""
     held_early: float | None
@@ -153,8 +154,11 @@ def endgame_summary(
     proven = [one for one in records if one["proven"]]
     proofs = sorted(_proof_ms(one) for one in proven)
     half = (len(records) + 1) // 2
-    errors = [abs(_value_at(one, EARLY_MS) - one["value"]) for one in proven]
-    later = [error for one, error in zip(proven, errors, strict=True) if _proof_ms(one) > EARLY_MS]
+    compared = proven if time_ms > EARLY_MS else []  # else what was known then is all that is
+    errors = [abs(_value_at(one, EARLY_MS) - one["value"]) for one in compared]
+    later = [
+        error for one, error in zip(compared, errors, strict=True) if _proof_ms(one) > EARLY_MS
+    ]
     unproven = [one["depth"] for one in records if not one["proven"]]
     return EndgameBench(
         positions=len(records),

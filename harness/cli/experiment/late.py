@@ -237,6 +237,17 @@ def _preendings_figures(row: PreEndingsRow) -> list[tuple[str, str]]:
         ("cases whose points are proven", figures.share(row.proven)),
         ("cases whose winner is proven", figures.share(row.decided)),
         ("positions judged by a model", f"{row.modelled:,}"),
+        (
+            "games won more, without these (95 %)",
+            with_error(
+                row.solved_win_gain,
+                row.solved_win_gain_error,
+                2,
+                times=100,
+                sign=True,
+                unit=" %",
+            ),
+        ),
     ]
 
 
