@@ -14,7 +14,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -201,6 +201,8 @@ class Journal:
         except JournalError:
             self._numbers[game] = first
             raise
+        if last:
+            del self._numbers[game]
 
     def note(self, note: ClockNote) -> None:
         """Note what running clocks show; nobody waits for it."""
@@ -279,14 +281,17 @@ class Journal:
         rows = self._connection.execute(
             "SELECT game, label FROM games WHERE open ORDER BY created, game"
         ).fetchall()
-        return [self._kept(game, label) for game, label in rows]
+        games = [self._kept(game, label) for game, label in rows]
+        self._numbers |= {kept.game: len(kept.records) for kept in games}
+        return games
 
-    def finished(self) -> list[KeptGame]:
-        """The games that have ended, oldest first."""
+    def finished(self) -> Iterator[KeptGame]:
+        """The games that have ended, oldest first, one by one: together they may be large."""
         rows = self._connection.execute(
             "SELECT game, label FROM games WHERE NOT open ORDER BY created, game"
         ).fetchall()
-        return [self._kept(game, label) for game, label in rows]
+        for game, label in rows:
+            yield self._kept(game, label)
 
     def token_hash(self, name: str) -> str | None:
         """The hash of the token that claimed a name."""
@@ -308,7 +313,6 @@ class Journal:
             records = tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
         except msgspec.DecodeError as error:
             raise JournalError(f"{self.path}: game {game} can't be read: {error}") from None
-        self._numbers[game] = len(records)
         row = self._connection.execute(
             "SELECT first, second, seq FROM clock_notes WHERE game = ?", (game,)
         ).fetchone()

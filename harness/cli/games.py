@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -45,9 +46,9 @@ def games(
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
     with _opened(journal) as opened:
-        kept = [*opened.finished(), *opened.unfinished()]
+        kept = chain(opened.finished(), opened.unfinished())
         if out is None:
-            _print([_listed(one) for one in kept], as_json=json_)
+            _print(map(_listed, kept), as_json=json_)
         else:
             _write(kept, load_words(lexicon), writable_folder(out))
 
@@ -99,7 +100,7 @@ def _listed(kept: KeptGame) -> _Listed:
     return _Listed(kept.game, names, words, len(turns), None, scores, "")
 
 
-def _print(listed: list[_Listed], *, as_json: bool) -> None:
+def _print(listed: Iterable[_Listed], *, as_json: bool) -> None:
     if as_json:
         for one in listed:
             print(json.dumps(one._asdict(), ensure_ascii=False))
@@ -121,15 +122,16 @@ def _print(listed: list[_Listed], *, as_json: bool) -> None:
 # --- GCG ------------------------------------------------------------------------------------------
 
 
-def _write(kept: list[KeptGame], words: Lexicon, folder: Path) -> None:
+def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
     """Write the games that are over, and say of which that can't be done."""
     from bot.offers import Declined, rules_in_play
 
     from ..scorebook import Scorebook
     from ..summary import game_record
 
-    written = 0
+    written = count = 0
     for one in kept:
+        count += 1
         opened, ended = _ends(one)
         if ended is None:
             continue
@@ -145,4 +147,4 @@ def _write(kept: list[KeptGame], words: Lexicon, folder: Path) -> None:
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
         (folder / f"{one.game}.gcg").write_text(text, encoding="utf-8")
         written += 1
-    say(f"{written} of {counted(len(kept), 'game')} written to {folder}")
+    say(f"{written} of {counted(count, 'game')} written to {folder}")

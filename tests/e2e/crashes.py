@@ -152,7 +152,7 @@ class Ordeal:
         """Hold the journal against what the guests were told."""
         journal = Journal(self.server.db)
         try:
-            left, kept = journal.unfinished(), journal.finished()
+            left, kept = journal.unfinished(), list(journal.finished())
         finally:
             journal.close()
         self.problems += [f"game {game.game} was not finished" for game in left]

@@ -80,7 +80,7 @@ async def test_what_was_written_is_read_again(path: Path) -> None:
     assert kept.label == {"seats": ["static", "greedy"], "pair": 3}
     assert kept.records == (opened(), *records)
     assert kept.note == ClockNote(game="g", clocks=(4, -7), seq=2)
-    assert second.finished() == []
+    assert list(second.finished()) == []
     await second.append("g", [failed(2)], last=True)
     assert second.unfinished() == []
     (done,) = second.finished()
