@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from asyncio import FIRST_COMPLETED
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +78,7 @@ class Lobby:
         time: TimeControl,
         journal: Journal,
         lag: LagMeter,
-        bots: dict[str, Callable[[], Seat]],
+        bots: Mapping[str, Callable[[], Seat]],
         max_games: int,
     ) -> None:
         self.games: dict[str, GameHost] = {}
@@ -137,11 +137,11 @@ class Lobby:
             PeerError: it is no game of his.
         """
         seat = player.seats.get(message.game)
-        past = self.find(message.game)
-        if seat is None and past is not None and player.name in past.guests:
-            link.send(past.verdict())  # the game ended while he was away
-            return
         if seat is None:
+            past = self.find(message.game)
+            if past is not None and player.name in past.guests:
+                link.send(past.verdict())  # the game ended while he was away
+                return
             raise PeerError(
                 "unknown_game",
                 f"{player.name} has no seat in a game {message.game!r} that is on",
@@ -158,6 +158,11 @@ class Lobby:
                 "this connection has not taken up the game; send 'resume' first",
                 game=message.game,
             )
+
+    def take_back(self) -> None:
+        """A bot that was lent is back, which leaves room for a game."""
+        self.lent -= 1
+        self._pair()
 
     def used_from(self, name: str) -> str | None:
         """Say from where a name is in use: the peer whose connection was its last."""
@@ -286,13 +291,15 @@ class Lobby:
         """Let a player who asked for several games seek the next."""
         if guest.rest is None or guest.link is None or guest.wish is not None or self.closing:
             return
+        if guest.seats:  # he sought anew, while this game was put away, and plays already
+            return
         guest.wish, guest.rest = guest.rest, None
         self._seekers.append(guest)
 
     def find(self, game: str) -> GameHost | None:
         """Find a game that is on, or was on not long ago."""
-        past = {host.game: host for host in self._past if host.book.ended}
-        return self.games.get(game) or past.get(game)
+        past = (host for host in self._past if host.game == game and host.book.ended)
+        return self.games.get(game) or next(past, None)
 
     def listed(self) -> GameList:
         """List the games that are on."""

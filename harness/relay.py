@@ -11,18 +11,27 @@ import contextlib
 
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import Goodbye, Ping, Pong
+from protocol.messages import GameOver, Goodbye, Ping, Pong
 
-__all__ = ["relay"]
+from .link import ERRORS_LIMIT
+
+__all__ = ["PLAYED", "relay"]
+
+PLAYED = "all games are over"
 
 
-async def relay(arbiter: Channel, bot: Channel) -> str:
+async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str:
     """Carry messages both ways until one side closes; close both and say why.
 
     What one side sends that can't be read is answered to that side and goes no further.
+
+    Args:
+        arbiter: runs the games.
+        bot: plays them.
+        games: after so many it is over, and ``PLAYED`` is why.
     """
     tasks = [
-        asyncio.create_task(_carry(arbiter, bot)),
+        asyncio.create_task(_carry(arbiter, bot, games)),
         asyncio.create_task(_carry(bot, arbiter)),
     ]
     try:
@@ -38,17 +47,21 @@ async def relay(arbiter: Channel, bot: Channel) -> str:
             await channel.close()
 
 
-async def _carry(source: Channel, target: Channel) -> str:
+async def _carry(source: Channel, target: Channel, games: int | None = None) -> str:
+    errors = over = 0
     try:
-        while True:
+        while over != games:
             content, _ = await source.receive()
             if isinstance(content, PeerError):
                 await source.send(content.reply)
-                if content.close is not None:
+                errors += 1
+                if content.close is not None or errors >= ERRORS_LIMIT:
                     return f"{source.peer}: {content}"
             elif isinstance(content, Ping):
                 await source.send(Pong(id=content.id))
             elif not isinstance(content, Pong | Goodbye):
                 await target.send(content)
+                over += isinstance(content, GameOver)
+        return PLAYED
     except ChannelClosed as closed:
         return str(closed)

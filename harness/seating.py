@@ -265,6 +265,10 @@ async def open_remote(spec: SeatSpec) -> Channel:
         ChannelClosed: it can't be reached, or does not welcome us.
     """
     channel = await dial(spec.target)
-    await channel.send(Hello(role="arbiter", name="tilewire", software=software()))
-    await welcomed(channel)
+    try:
+        await channel.send(Hello(role="arbiter", name="tilewire", software=software()))
+        await welcomed(channel)
+    except BaseException:  # also when nobody waits for it any more
+        await channel.close()
+        raise
     return channel

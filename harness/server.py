@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import json
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast, get_args
 
@@ -95,7 +95,7 @@ class MatchServer:
         lexicon: Lexicon,
         journal: Journal,
         gatekeeper: Gatekeeper,
-        bots: dict[str, Callable[[], Seat]],
+        bots: Mapping[str, Callable[[], Seat]],
         open_bot: OpenBot,
     ) -> None:
         self.port = config.port
@@ -206,10 +206,9 @@ class MatchServer:
                 reason = await relay(channel, bot)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
             finally:
-                if worker is not None:
-                    await worker.kill()
+                await (bot.close() if worker is None else worker.kill())
         finally:
-            lobby.lent -= 1
+            lobby.take_back()
 
     async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
         player = self._lobby.player(name)
@@ -268,6 +267,7 @@ class MatchServer:
                     raise PeerError(
                         "unknown_game", f"no game {game!r} is on", retry="no", game=game
                     )
+                watched.difference_update([one for one in watched if one.book.ended])
                 watched.add(host)
                 host.watch(link.send)
             case _:

@@ -11,11 +11,13 @@ from bot.program import software
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from lexicons.store import lexicon_names
-from protocol.channel import ChannelClosed
-from protocol.messages import Hello, Seek
+from lexicons.text import read_text
+from protocol.channel import Channel, ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import Error, Hello, Ping, Pong, Seek, Seeking
 from protocol.websocket import dial
 
-from ..relay import relay
+from ..relay import PLAYED, relay
 from ..seating import open_remote
 from ..seats import welcomed
 from .failing import CommandFailed
@@ -81,10 +83,8 @@ def connect(
     except SeatError as error:
         raise CommandFailed(str(error)) from None
     check_counts(games=games)
-    if token_file is not None and not token_file.is_file():
-        raise CommandFailed(f"there is no token file {token_file}")
+    token = _token(token_file)
     if spec.kind == "remote":
-        token = token_file.read_text(encoding="utf-8").strip() if token_file else None
         try:
             run(_relay(url, bot, name or spec.name, opponent, games, token, ca))
         except ChannelClosed as closed:
@@ -109,6 +109,17 @@ def connect(
     os.execv(sys.executable, worker_command(*arguments))
 
 
+def _token(path: Path | None) -> str | None:
+    try:
+        return read_text(path).strip() if path is not None else None
+    except FileNotFoundError:
+        raise CommandFailed(f"there is no token file {path}") from None
+    except OSError as error:
+        raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+
+
 async def _relay(
     url: str,
     bot: str,
@@ -123,5 +134,27 @@ async def _relay(
     server = await dial(url, token=token, tls=client_tls(url, ca))
     await server.send(Hello(role="player", name=name, software=software()))
     await welcomed(server)
-    await server.send(Seek(opponent=opponent, games=games))
-    await relay(server, ours)
+    await _seek(server, Seek(opponent=opponent, games=games))
+    if (why := await relay(server, ours, games)) != PLAYED:
+        raise ChannelClosed(why)
+
+
+async def _seek(server: Channel, wish: Seek) -> None:
+    """Say what is sought, and hear that it is.
+
+    Raises:
+        ChannelClosed: it can't be had, or the connection ended.
+    """
+    await server.send(wish)
+    while True:
+        match (await server.receive()).content:
+            case Seeking():
+                return
+            case Ping(id=number):
+                await server.send(Pong(id=number))
+            case Error(message=why):
+                await server.close()
+                raise ChannelClosed(f"{server.peer}: {why}")
+            case PeerError() as error:
+                await server.close()
+                raise ChannelClosed(f"{server.peer}: {error}")
