@@ -25,6 +25,7 @@ from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook
 from .seats import Came, Gone, Happening, Noted, ProcessSeat, Said, Seat
 from .table import Effects, Table
+from .table_seats import Sends
 
 __all__ = ["GameHost"]
 
@@ -98,7 +99,8 @@ class GameHost:
         """Tell a spectator the game so far, and from now on each event."""
         for message in self._table.watched(now_ms()):
             spectator(message)
-        self._spectators.add(spectator)
+        if self.book.ended is None:
+            self._spectators.add(spectator)
 
     def unwatch(self, spectator: Spectator) -> None:
         """Tell a spectator no more."""
@@ -171,12 +173,7 @@ class GameHost:
             await self._journal.append(self.game, effects.records, last=self._table.over)
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
-        for recipient, message in effects.sends:
-            if recipient is not None:
-                self._seats[recipient].send(message)
-            else:
-                for spectator in tuple(self._spectators):
-                    spectator(message)
+        self._tell(effects.sends)
         for seat in effects.restart:
             log.warning("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
@@ -184,6 +181,14 @@ class GameHost:
             now = now_ms()
             self._next_note_ms = now + NOTE_EVERY_MS
             await self._carry_out(self._table.begin_turn(now))
+
+    def _tell(self, sends: Sends) -> None:
+        for recipient, message in sends:
+            if recipient is not None:
+                self._seats[recipient].send(message)
+            else:
+                for spectator in tuple(self._spectators):
+                    spectator(message)
 
     def _note(self, now: int) -> None:
         self._next_note_ms = now + NOTE_EVERY_MS
@@ -221,6 +226,4 @@ class GameHost:
                 await self._journal.append(self.game, effects.records, last=True)
         except JournalError as error:
             log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
-        for recipient, verdict in effects.sends:
-            if recipient is not None:
-                self._seats[recipient].send(verdict)
+        self._tell(effects.sends)

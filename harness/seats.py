@@ -18,7 +18,7 @@ import structlog
 
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
-from protocol.messages import Error, GameOver, Message, Ping, Pong, Welcome
+from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Pong, Welcome
 from protocol.parts import Outcome
 
 from .link import Link
@@ -164,6 +164,8 @@ class _TaskSeat:
                 self.send(Pong(id=number))
             case Error(code=code, message=text):
                 log.warning("seat reports an error", seat=self.name, code=code, reason=text)
+            case Pong() | Goodbye():
+                pass
             case _:
                 self._report(Said(message, at_ms, lag_ms))
 
@@ -275,11 +277,14 @@ class ProcessSeat(_TaskSeat):
 
     async def _watch(self) -> None:
         """Ping the process; kill it when it hangs."""
-        number = 0
-        while (left_ms := self._pong_ms + STALL_MS - now_ms()) > 0:
+        number = unanswered = 0
+        # In pings and not in time: it may be the host that has stood still, and all that it runs.
+        while unanswered < STALL_MS // PING_EVERY_MS:
             number += 1
+            asked_ms = now_ms()
             self.send(Ping(id=number))
-            await asyncio.sleep(min(left_ms, PING_EVERY_MS) / 1_000)
+            await asyncio.sleep(PING_EVERY_MS / 1_000)
+            unanswered = 0 if self._pong_ms >= asked_ms else unanswered + 1
         self._hangs = True
         if self._worker is not None:
             await self._worker.kill()

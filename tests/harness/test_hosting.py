@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
+from bot_table import MemoryChannel
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
@@ -23,7 +24,7 @@ from harness.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said,
 from harness.server import MatchServer, ServerConfig
 from harness.tokens import Gatekeeper
 from lexicons.store import load_lexicon
-from protocol.channel import now_ms
+from protocol.channel import Channel, now_ms
 from protocol.codec import JSON
 from protocol.messages import (
     Error,
@@ -35,6 +36,7 @@ from protocol.messages import (
     Ready,
     Resign,
     Resume,
+    Seeking,
     YourTurn,
 )
 from protocol.parts import Belief, TimeControl
@@ -74,6 +76,28 @@ async def on_turn(a: Client, b: Client) -> tuple[Client, Client, YourTurn]:
     await asyncio.gather(*waiting, return_exceptions=True)
     task = done.pop()
     return *asked[task], task.result()
+
+
+async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None:
+    async def lend(_name: str) -> tuple[Channel, None]:
+        ours, _ = MemoryChannel.pair()
+        return ours, None
+
+    journal = Journal(tmp_path / "serve.db")
+    config, keeper = ServerConfig(port=0, max_games=1, drain_s=0), Gatekeeper(journal, None)
+    bots = {"one": lambda: Passer("one")}
+    server = MatchServer(config, load_lexicon(), journal, keeper, bots, lend)
+    await server.start()
+    url = f"ws://127.0.0.1:{server.port}"
+    arbiter = await Client.login(f"{url}/one", "afar", "arbiter")
+    ann = await Client.login(url, "ann")
+    await ann.seek("one")
+    await ann.expect(Seeking)
+    await arbiter.close()
+    await ann.expect(NewGame)
+    await ann.close()
+    await server.stop()
+    journal.close()
 
 
 async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
@@ -184,7 +208,7 @@ async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str
     async with LagMeter() as lag:
         ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
     assert ended.outcome == "zeroes"
-    records = journal.finished()[-1].records
+    records = list(journal.finished())[-1].records
     return [thought.text or "" for thought in records if isinstance(thought, Thought)][:2]
 
 
@@ -222,7 +246,7 @@ async def test_a_guest_is_told_nothing_of_it_and_not_listened_to(tmp_path: Path)
         offer = seat.heard[0]
         assert isinstance(offer, NewGame)
         assert offer.known_style is None
-    thoughts = [one for one in journal.finished()[0].records if isinstance(one, Thought)]
+    thoughts = [one for one in next(journal.finished()).records if isinstance(one, Thought)]
     assert [thought.belief for thought in thoughts] == [Belief(style={"greedy": 1.0})] * 3
     assert journal.style_of("two") == {"soft": 1.0}
     journal.close()
@@ -272,22 +296,24 @@ class Passer(GuestSeat):
         self._report(happening)
 
 
-async def play_with(journal: Failing) -> tuple[Passer, Passer]:
-    """Play a game of passes; it can't be kept."""
+async def play_with(journal: Failing) -> tuple[list[Message], ...]:
+    """Play a game of passes; it can't be kept. Give what the seats and a spectator hear."""
     lexicon, rules = load_lexicon(), standard_rules()
     opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
-    seats = Passer("a"), Passer("b")
+    seats, watched = (Passer("a"), Passer("b")), list[Message]()
     async with LagMeter() as lag:
-        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
+        host = GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag)
+        host.watch(watched.append)
+        ended = await host.run()
     assert ended.outcome == "host_error"
-    return seats
+    return seats[0].heard, seats[1].heard, watched
 
 
 async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:
     journal = Failing(tmp_path / "j.db", Turn)
-    for seat in await play_with(journal):
-        over = seat.heard[-1]
+    for heard in await play_with(journal):
+        over = heard[-1]
         assert isinstance(over, GameOver)
         assert (over.outcome, over.winner) == ("host_error", None)
         assert (over.secret, over.racks) == (None, ("", ""))
@@ -297,9 +323,9 @@ async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path
 
 async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> None:
     journal = Failing(tmp_path / "j.db", Ended)
-    seats = await play_with(journal)
-    told = [m.outcome for seat in seats for m in seat.heard if isinstance(m, GameOver)]
-    assert told == ["host_error", "host_error"]
+    everybody = await play_with(journal)
+    told = [m.outcome for heard in everybody for m in heard if isinstance(m, GameOver)]
+    assert told == ["host_error"] * 3
     journal.close()
 
 

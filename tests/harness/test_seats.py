@@ -1,0 +1,68 @@
+"""The seat of a process: whether it hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from bot_table import MemoryChannel
+
+from harness import seats
+from harness.seats import Came, Gone, Happening, ProcessSeat
+from protocol.channel import Channel, ChannelClosed
+from protocol.messages import Ping, Pong
+
+EVERY_MS, STALL_MS = 20, 200
+
+
+class Stub:
+    """What stands for a process."""
+
+    stderr_tail, returncode = "", None
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+
+    async def release(self) -> None:
+        await self.channel.close()
+
+    async def kill(self) -> None:
+        await self.channel.close()
+
+
+async def answering(channel: Channel, *, until: int) -> None:
+    """Answer so many pings, and then be silent."""
+    try:
+        while (content := (await channel.receive()).content) and isinstance(content, Ping):
+            if content.id <= until:
+                await channel.send(Pong(id=content.id))
+    except ChannelClosed:
+        pass
+
+
+@pytest.mark.parametrize(("until", "hangs"), [(10_000, False), (3, True)])
+async def test_a_host_that_stands_still_takes_nobody_for_hung(
+    monkeypatch: pytest.MonkeyPatch, until: int, hangs: bool
+) -> None:
+    monkeypatch.setattr(seats, "PING_EVERY_MS", EVERY_MS)
+    monkeypatch.setattr(seats, "STALL_MS", STALL_MS)
+    ours, theirs = MemoryChannel.pair()
+    heard: list[Happening] = []
+
+    async def start() -> Stub:
+        return Stub(ours)
+
+    process = asyncio.create_task(answering(theirs, until=until))
+    seat = ProcessSeat("one", start)
+    seat.start(heard.append)
+    await asyncio.sleep(0.1)
+    assert heard == [Came()]
+    time.sleep(2 * STALL_MS / 1_000)  # noqa: ASYNC251 - as a host that was stopped, and goes on
+    await asyncio.sleep(2 * STALL_MS / 1_000)
+    assert [type(one) for one in heard] == ([Came, Gone] if hangs else [Came])
+    if hangs:
+        assert isinstance(heard[-1], Gone)
+        assert heard[-1].failure == "stall"
+    await seat.stop()
+    await process
