@@ -33,7 +33,7 @@ from .scorebook import Scorebook
 from .seats import Seat
 from .summary import game_record, game_result
 
-__all__ = ["Match", "MatchConfig", "MatchError", "read_config", "write_config"]
+__all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
 
 log = structlog.get_logger(__name__)
 
@@ -77,6 +77,11 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
         return Equipment(self.lexicon, self.leaves, self.winprob, self.threads, self.ponder)
 
 
+def told_apart(first: str, second: str) -> tuple[str, str]:
+    """Name two seats of a match, so that they can be told apart if they are called the same."""
+    return (f"{first}-1", f"{second}-2") if first == second else (first, second)
+
+
 def write_config(config: MatchConfig, folder: Path) -> None:
     """Keep a match's configuration in its folder."""
     text = msgspec.json.format(msgspec.json.encode(config), indent=2)
@@ -107,7 +112,7 @@ class Match:
         lexicon: the words.
         folder: where journal, results and games go.
         open_seat: makes the seat of a side (0 or 1) for the game of a number.
-        finished: told of each result as it comes, void games not among them.
+        finished: told of each result as it comes, those of void games too.
         known: results that were told of before, when the match is taken up again.
     """
 
@@ -127,7 +132,8 @@ class Match:
         self._open_seat = open_seat
         self._finished = finished
         self._absent = [0, 0]
-        (folder / "games").mkdir(parents=True, exist_ok=True)
+        self._games = folder / "games"
+        self._games.mkdir(parents=True, exist_ok=True)
 
     async def play(self) -> None:
         """Play every game that the journal does not have yet.
@@ -156,6 +162,7 @@ class Match:
             if not result.void and result.number not in numbers:
                 numbers.add(result.number)
                 if result.number not in self._known:
+                    self._keep_evidence(book, result.number)
                     self._count(book, PlannedGame.from_label(kept.label))
         return numbers
 
@@ -201,10 +208,14 @@ class Match:
                 self._open_seat(planned.side_of(1), number),
             )
             ended = await GameHost(book, seats, journal, lag).run()
-            if not game_result(book, planned).void:
+            result = game_result(book, planned)
+            self._keep_evidence(book, planned.number)
+            if result.void:
+                self._finished(result)
+            else:
                 self._count(book, planned)
             self._watch_absences(book, planned)
-            if not game_result(book, planned).void:
+            if not result.void:
                 return
             log.warning("game void, played again", number=planned.number, reason=ended.message)
         raise MatchError(
@@ -227,11 +238,17 @@ class Match:
         result = game_result(book, planned)
         first, second = book.opened.players
         gcg = game_record(book, f"Game {planned.number}, {first} against {second}")
-        path = self._folder / "games" / f"{planned.number:05d}.gcg"
-        path.write_text(gcg, encoding="utf-8")
-        if book.evidence:
-            path.with_suffix(".faults.txt").write_text("\n".join(book.evidence), encoding="utf-8")
+        self._games.joinpath(f"{planned.number:05d}.gcg").write_text(gcg, encoding="utf-8")
         self._finished(result)
+
+    def _keep_evidence(self, book: Scorebook, number: int) -> None:
+        """Write down the last words of what failed; of a void game they are all there is."""
+        if book.evidence:
+            text = "\n".join(book.evidence)
+            self._faults(number).write_text(text, encoding="utf-8")
+
+    def _faults(self, number: int) -> Path:
+        return self._games / f"{number:05d}.faults.txt"
 
     def _watch_absences(self, book: Scorebook, planned: PlannedGame) -> None:
         assert book.ended is not None
@@ -240,7 +257,9 @@ class Match:
             side = planned.side_of(seat)
             self._absent[side] = self._absent[side] + 1 if seat in absent else 0
             if self._absent[side] >= NO_SHOWS:
-                name = self._config.names[side]
+                name, faults = self._config.names[side], self._faults(planned.number)
+                why = f"{book.ended.message}; {faults} has its last words"
                 raise MatchError(
-                    f"{name} did not come to {NO_SHOWS} games in a row: {book.ended.message}"
+                    f"{name} did not come to {NO_SHOWS} games in a row: "
+                    f"{why if faults.exists() else book.ended.message}"
                 )

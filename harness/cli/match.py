@@ -22,7 +22,7 @@ from protocol.parts import TimeControl
 from ..adapters import Context, engine_for
 from ..clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from ..journal import JournalError
-from ..match import Match, MatchConfig, MatchError, read_config, write_config
+from ..match import Match, MatchConfig, MatchError, read_config, told_apart, write_config
 from ..report import MatchFolder, MatchProgress, table_text
 from ..results import GameResult
 from ..seating import Seating
@@ -189,7 +189,7 @@ def _configure(
     if concurrency > 1 and any(spec.dialect == "files" for spec in specs):
         raise CommandFailed(f"--concurrency {concurrency}: a seat files:… plays one game at a time")
     words = load_equipped(equipment)
-    names = _names(specs)
+    names = told_apart(specs[0].name, specs[1].name)
     _check_engines(specs, names, equipment, words)
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
@@ -236,14 +236,6 @@ def _anywhere(spec: SeatSpec) -> str:
     path, _, factory = spec.target.rpartition(":")
     options = urlencode(spec.options, quote_via=quote)
     return f"{quote(path)}:{factory}" + (f"?{options}" if options else "")
-
-
-def _names(specs: tuple[SeatSpec, SeatSpec]) -> tuple[str, str]:
-    """Name the seats, so that two of the same name can be told apart."""
-    first, second = specs
-    if first.name != second.name:
-        return first.name, second.name
-    return f"{first.name}-1", f"{second.name}-2"
 
 
 def _files(folder: Path) -> MatchFolder:

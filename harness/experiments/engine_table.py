@@ -24,7 +24,7 @@ from bot.seat_text import parse_seat
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from ..match import Match, MatchConfig, MatchError, read_config, write_config
+from ..match import Match, MatchConfig, MatchError, read_config, told_apart, write_config
 from ..pictures import picture
 from ..report import MatchFolder
 from ..results import GameResult, read_results
@@ -155,11 +155,10 @@ class EngineTable:
 
     def _config(self, player: str) -> MatchConfig:
         specs = parse_seat(player), parse_seat(self.engine)
-        names = specs[0].name, specs[1].name
         paired = all(spec.starts_afresh for spec in specs)
         return MatchConfig(
             seats=(specs[0].text, specs[1].text),
-            names=(f"{names[0]}-1", f"{names[1]}-2") if names[0] == names[1] else names,
+            names=told_apart(specs[0].name, specs[1].name),
             games=self.games,
             time=self.time,
             lexicon=self.equipment.lexicon,

@@ -116,7 +116,26 @@ def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
             joining = ("--bot", "greedy", "--name", "guest-of-the-day", "--opponent", "from-afar")
             done = run_command("connect", server.url, *joining)
             assert done.stderr.count("game over") == 1, done.stderr
-            relay.terminate()
+            assert relay.wait(PATIENCE_S) == 0, "its game is over"
+
+
+def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:
+    joining = ("--bot", f"{server.url}/static", "--name", "me", "--opponent", "me")
+    command = [*COMMAND, "connect", server.url, *joining]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 1
+    assert "nobody plays against himself" in done.stderr
+
+
+def test_why_a_bot_never_came_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("raise RuntimeError('no weights in this folder')")
+    folder = tmp_path / "match"
+    command = [*COMMAND, "match", f"{tmp_path / 'bad.py'}:Bot", "greedy", "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 1
+    faults = folder / "games" / "00001.faults.txt"
+    assert str(faults) in done.stderr.replace("\n", "")
+    assert "no weights in this folder" in faults.read_text(encoding="utf-8")
 
 
 def test_other_peoples_bots(tmp_path: Path) -> None:
