@@ -26,7 +26,7 @@ class Reception:
 
     async def open(self) -> None:
         """Listen on a free port of loopback."""
-        self._server = await listen("127.0.0.1", 0, self._receive)
+        self._server = await listen("127.0.0.1", 0, self._receive, trusted=True)
         self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets)).getsockname()[1]}"
 
     async def close(self) -> None:

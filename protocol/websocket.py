@@ -97,11 +97,21 @@ class _ServerEnd(_Guarded, ServerConnection):
         self.budget = BytesBudget()
 
 
+class _TrustedServerEnd(_ServerEnd):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.budget = _for_trusted()
+
+
 class _ClientEnd(_Guarded, ClientConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._stamps = deque()
-        self.budget = BytesBudget(burst=8 << 20, per_second=1 << 20)
+        self.budget = _for_trusted()
+
+
+def _for_trusted() -> BytesBudget:
+    return BytesBudget(burst=8 << 20, per_second=1 << 20)
 
 
 class WebSocketChannel:
@@ -209,6 +219,7 @@ async def listen(
     *,
     on_http: Callable[[Request], HttpAnswer | None] = lambda _request: None,
     tls: ssl.SSLContext | None = None,
+    trusted: bool = False,
 ) -> Server:
     """Listen for connections.
 
@@ -218,6 +229,7 @@ async def listen(
         on_channel: called for each connection; it is closed when the call returns.
         on_http: answers a plain HTTP request, or None to let it become a WebSocket.
         tls: a certificate, to serve ``wss``.
+        trusted: only processes of this host come, and may say as much as a server that is dialled.
 
     Returns:
         The running server of ``websockets``.
@@ -258,6 +270,6 @@ async def listen(
         ping_interval=10,
         ping_timeout=20,
         max_size=MAX_FRAME,
-        create_connection=_ServerEnd,
+        create_connection=_TrustedServerEnd if trusted else _ServerEnd,
         ssl=tls,
     )
