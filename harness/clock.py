@@ -68,10 +68,6 @@ class Clock:
         """Say what a turn costs, in milliseconds."""
         return max(0, elapsed_ms - min(lag_ms, control.lag_ms))
 
-    def running(self, elapsed_ms: int) -> Clock:
-        """Show the clock in the middle of a turn."""
-        return Clock(self.remaining_ms - elapsed_ms, self.turns)
-
     def penalty(self, control: TimeControl) -> int:
         """Count the points that overtime costs: a minute begun is a minute."""
         if not control.max_overtime_ms:

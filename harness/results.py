@@ -65,7 +65,7 @@ class GameResult(Struct, frozen=True):
     """The side that won; none for a tie, and for a game that is void."""
     turns: Count
     seconds: float
-    """How long the game took by the wall clock."""
+    """How long the turns of both took, by their clocks."""
     note: str = ""
     """What there is to say beyond the outcome, such as ``disconnect``."""
 

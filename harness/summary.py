@@ -43,7 +43,7 @@ def _seat_result(book: Scorebook, seat: int) -> SeatResult:
         moves=len(turns),
         think_ms=sum(turn.think_ms for turn in turns),
         longest_ms=max((turn.think_ms for turn in turns), default=0),
-        overtime_ms=max(0, -ended.clocks[seat]),
+        overtime_ms=max(0, -ended.clocks[seat]) if book.opened.time.max_overtime_ms else 0,
         time_penalty=ended.time_penalties[seat],
         bingos=sum(turn.bingo for turn in made if turn.seat == seat),
         faults=tuple(fault.code for fault in ended.faults if fault.seat == seat),

@@ -1,7 +1,8 @@
 """Messages to bytes and back: MessagePack (binary) and JSON (text), one schema for both.
 
 Nothing that a peer sends raises anything but ``PeerError`` here. The limits are far above what an
-honest message needs, and are checked by the decoders while they read, before memory is taken.
+honest message needs. Those of MessagePack are checked while it is read, before memory is taken, and
+those of JSON afterwards: a frame, which has a limit itself, can't claim to hold more than it does.
 """
 
 from __future__ import annotations
