@@ -45,7 +45,7 @@ class Games:
     Args:
         make_player: makes a player, afresh for each game.
         equipment: what it has to play with; by default what is embedded.
-        built_in: whether the player is one of the house.
+        built_in: whether the player is built in.
         seed: for the chance of its players; none: a fresh one for each game.
         freeze: refuse compilation once a player is warm.
         preload: awaited before the first game is set up.

@@ -3,7 +3,7 @@
 The event loop stays free to answer pings while a search runs. A thread can't be stopped from
 outside, so what counts is when it is no longer waited for:
 
-* a player of the house that is not back by ``Budget.last_ms`` is overruled by its best offer, the
+* a built-in player that is not back by ``Budget.last_ms`` is overruled by its best offer, the
   first of which is the static choice, made before the search began; so is one that set itself a
   limit (``Budget.limit``) and does not keep it;
 * anybody else's player is overruled only by an offer of its own. Without one its clock runs on.

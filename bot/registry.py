@@ -94,7 +94,7 @@ class SeatSpec:
     text: str = ""
     """As it was given."""
     built_in: bool = False
-    """Whether the player is one of the house."""
+    """Whether the player is built in."""
     dialect: str = ""
     """What an engine speaks, one of ``DIALECTS``."""
 
@@ -125,7 +125,7 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
         text: the seat's, as it was given.
 
     Raises:
-        SeatError: nobody or more than one is called so; a player of the house takes no such option.
+        SeatError: nobody or more than one is called so; a built-in player takes no such option.
     """
     if not name:
         raise SeatError(f"{text!r} names no bot; {_known()}")

@@ -59,7 +59,7 @@ class BotRunner:
         name: what it says it is called.
         make_player: makes a player, afresh for each game.
         equipment: what it has to play with; by default what is embedded.
-        built_in: whether the player is one of the house.
+        built_in: whether the player is built in.
         seed: for the chance of its players; none: a fresh one for each game.
         seek: what it asks a server for; none: it waits to be offered games.
         enough: after so many games it says goodbye; none: it stays.

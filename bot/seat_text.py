@@ -1,7 +1,7 @@
 """The text that names a seat, read.
 
 =============================  ================================================================
-``static``                     a player of the house, or one that an installed package adds
+``static``                     a built-in player, or one that an installed package adds
 ``package.module:factory``     anything importable that makes a player
 ``path/to/bot.py:factory``     the same in a file
 ``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there

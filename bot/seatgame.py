@@ -63,7 +63,7 @@ class SeatGame:
         resources: what it is played with.
         make_player: makes the player, afresh for this game.
         seed: for the player's chance.
-        built_in: whether the player is one of the house, which may be overruled.
+        built_in: whether the player is built in, and may be overruled.
         say: takes what is to be sent; tells whether it may be said now.
         failed: told what the player's own code raised.
         clock: milliseconds, on the clock that arrivals are stamped with.

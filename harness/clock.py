@@ -20,7 +20,7 @@ __all__ = ["LOCAL_READY_MS", "Clock", "TurnLimit", "check_time_control", "lag_qu
 
 MINUTE_MS = 60_000
 LOCAL_READY_MS = 120_000
-"""Players of the house compile when they first play: two at once take a minute on slow machines."""
+"""Built-in players compile when they first play: two at once take a minute on slow machines."""
 
 
 class TurnLimit(NamedTuple):

@@ -68,7 +68,7 @@ class Lobby:
         time: the clock of every game.
         journal: where games are kept.
         lag: how late the server's loop runs.
-        bots: makes a seat for a bot of the house, by name.
+        bots: makes a seat for a built-in bot, by name.
         max_games: games at once; more wait.
     """
 
@@ -84,7 +84,7 @@ class Lobby:
         self.games: dict[str, GameHost] = {}
         """The games that are on."""
         self.lent = 0
-        """Bots of the house that play elsewhere; each takes the place of a game."""
+        """Built-in bots that play elsewhere; each takes the place of a game."""
         self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
         self.closing = False
         self._lexicon = lexicon

@@ -1,6 +1,6 @@
 """From the text of a seat to somebody who sits there, for the games of one match.
 
-Players of the house are made afresh for each game inside a process that goes on; a player of the
+Built-in players are made afresh for each game inside a process that goes on; a player of the
 user's gets a process of its own for each game, so that nothing of the last game is left in it.
 """
 

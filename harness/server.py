@@ -84,8 +84,8 @@ class MatchServer:
         lexicon: the words.
         journal: where games are kept; those that it has unfinished go on.
         gatekeeper: who may use which name.
-        bots: makes a seat for a bot of the house, by name.
-        open_bot: opens a channel to a bot of the house, for an arbiter elsewhere; with the
+        bots: makes a seat for a built-in bot, by name.
+        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; with the
             process behind it, if it is one of ours.
     """
 

@@ -1,1 +1,1 @@
-"""The players of the house, each in a file of its own."""
+"""The built-in players, each in a file of its own."""

@@ -50,7 +50,7 @@ class RackHeuristicPlayer(Player):
 
 
 def rack_weights(path: str, player: Trained) -> RackWeights:
-    """Read the weights of a file, or give those that a player of the house has.
+    """Read the weights of a file, or give those that a built-in player has.
 
     Raises:
         ValueError: the file cannot be read, or holds none.

@@ -68,7 +68,7 @@ class ServeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     seed: int | None = None
     max_games: int | None = None
     bots: dict[str, str] = {}
-    """Bots of the house: name to seat, such as ``quick = "static?temperature=2"``."""
+    """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
     time: TimeControl | None = None
 
 

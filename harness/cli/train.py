@@ -143,7 +143,7 @@ def winprob(
 
     Args:
         out: The table to write, F.csv.
-        leaves: What the players judge leaves by. [default: what players of the house have]
+        leaves: What the players judge leaves by. [default: what built-in players have]
         games: How many to learn from.
         check: How many more to hold the table against; 0 for none.
         playing: With what.

@@ -1,1 +1,1 @@
-"""Experiments of others, played again with players of the house."""
+"""Experiments of others, played again with built-in players."""

@@ -1,4 +1,4 @@
-"""CS221's first table: players of the house against an engine of somebody else's, clocks on.
+"""CS221's first table: built-in players against an engine of somebody else's, clocks on.
 
 The students (Stanford 2016) had *vanilla*, *rh*, *mc* and *mc+rh* play Quackle's Speedy Player
 through files. Here each player has a match against the engine's seat, in a folder of its own inside

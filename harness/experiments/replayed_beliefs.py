@@ -133,7 +133,7 @@ def _leave(turn: Turn) -> Rack:
 
 
 def judges_for(lexicon: Lexicon, rules: Rules) -> Judges:
-    """Give what players of the house judge by."""
+    """Give what built-in players judge by."""
     return Judges(lexicon, rules, leaves_for(rules.distribution))
 
 

@@ -1,4 +1,4 @@
-"""The players of the house and what they judge by."""
+"""The built-in players and what they judge by."""
 
 from __future__ import annotations
 

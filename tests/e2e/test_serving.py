@@ -29,7 +29,7 @@ async def health(server: Server) -> dict[str, Any]:
 
 
 async def begin(server: Server, name: str) -> tuple[Client, YourTurn]:
-    """Sit down against a bot of the house; wait for the first turn."""
+    """Sit down against a built-in bot; wait for the first turn."""
     client = await Client.login(server.url, name)
     await client.seek("greedy")
     await client.get_ready()

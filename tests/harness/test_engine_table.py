@@ -1,4 +1,4 @@
-"""``experiment cs221 --engine``: players of the house in matches against a scripted engine."""
+"""``experiment cs221 --engine``: built-in players in matches against a scripted engine."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def late(
     Each position is played twice with the same bag, the players in either seat.
 
     Args:
-        seats: The player and the opponent, both on this machine: players of the house, from
+        seats: The player and the opponent, both on this machine: built-in players, from
             modules, files or installed packages.
         positions: How many, each of a game of its own between static players.
         clock: The clock of a whole game; the share of it that is left when so few tiles are in the
