@@ -48,9 +48,9 @@ async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str
 
 
 async def _carry(source: Channel, target: Channel, games: int | None = None) -> str:
-    errors = over = 0
+    errors, over = 0, set[str]()  # a verdict may be told twice
     try:
-        while over != games:
+        while len(over) != games:
             content, _ = await source.receive()
             if isinstance(content, PeerError):
                 await source.send(content.reply)
@@ -61,7 +61,8 @@ async def _carry(source: Channel, target: Channel, games: int | None = None) -> 
                 await source.send(Pong(id=content.id))
             elif not isinstance(content, Pong | Goodbye):
                 await target.send(content)
-                over += isinstance(content, GameOver)
+                if isinstance(content, GameOver):
+                    over.add(content.game)
         return PLAYED
     except ChannelClosed as closed:
         return str(closed)

@@ -27,6 +27,7 @@ REAL_CLOCKS = (
     "tests/harness/test_bridge.py",
     "tests/harness/test_cli_train.py",
     "tests/harness/test_hosting.py",
+    "tests/harness/test_seats.py",
     "tests/harness/test_crew",
 )
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""

@@ -55,7 +55,11 @@ class Follower:
         self._told: tuple[Turn, ...] = ()
 
     def player(self, task: Task, kit: Kit) -> tuple[ChampionPlayer, View]:
-        """Give the player, told of all turns, and what it sees now."""
+        """Give the player, told of all turns, and what it sees now.
+
+        Raises:
+            ValueError: there is no memory for what it solves endgames with.
+        """
         situation = task.situation
         of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
         told = len(self._told)
@@ -63,9 +67,13 @@ class Follower:
             before, self._player = self._player, _Champion()
             if self._of is not None and (self._of[1], self._of[-1]) == (kit, task.threads):
                 self._player.inherit(before)
+            del before  # whose memory is free before another is asked for
             self._of, told = None, 0
             start = _view(task, kit, 0, ())
-            self._player.make_room(start)
+            try:
+                self._player.make_room(start)
+            except MemoryError as error:
+                raise ValueError(f"auto: {error}") from None
             self._player.new_game(start)
             self._of = of
         history = list(_history(situation))

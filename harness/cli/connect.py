@@ -131,10 +131,14 @@ async def _relay(
 ) -> None:
     """Put a bot elsewhere through to a server elsewhere."""
     ours = await open_remote(parse_seat(bot))
-    server = await dial(url, token=token, tls=client_tls(url, ca))
-    await server.send(Hello(role="player", name=name, software=software()))
-    await welcomed(server)
-    await _seek(server, Seek(opponent=opponent, games=games))
+    try:
+        server = await dial(url, token=token, tls=client_tls(url, ca))
+        await server.send(Hello(role="player", name=name, software=software()))
+        await welcomed(server)
+        await _seek(server, Seek(opponent=opponent, games=games))
+    except BaseException:
+        await ours.close()
+        raise
     if (why := await relay(server, ours, games)) != PLAYED:
         raise ChannelClosed(why)
 

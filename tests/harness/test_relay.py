@@ -26,7 +26,7 @@ def put_through(games: int | None = None) -> tuple[asyncio.Task[str], Channel, C
 
 async def test_it_ends_after_so_many_games() -> None:
     work, arbiter, bot = put_through(games=2)
-    for game in ("one", "two"):
+    for game in ("one", "one", "two"):
         await arbiter.send(over(game))
         assert (await bot.receive()).content == over(game)
     assert await work == PLAYED
