@@ -1,6 +1,6 @@
 """Who may sit down: what a seat is, the names of players, and how the players are made.
 
-The names of the house come first; a package that is installed adds a player by an entry point of
+The built-in names come first; a package that is installed adds a player by an entry point of
 the group ``tilewire.bots``. ``bot.seat_text`` reads what is written for a seat.
 
 A seat is often only looked at by a process that runs no player itself, so looking a name up imports

@@ -105,8 +105,8 @@ class SeatGame:
     async def prepare(self, *, freeze: bool = False) -> None:
         """Make the player, compile, load, warm up: in the player's thread, before the first word.
 
-        With ``freeze`` the kernels of the house take no new types after it, since compiling one
-        in mid-game would stop the game for seconds.
+        With ``freeze`` our kernels take no new types after it, since compiling one in mid-game
+        would stop the game for seconds.
 
         Raises:
             Exception: whatever the player raises.

@@ -200,7 +200,7 @@ class GameHost:
     def _known_style(self, seat: int) -> Style | None:
         """Say what a seat may be told of its opponent: a player in a process of ours, and no other.
 
-        What the journal knows is the house's own; a guest or a bot elsewhere has none of it.
+        What the journal knows is for our own players; a guest or a bot elsewhere has none of it.
         """
         is_ours = isinstance(self._seats[seat], ProcessSeat)
         return self._journal.style_of(self.book.opened.players[1 - seat]) if is_ours else None

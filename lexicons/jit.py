@@ -1,4 +1,4 @@
-"""Compilation, decided once: every kernel of the house is decorated here.
+"""Compilation, decided once: all our kernels are decorated here.
 
 A kernel is a function that numba compiles without the interpreter lock (``nogil``), with C's
 division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Compiled kernels are

@@ -1,4 +1,4 @@
-"""Reading and filling large arrays in kernels by their address: the house's only raw pointers.
+"""Reading and filling large arrays in kernels by their address: our only raw pointers.
 
 An array that a helper is passed costs an atomic count up and down a call, half of the time of a
 search that asks a lexicon all the time. An address costs nothing. What it takes in exchange: who

@@ -53,7 +53,7 @@ _ROWS = 1 << 15  # of features at once: 8 MiB
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Trained: TypeAlias = Literal["rh", "mc+rh"]
-"""A player that weights come with the house for."""
+"""A built-in player that there are weights for."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def read_rack_weights(
 
 @lru_cache(maxsize=2)
 def shipped_rack_weights(player: Trained = "rh") -> RackWeights:
-    """Give the weights that come with the house: English, trained on the embedded lexicon."""
+    """Give the built-in weights: for English tiles, trained on the embedded lexicon."""
     name = _SHIPPED[player]
     return _parse((files("lexicons") / "embedded" / name).read_bytes(), name)
 

@@ -1,4 +1,4 @@
-"""``champion``: the best that the house has for each phase of the game.
+"""``champion``: the best that there is here for each phase of the game.
 
 ======================  ========================================================================
 the bag has             what is done
@@ -62,7 +62,7 @@ _Key: TypeAlias = tuple[Position, int]
 
 
 class ChampionPlayer(InferringPlayer):
-    """Plays as well as the house can.
+    """Plays as well as a built-in player can.
 
     Raises:
         ValueError: an option makes no sense.

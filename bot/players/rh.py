@@ -1,8 +1,8 @@
 """``rh``: the score plus what learned features say of the leave, after CS221 (Stanford 2016).
 
 The features and their weights are those of ``lexicons.rack_features``. With the option ``weights``,
-a file that ``tilewire train features`` wrote, it plays by others than the house's, which are for
-English. It does not look at a leave table that it is given, and adjusts equity by nothing else.
+a file that ``tilewire train features`` wrote, it plays by others than the built-in ones, which are
+for English. It does not look at a leave table that it is given, and adjusts equity by nothing else.
 """
 
 from __future__ import annotations
