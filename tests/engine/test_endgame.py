@@ -254,15 +254,15 @@ def test_without_room_for_what_can_be_played_there_is_a_good_move_all_the_same()
     assert solver.line() == (before,)
 
 
-def test_what_was_cut_for_want_of_room_is_not_taken_for_all_there_is() -> None:
-    solver = EndgameSolver(scowl(), RULES, memory=MEMORY)
-    for searcher in solver._searchers:
-        searcher._search["lines"]["listed"]["capacity"] = 10
-    for _ in range(2):  # the second time it finds what it listed the first time
-        solver.begin(real(REAL[0]))
-        while solver.advance(1_000):
-            pass
-        assert not solver.solution.proven
+def test_what_was_cut_for_want_of_room_is_not_taken_for_all_there_is(solve: Solver) -> None:
+    solver, position = EndgameSolver(scowl(), RULES, memory=MEMORY), real(REAL[0])
+    listed = solver._searchers[0]._search["lines"]["listed"]
+    for capacity in (2, int(listed["capacity"][0, 0])):
+        listed["capacity"] = capacity
+        solver.begin(position)
+        solver.advance(ENOUGH // 50)  # more than a proof takes where there is room
+    assert solver.solution.proven
+    assert solver.solution.value == solve(position).value
 
 
 def test_the_next_position_of_a_game_is_taken_up(solve: Solver) -> None:
