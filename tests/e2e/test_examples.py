@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("name", ["minimal_bot.py", "minimal_arbiter.py"])
+@pytest.mark.parametrize("name", ["tiny_bot.py", "minimal_bot.py", "minimal_arbiter.py"])
 def test_it_needs_nothing_of_ours(name: str) -> None:
     code = "import sys; sys.path.pop(0); sys.argv[1:] = ['--help']; import runpy\n" + (
         f"try:\n    runpy.run_path({str(EXAMPLES / name)!r}, run_name='__main__')\n"
@@ -35,6 +35,12 @@ def test_it_needs_nothing_of_ours(name: str) -> None:
     )
     ours = {"bot", "engine", "harness", "lexicons", "protocol", "msgspec", "numpy"}
     assert not ours & set(done.stderr.split())
+
+
+def test_the_tiny_bot_plays_a_game_in_json(server: Server) -> None:
+    outcome, *scores = run_example("tiny_bot.py", server.url, "greedy").split()[:3]
+    assert outcome in ("out", "zeroes")
+    assert min(map(int, scores)) <= 0 < max(map(int, scores)), "greedy alone scores"
 
 
 def test_the_bot_plays_whole_games_against_a_bot_of_the_house(server: Server) -> None:

@@ -25,7 +25,7 @@ from harness.experiments.full_knowledge import FullKnowledgePlayer
 from harness.experiments.games import FULL_KNOWLEDGE
 
 REPOSITORY = Path(__file__).parents[2]
-FOLDERS = ("", "docs/**/", "engine/", "examples/", "lexicons/**/", "protocol/**/")
+FOLDERS = ("", "docs/**/", "examples/", "lexicons/**/", "protocol/**/")
 DOCUMENTS = sorted({path for one in FOLDERS for path in REPOSITORY.glob(f"{one}*.md")})
 README, PLAYERS = REPOSITORY / "README.md", REPOSITORY / "docs" / "players.md"
 
