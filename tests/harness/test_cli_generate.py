@@ -37,9 +37,9 @@ def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
 
 def test_a_position_of_a_game(tilewire: CommandLine, tmp_path: Path, words: Path) -> None:
     game = tmp_path / "game.gcg"
-    game.write_text("#player1 a A\n#player2 b B\n>a: ACT 8G ACT +10 10\n>b: AAEISTT 9G AT +8 8\n")
+    game.write_text("#player1 a A\n#player2 b B\n>a: ACT 8G CAT +10 10\n>b: AEIST 8G ...S +6 6\n")
     found = as_json(tilewire, f"{game}@2", "--lexicon", words, "--all")
-    assert {"9G AT", "J8 S"} <= {move["move"] for move in found["moves"]}
+    assert "8G ...S" in [move["move"] for move in found["moves"]]
     assert tilewire("generate", game, "--lexicon", words) == 2
     assert f"say before which of its lines, {game}@1 to @3" in tilewire.err
 

@@ -137,7 +137,7 @@ def test_what_is_no_table(tmp_path: Path, text: str, says: str) -> None:
 def test_files_that_hold_no_text(tmp_path: Path) -> None:
     path = tmp_path / "winpct.csv"
     path.write_bytes(b",0\n\xff\xfe,1\n")
-    with pytest.raises(ValueError, match=r"winpct\.csv: no text"):
+    with pytest.raises(ValueError, match=r"winpct\.csv, line 2: byte 0xFF is not UTF-8"):
         read_win_probabilities(path)
     with path.open("wb") as file:
         file.truncate(1 << 25)
