@@ -1,0 +1,75 @@
+"""Commands run in this process: what they print, and how they end."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+import structlog
+from corpus.product import main
+
+__all__ = ["Answer", "answer_to", "answers", "masked"]
+
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+Answer = tuple[int, str, str]
+"""An exit status, and what came on standard output and on standard error."""
+
+_VOLATILE = (
+    (re.compile(r'("(?:seconds|took|nodes_a_second)": )[0-9.e+-]+'), r"\1…"),
+    (re.compile(re.escape(str(Path(__file__).parents[2]))), "CHECKOUT"),
+    (re.compile(r"tilewire: compiling the search kernels.*\n"), ""),
+)
+
+_LONG = re.compile(r"\d+\.\d{10,}(?:e-?\d+)?")
+
+
+@contextmanager
+def _in_folder(folder: Path | None) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder or before)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def answer_to(arguments: Sequence[str], folder: Path | None = None) -> Answer:
+    """Run ``tilewire`` with arguments, in a folder."""
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with (
+        patch.object(sys, "argv", ["tilewire", *arguments]),
+        patch.dict(os.environ, PLAIN),
+        _in_folder(folder),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        # Under pytest cyclopts takes reading sys.argv for a mistake.
+        warnings.filterwarnings("ignore", message="Cyclopts application invoked without")
+        try:
+            main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        finally:
+            structlog.reset_defaults()
+    return status, masked(out.getvalue()), masked(err.getvalue())
+
+
+def answers(commands: Sequence[Sequence[str]]) -> list[Answer]:
+    """Run commands one after another."""
+    return [answer_to(arguments) for arguments in commands]
+
+
+def masked(text: str) -> str:
+    """Leave out what is another each time, digits that tell nothing, and blanks at line ends."""
+    text = _LONG.sub(lambda found: f"{float(found[0]):.9g}", text)
+    for volatile, mask in _VOLATILE:
+        text = volatile.sub(mask, text)
+    return "\n".join(line.rstrip() for line in text.split("\n"))

@@ -1,0 +1,34 @@
+"""All that the corpus holds, and the inputs that it is made from."""
+
+from __future__ import annotations
+
+from corpus import (
+    champion_games,
+    formats,
+    journals,
+    pages,
+    positions,
+    siu_conversation,
+    static_games,
+    tables_played,
+)
+
+__all__ = ["EVERY", "MAKE_INPUTS"]
+
+EVERY = (
+    *static_games.ARTEFACTS,
+    *champion_games.ARTEFACTS,
+    *positions.ARTEFACTS,
+    *tables_played.ARTEFACTS,
+    *journals.ARTEFACTS,
+    *siu_conversation.ARTEFACTS,
+    *pages.ARTEFACTS,
+    *formats.ARTEFACTS,
+)
+
+MAKE_INPUTS = {
+    "positions": positions.make_inputs,
+    "wire": tables_played.make_inputs,
+    "journals": journals.make_inputs,
+}
+"""What other inputs are made by; a game, a word list and a table were put there by hand."""

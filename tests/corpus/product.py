@@ -1,0 +1,89 @@
+"""All that the corpus imports of the product, so that a move of modules is followed here alone.
+
+Commands are run by their names and need no import but ``main``. What is listed under
+``WORKED_BIT_BY_BIT`` is what takes time: ``corpus.by_work`` has its clock go by it.
+"""
+
+from __future__ import annotations
+
+from bot.player import Budget, Choice, Observed, Player, Result, View
+from bot.players.champion import ChampionPlayer
+from bot.players.static import StaticPlayer
+from engine.endgame import EndgameSolver
+from engine.game import Game
+from engine.inference import Inference
+from engine.moves import Move, Place
+from engine.notation import format_move, write_cgp
+from engine.packing import unpack
+from engine.position import Board, Position
+from engine.preendgame import PreEndgame
+from engine.rules import Rules, standard_rules
+from engine.selfplay import StaticGames, play_static_games
+from engine.simulation import Simulation
+from harness.cli import COMMANDS, command_line, main
+from harness.in_process import play_game
+from harness.table import Effects, Table
+from harness.views import Recipient
+from lexicons.alphabet import load_distribution
+from lexicons.klv import read_klv, write_klv
+from lexicons.kwg import read_kwg
+from lexicons.leaves import synthetic_leaves
+from lexicons.store import load_lexicon
+from lexicons.tables import leaves_for
+from lexicons.win_probability import read_win_probabilities, write_win_probabilities
+from protocol.channel import now_ms
+from protocol.codec import JSON, MSGPACK
+from protocol.messages import MESSAGES, Message
+
+__all__ = [
+    "COMMANDS",
+    "JSON",
+    "MESSAGES",
+    "MSGPACK",
+    "WORKED_BIT_BY_BIT",
+    "Board",
+    "Budget",
+    "ChampionPlayer",
+    "Choice",
+    "Effects",
+    "Game",
+    "Message",
+    "Move",
+    "Observed",
+    "Place",
+    "Player",
+    "Position",
+    "Recipient",
+    "Result",
+    "Rules",
+    "StaticGames",
+    "StaticPlayer",
+    "Table",
+    "View",
+    "command_line",
+    "format_move",
+    "leaves_for",
+    "load_distribution",
+    "load_lexicon",
+    "main",
+    "now_ms",
+    "play_game",
+    "play_static_games",
+    "read_klv",
+    "read_kwg",
+    "read_win_probabilities",
+    "standard_rules",
+    "synthetic_leaves",
+    "unpack",
+    "write_cgp",
+    "write_klv",
+    "write_win_probabilities",
+]
+
+WORKED_BIT_BY_BIT: tuple[tuple[type, float], ...] = (
+    (Simulation, 0.2),
+    (EndgameSolver, 0.01),
+    (PreEndgame, 0.0015),
+    (Inference, 0.04),
+)
+"""Whose ``advance`` does work, and milliseconds for each rollout, node or rack, as it counts."""

@@ -1,0 +1,72 @@
+"""Two thousand games of the static player with itself: a hash of each, and some in full."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+
+from corpus.artefacts import Artefact
+from corpus.product import (
+    Board,
+    Place,
+    StaticGames,
+    format_move,
+    leaves_for,
+    load_lexicon,
+    play_static_games,
+    standard_rules,
+    unpack,
+)
+
+__all__ = ["ARTEFACTS", "RULES", "SEED", "games"]
+
+GAMES = 2_000
+IN_FULL = 50
+SEED = 20_261
+RULES = standard_rules()
+
+
+@cache
+def games() -> StaticGames:
+    """Play them."""
+    leaves = leaves_for(RULES.distribution)
+    return play_static_games(load_lexicon(), RULES, leaves, GAMES, seed=SEED, record=True)
+
+
+@cache
+def game_text(number: int) -> str:
+    """Write a game: for each turn rack, move, equity, the spread and the bag before it."""
+    played, alphabet = games(), RULES.distribution.alphabet
+    known, board = played.results, Board.empty(RULES.layout)
+    lines = []
+    for at in range(int(played.turns[number])):
+        (move,) = unpack(known.moves[number, at : at + 1], board)
+        rack = known.racks[number, at, : int(known.sizes[number, at])].tolist()
+        figures = (int(of[number, at]) for of in (known.equities, known.spreads, known.bags))
+        lines.append(
+            " ".join((alphabet.text(rack), format_move(move, alphabet), *map(str, figures)))
+        )
+        board = board.with_move(move) if isinstance(move, Place) else board
+    scores, bingos = played.scores[number].tolist(), played.bingos[number].tolist()
+    return "\n".join([f"game {number}: scores {scores}, bingos {bingos}", *lines, ""])
+
+
+def hashes() -> str:
+    lines = (
+        f"{number} {sha256(game_text(number).encode()).hexdigest()[:16]} "
+        f"{played[0]} {played[1]} {turns}"
+        for number, (played, turns) in enumerate(
+            zip(games().scores.tolist(), games().turns.tolist(), strict=True)
+        )
+    )
+    return "\n".join(("game hash score score turns", *lines, ""))
+
+
+def in_full() -> str:
+    return "".join(map(game_text, range(IN_FULL)))
+
+
+ARTEFACTS = (
+    Artefact("static/games.txt.xz", in_full),
+    Artefact("static/hashes.txt.xz", hashes),
+)
