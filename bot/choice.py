@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.moves import Move
-from engine.position import Rack
+from engine.rules.moves import Move
+from engine.rules.position import Rack
 from protocol.parts import MAX_MODELS
 
 __all__ = ["Believed", "Choice", "Considered"]

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from engine.moves import Move
-from engine.position import Position, Rack
-from engine.position import unseen as unseen_tiles
-from engine.rules import Rules
+from engine.rules.moves import Move
+from engine.rules.position import Position, Rack
+from engine.rules.position import unseen as unseen_tiles
+from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
@@ -33,7 +33,7 @@ from protocol.parts import TimeControl
 from .choice import Believed, Choice, Considered
 
 if TYPE_CHECKING:
-    from engine.generate import ScoredMove  # brings numba in, which only searching needs
+    from engine.movegen.generator import ScoredMove  # brings numba in, which only searching needs
     from lexicons.leaves import LeaveTable  # and so does this
     from lexicons.win_probability import WinProbabilities
 
@@ -170,7 +170,7 @@ class View:
 
     @cached_property
     def _legal_moves(self) -> list[ScoredMove]:
-        from engine.generate import legal_moves
+        from engine.movegen.generator import legal_moves
 
         refused = {refusal.move for refusal in self.refused}
         found = legal_moves(self.position, self.lexicon, self.rules)

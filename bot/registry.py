@@ -37,7 +37,7 @@ __all__ = [
 ENTRY_POINTS = "tilewire.bots"
 
 DIALECTS = ("files", "magpie", "quackle", "siu")
-"""What engines of others may speak; ``harness.adapters`` has a module for each."""
+"""What engines of others may speak; ``harness.seats.engines`` has a module for each."""
 
 
 class _House(NamedTuple):

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.bag import Bag, DrawStream, verify_draws
-from engine.game import Game
-from engine.moves import PASS, Direction, Exchange, Move, Place
-from engine.position import Board, Position
-from engine.rules import IllegalMove, Rules, check_move, standard_rules
+from .rules.bag import Bag, DrawStream, verify_draws
+from .rules.game import Game
+from .rules.moves import PASS, Direction, Exchange, Move, Place
+from .rules.position import Board, Position
+from .rules.rules import IllegalMove, Rules, check_move, standard_rules
 
 if TYPE_CHECKING:
-    from engine.generate import legal_moves
+    from .movegen.generator import legal_moves
 
 __all__ = [
     "PASS",
@@ -40,7 +40,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "legal_moves":
-        from engine.generate import legal_moves
+        from .movegen.generator import legal_moves
 
         return legal_moves
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,9 +18,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from engine.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
 from engine.notation import format_move, format_square
-from engine.position import Board
+from engine.rules.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
+from engine.rules.position import Board
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
 

@@ -7,10 +7,10 @@ import numba.
 
 from __future__ import annotations
 
-from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
-from lexicons.kwg import WordGraph
-from lexicons.layout import BoardLayout, load_layout
-from lexicons.store import Lexicon, lexicon_names, load_lexicon
+from .alphabet import Alphabet, TileDistribution, load_distribution
+from .kwg import WordGraph
+from .layout import BoardLayout, load_layout
+from .store import Lexicon, lexicon_names, load_lexicon
 
 __all__ = [
     "Alphabet",

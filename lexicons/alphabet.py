@@ -22,7 +22,7 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from lexicons.text import read_text
+from .text import read_text
 
 __all__ = ["BLANK", "BLANK_FLAG", "EMPTY", "Alphabet", "TileDistribution", "load_distribution"]
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.cells import (
+from .cells import (
     LABEL_ACCEPTS,
     LABEL_TILE,
     CellIndexes,
@@ -29,9 +29,9 @@ from lexicons.cells import (
     lay_out,
     make_room,
 )
-from lexicons.jit import helper, kernel
-from lexicons.kwg import NARROW, NodeLayout, WordGraph
-from lexicons.wordlist import WordMatrix, pack_words, sorted_words
+from .jit import helper, kernel
+from .kwg import NARROW, NodeLayout, WordGraph
+from .wordlist import WordMatrix, pack_words, sorted_words
 
 __all__ = ["build_word_graph"]
 

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.jit import helper, kernel
-from lexicons.kwg import NARROW, WIDE, NodeLayout, Nodes, WordGraph
+from .jit import helper, kernel
+from .kwg import NARROW, WIDE, NodeLayout, Nodes, WordGraph
 
 __all__ = ["LABEL_ACCEPTS", "LABEL_TILE", "CellIndexes", "Cells", "intern", "lay_out", "make_room"]
 

@@ -30,7 +30,7 @@ import numba
 import numba.core.config
 import numba.core.event
 
-from lexicons.cache import user_cache
+from .cache import user_cache
 
 __all__ = [
     "BOUNDSCHECK",

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from lexicons.alphabet import TileDistribution
-from lexicons.cache import replacing, user_cache
-from lexicons.leaves import RACK_SIZE, LeaveTable
+from .alphabet import TileDistribution
+from .cache import replacing, user_cache
+from .leaves import RACK_SIZE, LeaveTable
 
 __all__ = ["kept_leaves"]
 

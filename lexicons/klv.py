@@ -17,10 +17,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.alphabet import TileDistribution, load_distribution
-from lexicons.cache import replacing
-from lexicons.kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
-from lexicons.leaves import MAX_WORTH, RACK_SIZE, LeaveTable
+from .alphabet import TileDistribution, load_distribution
+from .cache import replacing
+from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
+from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
 
 __all__ = ["parse_klv", "read_klv", "write_klv"]
 

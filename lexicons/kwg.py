@@ -35,7 +35,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.cache import replacing
+from .cache import replacing
 
 __all__ = [
     "ACCEPTS",

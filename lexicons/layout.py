@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from lexicons.text import read_text
+from .text import read_text
 
 __all__ = ["MAX_SIDE", "BoardLayout", "load_layout"]
 

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.alphabet import BLANK, TileDistribution
+from .alphabet import BLANK, TileDistribution
 
 __all__ = [
     "MAX_WORTH",

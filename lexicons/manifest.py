@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from lexicons.cache import replacing
+from .cache import replacing
 
 __all__ = ["Manifest", "manifest_path", "parse_manifest", "read_manifest", "write_manifest"]
 

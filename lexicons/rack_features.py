@@ -27,9 +27,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.alphabet import BLANK, TileDistribution
-from lexicons.cache import replacing
-from lexicons.leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
+from .alphabet import BLANK, TileDistribution
+from .cache import replacing
+from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 
 __all__ = [
     "MAX_WEIGHT",

@@ -22,10 +22,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.bits import bit_count
-from lexicons.jit import helper, kernel
-from lexicons.kwg import WordGraph
-from lexicons.memory import word_at
+from .bits import bit_count
+from .jit import helper, kernel
+from .kwg import WordGraph
+from .memory import word_at
 
 __all__ = [
     "CHILDREN",

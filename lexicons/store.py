@@ -17,15 +17,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lexicons.alphabet import TileDistribution, load_distribution
-from lexicons.cache import replacing, user_cache
-from lexicons.kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
-from lexicons.layout import MAX_SIDE
-from lexicons.wordlist import WordList, pack_words, parse_word_list
+from .alphabet import TileDistribution, load_distribution
+from .cache import replacing, user_cache
+from .kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
+from .layout import MAX_SIDE
+from .wordlist import WordList, pack_words, parse_word_list
 
 if TYPE_CHECKING:
-    from lexicons.search_graph import SearchNodes
-    from lexicons.word_map import WordMap
+    from .search_graph import SearchNodes
+    from .word_map import WordMap
 
 __all__ = ["Lexicon", "lexicon_names", "load_lexicon"]
 
@@ -59,7 +59,7 @@ class Lexicon:
         Raises:
             ValueError: the alphabet has more letters than that form holds.
         """
-        from lexicons.search_graph import search_nodes  # these two bring numba in
+        from .search_graph import search_nodes  # these two bring numba in
 
         return search_nodes(self.graph, len(self.distribution.alphabet))
 
@@ -70,7 +70,7 @@ class Lexicon:
         Raises:
             ValueError: the alphabet has more letters than kernels can search for.
         """
-        from lexicons.word_map import word_map
+        from .word_map import word_map
 
         return word_map(self.search_nodes, MAX_SIDE)
 
@@ -136,7 +136,7 @@ def _from_list(
         return Lexicon(name, distribution, *found)
     words = parse_word_list(content, distribution.alphabet, source)
     progress(f"building the word graph of {name}, {len(words):,} words (once for this list)")
-    from lexicons.build import build_word_graph  # brings numba in, which only building needs
+    from .build import build_word_graph  # brings numba in, which only building needs
 
     graph = build_word_graph(words.matrix)
     if not kept.keep(words.checksum, graph):

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lexicons.alphabet import TileDistribution
-from lexicons.manifest import Manifest, manifest_path, read_manifest
-from lexicons.trained import (
+from .alphabet import TileDistribution
+from .manifest import Manifest, manifest_path, read_manifest
+from .trained import (
     TRAINED_ON,
     are_trained_for,
     trained_leaves,
@@ -25,9 +25,9 @@ from lexicons.trained import (
 )
 
 if TYPE_CHECKING:  # these bring numba in, which a name does not need
-    from lexicons.leaves import LeaveTable
-    from lexicons.store import Lexicon
-    from lexicons.win_probability import WinProbabilities
+    from .leaves import LeaveTable
+    from .store import Lexicon
+    from .win_probability import WinProbabilities
 
 __all__ = [
     "FORMULA",
@@ -72,7 +72,7 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
     if name_or_path == TRAINED:
         return _for_tiles("leave table", trained_leaves, distribution)
     if name_or_path == FORMULA:
-        from lexicons.usual_leaves import usual_leaves
+        from .usual_leaves import usual_leaves
 
         return usual_leaves(distribution)
     _check_there("leave table", name_or_path)
@@ -181,7 +181,7 @@ def _check_there(what: str, path: str) -> None:
 
 @lru_cache(maxsize=4)
 def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
-    from lexicons.klv import read_klv
+    from .klv import read_klv
 
     manifest = read_manifest(path)
     if manifest is not None and manifest.tiles != distribution.name:
@@ -194,6 +194,6 @@ def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
 
 @lru_cache(maxsize=4)
 def _read_win_probabilities(path: str) -> WinProbabilities:
-    from lexicons.win_probability import read_win_probabilities
+    from .win_probability import read_win_probabilities
 
     return read_win_probabilities(path)

@@ -13,12 +13,12 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
-from lexicons.alphabet import TileDistribution, load_distribution
-from lexicons.manifest import Manifest, parse_manifest
+from .alphabet import TileDistribution, load_distribution
+from .manifest import Manifest, parse_manifest
 
 if TYPE_CHECKING:  # these bring numba in, which a manifest does not need
-    from lexicons.leaves import LeaveTable
-    from lexicons.win_probability import WinProbabilities
+    from .leaves import LeaveTable
+    from .win_probability import WinProbabilities
 
 __all__ = [
     "TRAINED_ON",
@@ -53,8 +53,8 @@ def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
     """
     if not are_trained_for(distribution):
         return None
-    from lexicons.kept_leaves import kept_leaves
-    from lexicons.klv import parse_klv
+    from .kept_leaves import kept_leaves
+    from .klv import parse_klv
 
     packed = _embedded(f"{_LEAVES}.xz").read_bytes()
     digest = hashlib.sha256(packed).hexdigest()
@@ -70,7 +70,7 @@ def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilitie
     """Give the trained win probabilities; None for other tiles than their own."""
     if not are_trained_for(distribution):
         return None
-    from lexicons.win_probability import parse_win_probabilities
+    from .win_probability import parse_win_probabilities
 
     packed = _embedded(f"{_WIN_PROBABILITIES}.xz").read_bytes()
     return parse_win_probabilities(lzma.decompress(packed), _WIN_PROBABILITIES)

@@ -25,9 +25,9 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.alphabet import BLANK, TileDistribution
-from lexicons.kept_leaves import kept_leaves
-from lexicons.leaves import RACK_SIZE, LeaveMatrix, LeaveTable, leave_places, possible_leaves
+from .alphabet import BLANK, TileDistribution
+from .kept_leaves import kept_leaves
+from .leaves import RACK_SIZE, LeaveMatrix, LeaveTable, leave_places, possible_leaves
 
 __all__ = ["usual_leaves"]
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.cache import replacing
-from lexicons.text import decode_text
+from .cache import replacing
+from .text import decode_text
 
 __all__ = [
     "WinProbabilities",

@@ -20,12 +20,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.alphabet import MAX_LETTERS
-from lexicons.bits import lowest_bit
-from lexicons.jit import helper, kernel
-from lexicons.kwg import MAX_WORD
-from lexicons.memory import address_of, byte_at, word_at
-from lexicons.search_graph import DAWG_ROOT, LETTERS, WORD_ENDS, SearchNodes, first_child
+from .alphabet import MAX_LETTERS
+from .bits import lowest_bit
+from .jit import helper, kernel
+from .kwg import MAX_WORD
+from .memory import address_of, byte_at, word_at
+from .search_graph import DAWG_ROOT, LETTERS, WORD_ENDS, SearchNodes, first_child
 
 __all__ = [
     "KEYS",

@@ -21,9 +21,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.alphabet import Alphabet
-from lexicons.kwg import MAX_TILE, MAX_WORD
-from lexicons.text import decode_text
+from .alphabet import Alphabet
+from .kwg import MAX_TILE, MAX_WORD
+from .text import decode_text
 
 __all__ = [
     "SHORTEST_WORD",

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 
 from bot.player import Budget, Choice, Observed, Player, Result, View
-from engine.moves import PASS, Move
-from engine.rules import Rules
+from engine.rules.moves import PASS, Move
+from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 
 __all__ = ["Passes", "Waits"]

@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.runner import BotRunner
-from engine.bag import Bag, DrawStream
-from engine.game import Game
-from engine.generate import legal_moves
-from engine.moves import Exchange
-from engine.moves import Move as EngineMove
+from bot.seat.connection import BotRunner
+from engine.movegen.generator import legal_moves
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_exchange_count, format_move, parse_move
-from engine.rules import IllegalMove, Rules
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.moves import Exchange
+from engine.rules.moves import Move as EngineMove
+from engine.rules.rules import IllegalMove, Rules
 from lexicons.store import Lexicon
 from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
 from protocol.codec import MSGPACK

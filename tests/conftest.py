@@ -19,21 +19,22 @@ os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
 REAL_CLOCKS = (
     "tests/e2e/",
     "tests/bot/test_equipment.py",
-    "tests/bot/test_runner",
-    "tests/bot/test_seat_time.py",
-    "tests/bot/test_worker.py",
-    "tests/harness/adapters/",
-    "tests/harness/test_bad_peers.py",
-    "tests/harness/test_bridge.py",
-    "tests/harness/test_cli_train.py",
-    "tests/harness/test_hosting.py",
-    "tests/harness/test_seats.py",
-    "tests/harness/test_crew",
+    "tests/bot/seat/test_runner",
+    "tests/bot/seat/test_seat_time.py",
+    "tests/bot/seat/test_worker.py",
+    "tests/harness/seats/engines/",
+    "tests/harness/arbiter/test_bad_peers.py",
+    "tests/harness/server/test_bridge.py",
+    "tests/harness/cli/test_cli_train.py",
+    "tests/harness/arbiter/test_hosting.py",
+    "tests/harness/seats/test_seats.py",
+    "tests/harness/lab/test_crew",
 )
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
 
 WARM_UP = """
-import engine.generate, engine.inference, engine.preendgame, engine.simulation
+import engine.inference.inference, engine.movegen.generator, engine.preendgame
+import engine.simulation.simulation
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
 

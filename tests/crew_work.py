@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.crew import open_crew
+from harness.lab.workers import open_crew
 
 __all__ = [
     "FATAL",

@@ -1,4 +1,4 @@
-"""A bot behind files, written from the description in ``harness.adapters.files`` alone.
+"""A bot behind files, written from the description in ``harness.seats.engines.files`` alone.
 
     python folder_bot.py FOLDER IN OUT [neat | messy | silent]
 

@@ -16,11 +16,11 @@ from inference_reference import (
 )
 from rollout_positions import RULES, leaves, scowl
 
-from engine.gaps import Judges, Play
-from engine.holding import Kept
-from engine.inference import Inference, Posterior
-from engine.likelihood import Model, Style
-from engine.position import Rack
+from engine.inference.equity_loss import Judges, Play
+from engine.inference.inference import Inference, Posterior
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import Model, Style
+from engine.rules.position import Rack
 
 __all__ = [
     "ALL",

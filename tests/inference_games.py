@@ -11,10 +11,10 @@ from typing import NamedTuple
 from inference_reference import without
 from rollout_positions import RULES, generator, position_of
 
-from engine.gaps import Play
-from engine.generate import RankedMove
-from engine.moves import Place
-from engine.position import Position, Rack, unseen
+from engine.inference.equity_loss import Play
+from engine.movegen.generator import RankedMove
+from engine.rules.moves import Place
+from engine.rules.position import Position, Rack, unseen
 from lexicons.alphabet import BLANK
 
 __all__ = ["LateGame", "Turn", "late_game_position", "turns"]

@@ -1,8 +1,9 @@
 """The slow twin of inference: exact Bayes by counting, each tile that is unseen a thing of its own.
 
-Of ``engine.holding``, ``engine.inference`` and ``engine.tracking`` it has the words alone. Racks
-and draws are combinations of physical tiles, gaps are found by listing all moves, and what he may
-hold is followed as whole racks, from draw to draw, in the order in which things happened.
+Of ``engine.inference.leave_prior``, ``engine.inference.inference`` and
+``engine.inference.rack_filter`` it has the words alone. Racks and draws are combinations of
+physical tiles, gaps are found by listing all moves, and what he may hold is followed as whole
+racks, from draw to draw, in the order in which things happened.
 
 Which prior is right? He holds a rack R of physical tiles, all equally likely, and has shown the
 tiles T; so a leave L is as likely as there are physical racks L + T: Π C(Uₜ, Lₜ + Tₜ) over the
@@ -23,14 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.evaluation import PLAIN
-from engine.gaps import Play
-from engine.generate import Generator
-from engine.likelihood import _ALTERNATIVES, _MOVES, _TEMPERATURES, Model
-from engine.moves import PASS, Exchange, Pass, Place
-from engine.packing import pack
-from engine.position import Position, Rack, bag_count
-from engine.rules import Rules
+from engine.inference.equity_loss import Play
+from engine.inference.likelihood import _ALTERNATIVES, _MOVES, _TEMPERATURES, Model
+from engine.movegen.evaluation import PLAIN
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import pack
+from engine.rules.moves import PASS, Exchange, Pass, Place
+from engine.rules.position import Position, Rack, bag_count
+from engine.rules.rules import Rules
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 

@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.rules import Rules
-from harness.train.leaves import Goal, LeaveTraining, RoundDone, TableMade
+from engine.rules.rules import Rules
+from harness.lab.training.leaves import Goal, LeaveTraining, RoundDone, TableMade
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.layout import load_layout

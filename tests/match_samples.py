@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.results import GameResult, SeatResult
+from harness.matches.results import GameResult, SeatResult
 
 
 def seat(name: str = "static", score: int = 400, **others: Any) -> SeatResult:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.generate import Generator
 from engine.kernels.moves import EXCHANGE
-from engine.moves import Move, Place
-from engine.packing import unpack
-from engine.position import Board, Position
-from engine.rules import Rules
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import Move, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.store import Lexicon
 

@@ -1,6 +1,6 @@
 """The slow twin of the move generator: every placement, found by trying every word everywhere.
 
-It shares nothing with ``engine.kernels`` and ``engine.rules``: no word graph, no anchors, no
+It shares nothing with ``engine.kernels`` and ``engine.rules.rules``: no word graph, no anchors, no
 cross-sets, a scorer of its own. For each line, each start and each word it asks what the rules
 ask: is the word on the board's squares, does it agree with the tiles there, does it end where
 tiles end, is something placed, does the rack have it, does it touch a tile (or cover the start
@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.moves import PLAYED_THROUGH, Direction, Place
+from engine.rules.moves import PLAYED_THROUGH, Direction, Place
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
 TILES = 64

@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from engine.generate import Generator, RankedMove
-from engine.moves import PASS, Exchange
-from engine.position import Position
-from engine.rules import standard_rules
-from engine.selfplay import StaticGames, play_static_games
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import PASS, Exchange
+from engine.rules.position import Position
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import StaticGames, play_static_games
 from lexicons.alphabet import BLANK
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.store import Lexicon, load_lexicon

@@ -14,11 +14,11 @@ from itertools import accumulate
 
 import numpy as np
 
-from engine.generate import Generator, RankedMove
-from engine.moves import Exchange, Move, Place
-from engine.position import Position, Rack, unseen
-from engine.rollouts import Belief
-from engine.rules import check_move, rack_tiles
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import Exchange, Move, Place
+from engine.rules.position import Position, Rack, unseen
+from engine.rules.rules import check_move, rack_tiles
+from engine.simulation.rollout_input import Belief
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities

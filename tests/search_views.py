@@ -8,8 +8,8 @@ from typing import Any
 from rollout_positions import RULES, scowl
 
 from bot.player import Budget, Choice, View
-from engine.position import Board, Position, bag_count
-from engine.rules import Rules
+from engine.rules.position import Board, Position, bag_count
+from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from engine.position import Board, Position
-from engine.rules import Rules
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.layout import BoardLayout

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from engine.standing import Adjusted, Prior, Standing, adjust, stand
+from engine.simulation.arm_statistics import Adjusted, Prior, Standing, adjust, stand
 
 __all__ = ["Counts", "Reals", "adjusted_of", "luck", "standing_from", "standing_of", "standings"]
 

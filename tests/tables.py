@@ -1,6 +1,6 @@
 """A table played on a virtual clock, with two seats that keep to the protocol.
 
-``Play`` does what ``harness.host`` does, without I/O: records are kept, then messages are
+``Play`` does what ``harness.arbiter.host`` does, without I/O: records are kept, then messages are
 delivered, then the next clock starts. Every message goes through a codec and a ``BotSession``, so
 that a message a bot could not take fails the test that sent it.
 """
@@ -12,16 +12,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import cast
 
-from bot.offers import rules_in_play
-from engine.generate import legal_moves
-from engine.moves import Exchange, Place
-from engine.moves import Move as EngineMove
+from bot.seat.offers import rules_in_play
+from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_move
-from harness.new_game import Draws, new_game
-from harness.records import Began, ClockNote, Ended, Opened, Record, Turn
-from harness.scorebook import Scorebook
-from harness.table import Effects, Table
-from harness.views import Recipient
+from engine.rules.moves import Exchange, Place
+from engine.rules.moves import Move as EngineMove
+from harness.arbiter.new_game import Draws, new_game
+from harness.arbiter.records import Began, ClockNote, Ended, Opened, Record, Turn
+from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.table import Effects, Table
+from harness.arbiter.views import Recipient
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
 from protocol.messages import GameMessage, GameOver, Info, Message, Move, NewGame, Ready, YourTurn

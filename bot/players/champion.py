@@ -27,17 +27,17 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TypeAlias
 
+from bot.player import Budget, Choice, View
+from bot.search.late_game import EndgameSearch, PreEndgameSearch
+from bot.search.simulating import Search, Settings
+from bot.search.slices import slices
 from engine.endgame import LEAST_LIMIT, EndgameSolver
-from engine.generate import ScoredMove
-from engine.moves import Place
-from engine.position import Position
-from engine.replies import after, guess_replies
-from engine.rollouts import Belief
+from engine.movegen.generator import ScoredMove
+from engine.rules.moves import Place
+from engine.rules.position import Position
+from engine.simulation.replies import after, guess_replies
+from engine.simulation.rollout_input import Belief
 
-from ..closing import EndgameSearch, PreEndgameSearch
-from ..player import Budget, Choice, View
-from ..search import Search, Settings
-from ..slicing import slices
 from .inferring import InferringPlayer
 from .options import one_of
 from .simulating import Searching, seed_of

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.evaluation import POINT
-from engine.moves import PASS
-from engine.packing import unpack
+from bot.player import Budget, Choice, Player, View
+from engine.movegen.evaluation import POINT
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import PASS
 
-from ..player import Budget, Choice, Player, View
 from .static import generator_for
 
 __all__ = ["GreedyPlayer"]

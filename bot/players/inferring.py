@@ -1,8 +1,8 @@
 """``infer``: simulates as ``sim`` does, against what the opponent is likely to hold.
 
-By what he plays it works out what he kept (``engine.inference``), follows it through the game
-(``engine.tracking``), and learns what kind of player he is (``engine.likelihood``). Rollouts draw
-his rack from that.
+By what he plays it works out what he kept (``engine.inference.inference``), follows it through the
+game (``engine.inference.rack_filter``), and learns what kind of player he is
+(``engine.inference.likelihood``). Rollouts draw his rack from that.
 
 Options besides those of ``sim``:
 
@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.likelihood import MODELS, Style, stranger
-from engine.rollouts import Belief
-from engine.tracking import DOUBT
+from bot.player import Budget, Choice, Observed, View
+from bot.search.belief import Effort, Opponent
+from bot.search.simulating import Search
+from engine.inference.likelihood import MODELS, Style, stranger
+from engine.inference.rack_filter import DOUBT
+from engine.simulation.rollout_input import Belief
 
-from ..opponent import Effort, Opponent
-from ..player import Budget, Choice, Observed, View
-from ..search import Search
 from .options import number, one_of, share
 from .simulating import Searching, SimulatingPlayer, seed_of
 

@@ -13,16 +13,16 @@ import math
 import random
 from typing import NamedTuple
 
-from engine.evaluation import PLAIN, POINT
-from engine.generate import Generator
-from engine.rollouts import BY_POINTS
-from engine.rules import Rules
-from engine.simulation import Estimate, Simulation
+from bot.player import Budget, Choice, Considered, Player, View
+from engine.movegen.evaluation import PLAIN, POINT
+from engine.movegen.generator import Generator
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import BY_POINTS
+from engine.simulation.simulation import Estimate, Simulation
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import leave_table
 from lexicons.store import Lexicon
 
-from ..player import Budget, Choice, Considered, Player, View
 from .options import number
 from .rh import rack_weights
 from .static import not_refused

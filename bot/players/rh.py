@@ -7,9 +7,10 @@ for English. It does not look at a leave table that it is given, and adjusts equ
 
 from __future__ import annotations
 
-from engine.evaluation import PLAIN
-from engine.generate import Generator
-from engine.rules import Rules
+from bot.player import Budget, Choice, Player, View
+from engine.movegen.evaluation import PLAIN
+from engine.movegen.generator import Generator
+from engine.rules.rules import Rules
 from lexicons.rack_features import (
     RackWeights,
     Trained,
@@ -19,7 +20,6 @@ from lexicons.rack_features import (
 )
 from lexicons.store import Lexicon
 
-from ..player import Budget, Choice, Player, View
 from .static import best_choice
 
 __all__ = ["RackHeuristicPlayer", "rack_weights"]

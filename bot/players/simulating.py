@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from engine.rollouts import TO_THE_END
-from engine.rules import Rules
+from bot.player import Budget, Choice, Player, View
+from bot.search.simulating import Search, Settings
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import TO_THE_END
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
-from ..player import Budget, Choice, Player, View
-from ..search import Search, Settings
 from .options import duration_ms, number, span
 from .static import static_choice
 

@@ -1,4 +1,4 @@
-"""``static``: the highest equity (``engine.evaluation``), without looking ahead.
+"""``static``: the highest equity (``engine.movegen.evaluation``), without looking ahead.
 
 With the option ``temperature``, in points, it plays now and then a move that it takes to be worse:
 a move that many points below the best is chosen ``e`` times less often.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 import random
 
-from engine.evaluation import PASS_EQUITY, POINT
-from engine.generate import Generator, RankedMove
-from engine.moves import PASS
+from bot.player import Budget, Choice, Player, View
+from engine.movegen.evaluation import PASS_EQUITY, POINT
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import PASS
 from lexicons.tables import leaves_for
-
-from ..player import Budget, Choice, Player, View
 
 __all__ = ["StaticPlayer", "best_choice", "generator_for", "not_refused", "static_choice"]
 

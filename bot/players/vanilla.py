@@ -7,10 +7,10 @@ one tile, the first of its letters.
 
 from __future__ import annotations
 
-from engine.evaluation import PLAIN
-from engine.generate import Generator
+from bot.player import Budget, Choice, Player, View
+from engine.movegen.evaluation import PLAIN
+from engine.movegen.generator import Generator
 
-from ..player import Budget, Choice, Player, View
 from .static import best_choice
 
 __all__ = ["VanillaPlayer"]

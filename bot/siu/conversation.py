@@ -49,7 +49,7 @@ from .modes import HONOURED, NOTHING, WHOLE_RACK, Task, honoured, ignored, why_n
 from .settings import Settings, options, with_option
 
 if TYPE_CHECKING:  # these bring numpy in, which the handshake does not need
-    from engine.moves import Move
+    from engine.rules.moves import Move
 
     from .position import Situation
 

@@ -7,16 +7,16 @@ from collections import Counter
 
 import numpy as np
 
-from engine.holding import Kept
-from engine.inference import Inference, Judges, Play, Posterior
-from engine.likelihood import MODELS, Style
-from engine.moves import Exchange, Pass, Place
-from engine.position import bag_count, unseen
+from engine.inference.inference import Inference, Judges, Play, Posterior
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import MODELS, Style
+from engine.rules.moves import Exchange, Pass, Place
+from engine.rules.position import bag_count, unseen
 from protocol.siu.answers import InfoInfer
 
-from .kit import Kit
 from .modes import Task
 from .position import Situation
+from .resources import Kit
 from .search_budget import Watch
 
 __all__ = ["Inferring"]
@@ -27,7 +27,7 @@ USUAL_RACKS = 200_000
 """Looked at unless there is a limit; where leaves are listed there are no more of them."""
 MOST_RACKS = 1_000_000
 KEPT_DOUBT = 0.02
-"""How likely what a play tells is wrong after all (``engine.tracking``)."""
+"""How likely what a play tells is wrong after all (``engine.inference.rack_filter``)."""
 
 
 class Inferring:

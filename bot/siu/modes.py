@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from protocol.siu.commands import Go, Mode
 
 if TYPE_CHECKING:
-    from engine.moves import Move
+    from engine.rules.moves import Move
 
     from .position import Situation
     from .settings import Settings

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from engine.moves import PASS, Exchange, Move, Place
 from engine.notation.cgp import check_tile_counts, read_cgp
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
 from engine.notation.move_text import NotationError, shown
-from engine.position import Position, Rack, bag_count, unseen
-from engine.rules import (
+from engine.rules.moves import PASS, Exchange, Move, Place
+from engine.rules.position import Position, Rack, bag_count, unseen
+from engine.rules.rules import (
     IllegalMove,
     Rules,
     canonical,

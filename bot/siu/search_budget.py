@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from bot.player import Budget
 from protocol.channel import now_ms
-
-from ..player import Budget
 
 __all__ = ["Watch"]
 

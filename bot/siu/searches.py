@@ -14,30 +14,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from engine.evaluation import POINT
-from engine.holding import Kept
-from engine.moves import Direction, Place
+from engine.inference.leave_prior import Kept
+from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
-from engine.position import Board, Position
-from engine.rules import Rules, standard_rules
+from engine.rules.moves import Direction, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules, standard_rules
 from lexicons import jit
 from lexicons.alphabet import BLANK_FLAG
 from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
-from .choosing import chosen
-from .following import Follower
+from .auto_player import Follower
+from .candidate_moves import chosen
 from .inferring import Inferring
-from .kit import Kit, load_kit
+from .info_lines import Pulse, Texts, Told, sim_lines
 from .modes import NOTHING, Task
 from .position import Situation, read_position
+from .resources import Kit, load_kit
 from .search_budget import Watch
 from .settings import Settings
 from .simulating import Simulating
 from .solving import Solvers, solve_endgame, solve_preendgame
-from .telling import Pulse, Texts, Told, sim_lines
 
 __all__ = ["Searcher"]
 

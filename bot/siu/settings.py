@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.cores import usable_cores
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
-from ..cores import usable_cores
 from . import data_folders
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Settings:
     stop_early: bool = True
     """Whether a search may end before its ``movetime`` if more of it would change nothing."""
     infer_model: str = "soft"
-    """By what kind of player ``infer`` judges a play (``engine.likelihood``)."""
+    """By what kind of player ``infer`` judges a play (``engine.inference.likelihood``)."""
     endgame_mb: int = 256
     """MiB that ``endgame`` and ``peg`` may keep of positions they have met."""
     peg_model: Model = "rational"

@@ -7,19 +7,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.gaps import Judges
-from engine.holding import Kept
-from engine.likelihood import SIMULATING, Style
-from engine.position import Rack
-from engine.rollouts import Belief
-from engine.simulation import Simulation
-from engine.tracking import DOUBT, Tracker
+from bot.search.simulating import ENOUGH, FIRST_SAMPLES, usual_candidates, usual_plies
+from engine.inference.equity_loss import Judges
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import SIMULATING, Style
+from engine.inference.rack_filter import DOUBT, Tracker
+from engine.rules.position import Rack
+from engine.simulation.rollout_input import Belief
+from engine.simulation.simulation import Simulation
 
-from ..search import ENOUGH, FIRST_SAMPLES, usual_candidates, usual_plies
-from .choosing import chosen
-from .kit import Kit
+from .candidate_moves import chosen
 from .modes import Task
 from .position import Situation
+from .resources import Kit
 from .search_budget import Watch
 
 __all__ = ["Simulating", "believed", "reveal"]

@@ -10,21 +10,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from bot.search.slices import slices
 from engine.endgame import MOST_LISTED, EndgameSolver, Solution, least_memory
-from engine.generate import Generator, RankedMove
-from engine.holding import Kept
-from engine.moves import Move
+from engine.inference.leave_prior import Kept
+from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame import Outcome, PreEndgame, likely_candidates
-from engine.rules import IllegalMove, check_move
+from engine.rules.moves import Move
+from engine.rules.rules import IllegalMove, check_move
 from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
-from ..slicing import slices
-from .choosing import with_asked
-from .kit import Kit
+from .candidate_moves import with_asked
+from .info_lines import Pulse, Texts, Told
 from .modes import NOTHING, Task
+from .resources import Kit
 from .search_budget import Watch
 from .simulating import believed
-from .telling import Pulse, Texts, Told
 
 __all__ = ["Solvers", "solve_endgame", "solve_preendgame"]
 

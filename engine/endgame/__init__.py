@@ -12,8 +12,10 @@ scoreless turns.
 
 from __future__ import annotations
 
-from engine.endgame.searcher import LEAST_MEMORY
-from engine.endgame.solver import (
+from engine.kernels.endgame_stack import MOST_LISTED
+
+from .searcher import LEAST_MEMORY
+from .solver import (
     LEAST_LIMIT,
     USUAL_MEMORY,
     EndgameSolver,
@@ -21,7 +23,6 @@ from engine.endgame.solver import (
     least_memory,
     with_both_racks,
 )
-from engine.kernels.frames import MOST_LISTED
 
 __all__ = [
     "LEAST_LIMIT",

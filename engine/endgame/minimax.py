@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 
-from engine.generate import Generator
-from engine.moves import PASS, Move, Place
-from engine.packing import leaves_of, unpack
-from engine.position import Board, Position, Rack
-from engine.rules import Rules, check_move, rack_tiles
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import leaves_of, unpack
+from engine.rules.moves import PASS, Move, Place
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules, check_move, rack_tiles
 from lexicons.store import Lexicon
 
 __all__ = ["Minimax"]

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.generate import Generator
 from engine.kernels.board import set_up
-from engine.kernels.candidates import CANDIDATE_WORDS
 from engine.kernels.endgame import begin_endgame, search_endgame
-from engine.kernels.frames import ENDGAME
-from engine.kernels.lines import ENTRY_WORDS
+from engine.kernels.endgame_moves import CANDIDATE_WORDS
+from engine.kernels.endgame_stack import ENDGAME
+from engine.kernels.line_cache import ENTRY_WORDS
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.transpositions import BUCKET_BYTES, BUCKET_WORDS, Table
-from engine.moves import Move
-from engine.packing import pack, unpack
-from engine.position import Position
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import pack, unpack
+from engine.rules.moves import Move
+from engine.rules.position import Position
 from lexicons.memory import address_of
 
 __all__ = ["LEAST_MEMORY", "OTHERWISE", "Searcher", "new_table"]

@@ -16,20 +16,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.endgame.questions import Questions
-from engine.endgame.searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
-from engine.generate import Generator, check_rack
-from engine.kernels.frames import MAX_PLIES, MOST_LISTED
+from engine.kernels.endgame_stack import MAX_PLIES, MOST_LISTED
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.transpositions import UNKNOWN
-from engine.moves import PASS, Move, Place
-from engine.packing import pack
-from engine.position import Board, Position, Rack, unseen
-from engine.rules import Rules, canonical, rack_tiles, score_play, standard_rules
+from engine.movegen.generator import Generator, check_rack
+from engine.movegen.move_codec import pack
+from engine.rules.moves import PASS, Move, Place
+from engine.rules.position import Board, Position, Rack, unseen
+from engine.rules.rules import Rules, canonical, rack_tiles, score_play, standard_rules
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
+
+from .mtdf import Questions
+from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
 __all__ = [
     "LEAST_LIMIT",

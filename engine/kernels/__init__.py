@@ -35,5 +35,5 @@ and for endgames
 
 State is one record for each of these things, whose fields are arrays of fixed length: a record is
 passed to a helper as a bare pointer, where each array of a tuple would cost an atomic count up and
-down a call. ``engine.generate`` is the way in.
+down a call. ``engine.movegen.generator`` is the way in.
 """

@@ -17,13 +17,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.moves import MAX_PLACED
-from engine.moves import Direction
-from engine.position import Board
-from engine.rules import Rules
+from engine.rules.moves import Direction
+from engine.rules.position import Board
+from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, MAX_LETTERS
 from lexicons.jit import helper
 from lexicons.layout import MAX_SIDE
+
+from .moves import MAX_PLACED
 
 __all__ = [
     "BOARD",

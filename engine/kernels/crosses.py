@@ -11,23 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.board import (
-    NO_CROSSING,
-    Board1,
-    other_direction,
-    put_tile,
-    write_down,
-)
-from engine.kernels.moves import (
-    BLANK_CODE,
-    COLUMN_SHIFT,
-    DIRECTION_SHIFT,
-    LETTER_MASK,
-    ROW_SHIFT,
-    SIDE_MASK,
-    move_tile,
-    tile_count,
-)
 from lexicons.alphabet import BLANK
 from lexicons.bits import lowest_bit
 from lexicons.jit import helper
@@ -39,6 +22,24 @@ from lexicons.search_graph import (
     WORD_ENDS,
     child_of,
     first_child,
+)
+
+from .board import (
+    NO_CROSSING,
+    Board1,
+    other_direction,
+    put_tile,
+    write_down,
+)
+from .moves import (
+    BLANK_CODE,
+    COLUMN_SHIFT,
+    DIRECTION_SHIFT,
+    LETTER_MASK,
+    ROW_SHIFT,
+    SIDE_MASK,
+    move_tile,
+    tile_count,
 )
 
 __all__ = ["cross_everywhere", "first_square", "play"]

@@ -12,7 +12,7 @@ A node is entered in this order, and each step may be the last:
 2. Who may end the game by a pass may do just that.
 3. A play of all tiles that are left ends the game; the dearest of them is a floor of the value.
 4. The *replies* that the other side has already: its best plays in the position as it is. A move
-   that touches the zone of none (``engine.kernels.zones``) leaves them be. If one of them goes
+   that touches the zone of none (``engine.kernels.footprint``) leaves them be. If one of them goes
    out, that is a ceiling of what the move can come to: most moves are refuted by it, unplayed.
 5. The moves that are left are searched in order of a guess: their points, less what the best reply
    that they leave brings, and what stays on either rack.
@@ -37,8 +37,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.board import undo_to
-from engine.kernels.candidates import (
+from lexicons.jit import helper, kernel
+from lexicons.leaves import LeaveArrays
+
+from .board import undo_to
+from .crosses import cross_everywhere, play
+from .endgame_moves import (
     POINTS_BITS,
     POINTS_MASK,
     is_allowed,
@@ -49,9 +53,7 @@ from engine.kernels.candidates import (
     reach,
     take_first,
 )
-from engine.kernels.crosses import cross_everywhere, play
-from engine.kernels.everything import look_up_rack
-from engine.kernels.frames import (
+from .endgame_stack import (
     MAX_PLIES,
     Endgame1,
     Frame1,
@@ -60,12 +62,11 @@ from engine.kernels.frames import (
     take_tiles,
     tile_key,
 )
-from engine.kernels.lines import units_of
-from engine.kernels.moves import PASS_MOVE
-from engine.kernels.racks import fill_rack
-from engine.kernels.transpositions import PROVEN, UNKNOWN, Known, recall, remember, signature
-from lexicons.jit import helper, kernel
-from lexicons.leaves import LeaveArrays
+from .gaddag_movegen import look_up_rack
+from .line_cache import units_of
+from .moves import PASS_MOVE
+from .racks import fill_rack
+from .transpositions import PROVEN, UNKNOWN, Known, recall, remember, signature
 
 __all__ = ["begin_endgame", "search_endgame"]
 

@@ -1,7 +1,7 @@
 """A game in a kernel: the bag, racks and scores, and the turn of a static player.
 
-The rules of drawing are those of ``engine.bag``: an exchange draws first, and then its tiles go
-back, one after another, each to a place that chance says.
+The rules of drawing are those of ``engine.rules.bag``: an exchange draws first, and then its tiles
+go back, one after another, each to a place that chance says.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.crosses import play
-from engine.kernels.desk import find_moves, take_rack
-from engine.kernels.found import keep_only
-from engine.kernels.moves import (
+from engine.rules.rules import Rules
+from lexicons.jit import helper
+from lexicons.leaves import LeaveArrays
+
+from .crosses import play
+from .equity_terms import PASS_EQUITY
+from .moves import (
     BLANK_CODE,
     EXCHANGE,
     LETTER_MASK,
@@ -22,11 +25,9 @@ from engine.kernels.moves import (
     move_tile,
     tile_count,
 )
-from engine.kernels.parts import NEVER
-from engine.kernels.worths import PASS_EQUITY
-from engine.rules import Rules
-from lexicons.jit import helper
-from lexicons.leaves import LeaveArrays
+from .search_state import find_moves, take_rack
+from .subracks import NEVER
+from .top_moves import keep_only
 
 __all__ = [
     "GAME",

@@ -11,7 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from engine.kernels.moves import (
+from lexicons.bits import bit_count, lowest_bit
+from lexicons.jit import helper
+from lexicons.memory import put_byte, put_int, put_word
+
+from .moves import (
     BLANK_CODE,
     LETTER_MASK,
     MAX_PLACED,
@@ -19,9 +23,6 @@ from engine.kernels.moves import (
     left_justified,
     move_tile,
 )
-from lexicons.bits import bit_count, lowest_bit
-from lexicons.jit import helper
-from lexicons.memory import put_byte, put_int, put_word
 
 __all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "Listed1", "complete", "lowest"]
 
@@ -33,7 +34,7 @@ LETTERS_MASK = np.uint64((1 << 24) - 1)
 _CROSSING_MASK = np.uint64((1 << 32) - 1)
 
 Listed1: TypeAlias = Any
-"""A record of ``engine.kernels.everything.LISTED`` in a kernel."""
+"""A record of ``engine.kernels.gaddag_movegen.LISTED`` in a kernel."""
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)

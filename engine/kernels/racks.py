@@ -2,7 +2,7 @@
 
 The search takes tiles off a rack by clearing bits and has nothing to put back. The *leave map* says
 for every part what it is worth to play it: the value of the tiles that stay, read from the leave
-table once, and what else depends on them alone (``engine.kernels.worths``).
+table once, and what else depends on them alone (``engine.kernels.equity_terms``).
 
 Tiles are sorted by number, the blank (0) first, so that the place of a leave in its table is a sum
 (``lexicons.leaves``). Of equal tiles any may be in a part; ``is_regular`` tells the one mask that
@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from engine.kernels.moves import MAX_PLACED
 from lexicons.alphabet import BLANK, MAX_LETTERS
 from lexicons.bits import bit_count
 from lexicons.jit import helper
 from lexicons.leaves import LeaveArrays
 from lexicons.word_map import KEYS
+
+from .moves import MAX_PLACED
 
 __all__ = ["PARTS", "RACK", "Rack1", "fill_rack", "is_regular"]
 

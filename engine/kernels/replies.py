@@ -1,8 +1,8 @@
 """What the other side could answer, as the board is: its dearest plays, and their zones.
 
 Of two kinds the best few are kept: plays that go out, by their points, and others, by what they are
-worth at a guess. Those whose zone a move does not touch (``engine.kernels.zones``) are still there
-after it. A reply that goes out is a floor of what the other side gets; a guess orders moves.
+worth at a guess. Those whose zone a move does not touch (``engine.kernels.footprint``) are still
+there after it. A reply that goes out is a floor of what the other side gets; a guess orders moves.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from engine.kernels.board import Board1
-from engine.kernels.lines import MAX_LINES
-from engine.kernels.zones import mark_zone
 from lexicons.jit import helper
+
+from .board import Board1
+from .footprint import mark_zone
+from .line_cache import MAX_LINES
 
 __all__ = [
     "NOT_OUT",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 NOT_OUT = 10
-"""Points: what it costs not to go out, as static equity has it (``engine.evaluation``)."""
+"""Points: what it costs not to go out, as static equity has it (``engine.movegen.evaluation``)."""
 
 _KEPT = 8
 

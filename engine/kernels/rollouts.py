@@ -20,14 +20,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.board import undo_to
-from engine.kernels.crosses import cross_everywhere, play
-from engine.kernels.game import below, carry_out, choose, draw_tiles, settle
-from engine.kernels.moves import EXCHANGE, tile_count
-from engine.kernels.slots import update_slots
-from engine.kernels.worths import POINT
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
+
+from .board import undo_to
+from .crosses import cross_everywhere, play
+from .equity_terms import POINT
+from .game import below, carry_out, choose, draw_tiles, settle
+from .moves import EXCHANGE, tile_count
+from .shadow_slots import update_slots
 
 __all__ = ["CERTAIN", "Candidates", "Chances", "Holdings", "Scene", "Tally", "lay_out", "roll_out"]
 

@@ -18,16 +18,17 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.board import clear_board, forget_changes
-from engine.kernels.crosses import play
-from engine.kernels.desk import take_rack
-from engine.kernels.everything import find_everything
-from engine.kernels.game import choose, deal, give_leave, make_move, settle
-from engine.kernels.moves import EXCHANGE, MAX_PLACED
-from engine.kernels.worths import use_evaluation
 from lexicons.alphabet import BLANK
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
+
+from .board import clear_board, forget_changes
+from .crosses import play
+from .equity_terms import use_evaluation
+from .gaddag_movegen import find_everything
+from .game import choose, deal, give_leave, make_move, settle
+from .moves import EXCHANGE, MAX_PLACED
+from .search_state import take_rack
 
 __all__ = ["Deals", "Results", "list_in_games", "play_games"]
 

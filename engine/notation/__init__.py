@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.notation.cgp import Cgp, read_cgp, write_cgp
-from engine.notation.cgp_moves import (
+from .cgp import Cgp, read_cgp, write_cgp
+from .cgp_moves import (
     CgpMove,
     format_cgp_move,
     parse_cgp_move,
     parse_cgp_rack,
 )
-from engine.notation.gcg import (
+from .gcg import (
     EventKind,
     GcgError,
     GcgEvent,
@@ -19,7 +19,7 @@ from engine.notation.gcg import (
     read_gcg,
     write_gcg,
 )
-from engine.notation.magpie_moves import (
+from .magpie_moves import (
     MagpieMove,
     parse_magpie_endgame,
     parse_magpie_generated,
@@ -27,7 +27,7 @@ from engine.notation.magpie_moves import (
     parse_magpie_preendgame,
     parse_magpie_simulated,
 )
-from engine.notation.move_text import (
+from .move_text import (
     NotationError,
     format_exchange_count,
     format_move,
@@ -36,8 +36,8 @@ from engine.notation.move_text import (
     parse_move,
     parse_square,
 )
-from engine.notation.recording import gcg_from_game
-from engine.notation.replaying import Replay, ReplayStep, replay
+from .recording import gcg_from_game
+from .replaying import Replay, ReplayStep, replay
 
 __all__ = [
     "Cgp",

@@ -18,10 +18,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.notation.move_text import NotationError, shown
-from engine.position import Board, Position, Rack
-from engine.rules import Rules
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistribution
+
+from .move_text import NotationError, shown
 
 __all__ = ["Cgp", "read_cgp", "write_cgp"]
 

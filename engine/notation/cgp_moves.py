@@ -19,11 +19,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
-from engine.notation.cgp import read_rack
-from engine.notation.move_text import NotationError, format_square, parse_move, shown
-from engine.position import Board, Rack
+from engine.rules.moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from engine.rules.position import Board, Rack
 from lexicons.alphabet import Alphabet
+
+from .cgp import read_rack
+from .move_text import NotationError, format_square, parse_move, shown
 
 __all__ = ["CgpMove", "format_cgp_move", "parse_cgp_move", "parse_cgp_rack"]
 

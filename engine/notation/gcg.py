@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from engine.notation.move_text import NotationError, parse_square, shown
+from .move_text import NotationError, parse_square, shown
 
 __all__ = [
     "EventKind",

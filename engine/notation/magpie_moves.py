@@ -21,10 +21,11 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from engine.moves import PASS, Move
-from engine.notation.move_text import NotationError, parse_move, shown
-from engine.position import Board
+from engine.rules.moves import PASS, Move
+from engine.rules.position import Board
 from lexicons.alphabet import Alphabet
+
+from .move_text import NotationError, parse_move, shown
 
 __all__ = [
     "MagpieMove",

@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
-from engine.position import Board
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from engine.rules.position import Board
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet
 
 __all__ = [
@@ -94,7 +94,7 @@ def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
     """Read a move that is to be made on ``board``.
 
     Only the text is judged, and whether it names the tiles that it plays through rightly; whether
-    the move is legal is for ``engine.rules`` to say.
+    the move is legal is for ``engine.rules.rules`` to say.
 
     Raises:
         NotationError: says which part of the text is wrong, and what the board holds there.

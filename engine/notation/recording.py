@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from engine.game import Ending, Game
-from engine.moves import Exchange, Move, Pass, Place
-from engine.notation.gcg import EventKind, GcgEvent, GcgGame, GcgPlayer
-from engine.notation.move_text import format_move
-from engine.position import Rack
+from engine.rules.game import Ending, Game
+from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.position import Rack
 from lexicons.alphabet import Alphabet
+
+from .gcg import EventKind, GcgEvent, GcgGame, GcgPlayer
+from .move_text import format_move
 
 __all__ = ["gcg_from_game"]
 

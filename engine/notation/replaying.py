@@ -15,13 +15,14 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
-from engine.moves import Exchange, Move, Pass, Place
-from engine.notation.cgp import check_tile_counts, read_rack
-from engine.notation.gcg import EventKind, GcgError, GcgEvent, GcgGame
-from engine.notation.move_text import NotationError, parse_move, shown
-from engine.position import Board, Position, Rack
-from engine.rules import Play, Rules, canonical, rack_tiles, score_play
+from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Play, Rules, canonical, rack_tiles, score_play
 from lexicons.alphabet import EMPTY
+
+from .cgp import check_tile_counts, read_rack
+from .gcg import EventKind, GcgError, GcgEvent, GcgGame
+from .move_text import NotationError, parse_move, shown
 
 __all__ = ["Replay", "ReplayStep", "replay"]
 

@@ -20,7 +20,7 @@ are too many orders.
 
 from __future__ import annotations
 
-from engine.preendgame.comparison import MOST_IN_BAG, Outcome, PreEndgame, likely_candidates
-from engine.preendgame.replies import MODELS, Model
+from .replies import MODELS, Model
+from .solver import MOST_IN_BAG, Outcome, PreEndgame, likely_candidates
 
 __all__ = ["MODELS", "MOST_IN_BAG", "Model", "Outcome", "PreEndgame", "likely_candidates"]

@@ -20,11 +20,12 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from engine.generate import Generator, RankedMove
-from engine.position import Position, Rack
-from engine.preendgame.cases import list_cases, orders_of
-from engine.preendgame.deals import Deal, passing, tiles_of
-from engine.preendgame.ledger import Branch
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.position import Position, Rack
+
+from .bounds import Branch
+from .full_position import Deal, passing, tiles_of
+from .scenarios import list_cases, orders_of
 
 __all__ = ["MODELS", "Model", "Opponent"]
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
 
-from bot.search import usual_plies
-from engine.generate import Generator
-from engine.moves import Move
-from engine.position import Position, bag_count, unseen
-from engine.rollouts import BY_POINTS, TO_THE_END, Belief, Utility
-from engine.rules import Rules
-from engine.simulation import Difference, Estimate, Ply, Simulation
+from bot.search.simulating import usual_plies
+from engine.movegen.generator import Generator
+from engine.rules.moves import Move
+from engine.rules.position import Position, bag_count, unseen
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Belief, Utility
+from engine.simulation.simulation import Difference, Estimate, Ply, Simulation
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
@@ -185,7 +185,8 @@ def analyse(
 
     Args:
         settings: what is made use of; its generators by nobody else meanwhile.
-        position: ``engine.rules.why_not`` has nothing against it. The opponent's rack is known as
+        position: ``engine.rules.rules.why_not`` has nothing against it. The opponent's rack is
+        known as
             far as it is given.
         played: what was played, in the canonical form.
         taken_back: whether that was a phony in the game, whatever the lexicon says.

@@ -15,17 +15,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bot.opponent import look_until
-from engine.generate import ScoredMove
-from engine.holding import Kept
-from engine.inference import Inference, Judges, Play, Posterior
-from engine.likelihood import Model, Style
-from engine.moves import PASS, Direction, Exchange, Move, Pass, Place
+from bot.search.belief import look_until
+from engine.inference.inference import Inference, Judges, Play, Posterior
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import Model, Style
+from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
+from engine.movegen.generator import ScoredMove
 from engine.notation import NotationError, parse_exchange_count, parse_move
-from engine.outlook import Sampled, bingo_chance, tile_chances
-from engine.position import Board, Position, Rack, bag_count, unseen
-from engine.replies import after
-from engine.rules import IllegalMove, Rules, canonical, check_move, rack_tiles
+from engine.rules.moves import PASS, Direction, Exchange, Move, Pass, Place
+from engine.rules.position import Board, Position, Rack, bag_count, unseen
+from engine.rules.rules import IllegalMove, Rules, canonical, check_move, rack_tiles
+from engine.simulation.replies import after
 from lexicons.alphabet import Alphabet
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.rules import Rules
+from engine.rules.rules import Rules
+from harness.pictures import picture
 
-from ..pictures import picture
 from .inferred import Inferred
 
 if TYPE_CHECKING:

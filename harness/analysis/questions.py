@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.candidates import best_candidates, is_symmetric, ranked_moves
-from engine.generate import Generator, RankedMove
-from engine.moves import PASS, Direction, Move, Place
-from engine.position import Position, bag_count
-from engine.rules import IllegalMove, check_move
+from engine.movegen.candidates import best_candidates, is_symmetric, ranked_moves
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import PASS, Direction, Move, Place
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import IllegalMove, check_move
 from lexicons.store import Lexicon
 
 __all__ = ["Question", "as_seen", "ask"]
@@ -57,7 +57,7 @@ def ask(
     Args:
         generator: finds them.
         lexicon: says which moves are phonies.
-        position: ``engine.rules.why_not`` has nothing against it.
+        position: ``engine.rules.rules.why_not`` has nothing against it.
         count: how many moves, by static equity.
         played: in the canonical form, if anything was played.
         taken_back: whether it was a phony in the game, whatever the lexicon says.

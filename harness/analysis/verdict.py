@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import TypeAlias
 
-from engine.moves import Move
-from engine.simulation import Difference, Estimate
+from engine.rules.moves import Move
+from engine.simulation.simulation import Difference, Estimate
+from harness.figures import counted, number, share
 
-from ..figures import counted, number, share
 from .findings import INTERVAL, Findings
 
 __all__ = ["CAVEAT", "is_found", "plus_minus", "summary", "verdict"]

@@ -9,15 +9,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.kernels.worths import POINT
-from engine.moves import Move
+from engine.kernels.equity_terms import POINT
 from engine.notation import format_move, write_cgp
-from engine.position import Position, unseen
-from engine.rules import Rules
-from engine.simulation import Estimate
+from engine.rules.moves import Move
+from engine.rules.position import Position, unseen
+from engine.rules.rules import Rules
+from engine.simulation.simulation import Estimate
+from harness.board_view import move_text
+from harness.figures import DASH, counted, number, plain, share
 
-from ..board_view import move_text
-from ..figures import DASH, counted, number, plain, share
 from .findings import Findings
 from .verdict import CAVEAT, is_found, plus_minus, verdict
 

@@ -13,13 +13,13 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from engine.moves import Move
 from engine.notation import EventKind, GcgGame, Replay, ReplayStep
-from engine.position import Position
-from engine.rules import Rules, why_not
+from engine.rules.moves import Move
+from engine.rules.position import Position
+from engine.rules.rules import Rules, why_not
+from harness.board_view import move_text, print_view
+from harness.figures import plain
 
-from ..board_view import move_text, print_view
-from ..figures import plain
 from .failing import CommandFailed
 from .interrupt import Interrupt
 from .options import (
@@ -46,7 +46,7 @@ from .positions import (
 )
 
 if TYPE_CHECKING:
-    from ..analysis.findings import Findings, Settings
+    from harness.analysis.findings import Findings, Settings
 
 __all__ = ["analyze"]
 
@@ -145,11 +145,10 @@ def _settings(
     limit: tuple[float, int | None],
 ) -> Settings:
     """Load what was named, a generator for each thread."""
-    from engine.generate import Generator
+    from engine.movegen.generator import Generator
+    from harness.analysis.findings import Limit, Settings
     from lexicons.jit import tell_of_compiling
     from lexicons.tables import leaves_for, win_probabilities_for
-
-    from ..analysis.findings import Limit, Settings
 
     words = load_words(named[0], rules.distribution)
     tell_of_compiling(say)
@@ -198,7 +197,7 @@ def _cases(what: str, rules: Rules) -> tuple[list[_Case], int | None]:
 
 
 def _case(gcg: GcgGame, played: Replay, line: int, rules: Rules) -> _Case:
-    from ..analysis.questions import as_seen
+    from harness.analysis.questions import as_seen
 
     position = as_seen(position_after(played, line - 1))
     step = played.steps[line - 1] if line <= len(played.steps) else None
@@ -228,7 +227,7 @@ def _show(
     case: _Case, settings: Settings, rules: Rules, as_json: bool, interrupt: Interrupt
 ) -> None:
     """Analyse a position: drawn as it goes on a terminal, elsewhere at its end."""
-    from ..analysis.view import findings_json, findings_view, heading, verdict_text
+    from harness.analysis.view import findings_json, findings_view, heading, verdict_text
 
     above = heading(case.position, rules)
     if case.nick:
@@ -256,7 +255,7 @@ def _analysis(
     interrupt: Interrupt,
     told: Callable[[Findings], None] | None = None,
 ) -> Findings:
-    from ..analysis.findings import analyse
+    from harness.analysis.findings import analyse
 
     findings = analyse(
         settings,
@@ -284,7 +283,7 @@ def _review(
     cases: list[_Case], settings: Settings, rules: Rules, as_json: bool, interrupt: Interrupt
 ) -> None:
     """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
-    from ..analysis.view import TURN_HEAD, findings_json, turn_row
+    from harness.analysis.view import TURN_HEAD, findings_json, turn_row
 
     if not as_json:
         print(TURN_HEAD)
@@ -325,7 +324,7 @@ def _played(case: _Case, rules: Rules) -> str:
 
 def _closing(cases: list[_Case], done: int, turns: dict[str, list[Findings]]) -> Iterator[str]:
     """Sum up for each player, and name what was left out; so many cases were looked at."""
-    from ..analysis.verdict import CAVEAT, summary
+    from harness.analysis.verdict import CAVEAT, summary
 
     if done < len(cases):
         yield f"stopped before line {cases[done].line}"

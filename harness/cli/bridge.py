@@ -9,8 +9,9 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ..bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
-from ..figures import table
+from harness.figures import table
+from harness.server.bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
+
 from .failing import CommandFailed
 from .options import VerboseOption, log_to_stderr, run, say
 

@@ -6,10 +6,13 @@ import os
 import sys
 from pathlib import Path
 
-from bot.process import worker_command
-from bot.program import software
 from bot.registry import SeatError
+from bot.seat.runtime import software
+from bot.seat.worker_handle import worker_command
 from bot.seat_text import parse_seat
+from harness.seats.seat_factory import open_remote
+from harness.seats.seats import welcomed
+from harness.server.relay import PLAYED, relay
 from lexicons.store import lexicon_names
 from lexicons.text import read_text
 from protocol.channel import Channel, ChannelClosed
@@ -17,9 +20,6 @@ from protocol.errors import PeerError
 from protocol.messages import Error, Hello, Ping, Pong, Seek, Seeking
 from protocol.websocket import dial
 
-from ..relay import PLAYED, relay
-from ..seating import open_remote
-from ..seats import welcomed
 from .failing import CommandFailed
 from .options import (
     LeavesOption,

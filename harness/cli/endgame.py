@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from engine.moves import PASS, Move, Place
 from engine.notation.move_text import format_move
-from engine.position import Position, bag_count
-from engine.rules import Rules, score_play
+from engine.rules.moves import PASS, Move, Place
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import Rules, score_play
+from harness.board_view import move_text
+from harness.figures import number, plain, table
 
-from ..board_view import move_text
-from ..figures import number, plain, table
 from .failing import CommandFailed
 from .options import (
     Duration,
@@ -172,7 +172,7 @@ def _sure_outcome(found: _Found) -> str | None:
 
 
 def _as_text(found: _Found, rules: Rules) -> Iterator[str]:
-    from ..analysis.view import heading
+    from harness.analysis.view import heading
 
     yield plain(heading(found.position, rules))
     yield ""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from .options import load_given, say
 
 if TYPE_CHECKING:
+    from harness.lab.study_context import Field
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
-
-    from ..field import Field
 
 __all__ = ["load_chances", "load_field"]
 
@@ -25,10 +24,9 @@ def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None 
         winprob: a name or path, which is looked at; ``load_chances`` gives the table.
     """
     from bot.equipment import Equipment
-    from engine.rules import standard_rules
+    from engine.rules.rules import standard_rules
+    from harness.lab.study_context import Field
     from lexicons.tables import leaves_name
-
-    from ..field import Field
 
     _tell_of_compiling()
     rules = standard_rules()

@@ -11,13 +11,13 @@ from cyclopts import Parameter
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
+from harness.figures import plain
+from harness.seats.engines.files import BOT_FILE, HOST_FILE, Exchange
+from harness.seats.engines.files_host import FilesHost
+from harness.seats.seat_factory import WorkerMaker, open_remote
+from harness.server.relay import relay
 from protocol.channel import ChannelClosed
 
-from ..adapters.files import BOT_FILE, HOST_FILE, Exchange
-from ..adapters.files_host import FilesHost
-from ..figures import plain
-from ..relay import relay
-from ..seating import WorkerMaker, open_remote
 from .failing import CommandFailed
 from .options import (
     LeavesOption,

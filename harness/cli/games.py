@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from ..figures import counted, plain, table
-from ..records import Ended, Opened, Turn
+from harness.arbiter.records import Ended, Opened, Turn
+from harness.figures import counted, plain, table
+
 from .failing import CommandFailed
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
 from .positions import is_file
 
 if TYPE_CHECKING:
+    from harness.arbiter.journal import Journal, KeptGame
     from lexicons.store import Lexicon
-
-    from ..journal import Journal, KeptGame
 
 __all__ = ["games"]
 
@@ -55,7 +55,7 @@ def games(
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Journal]:
-    from ..journal import Journal, JournalError
+    from harness.arbiter.journal import Journal, JournalError
 
     try:
         journal = Journal(path)
@@ -124,10 +124,9 @@ def _print(listed: Iterable[_Listed], *, as_json: bool) -> None:
 
 def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
     """Write the games that are over, and say of which that can't be done."""
-    from bot.offers import Declined, rules_in_play
-
-    from ..scorebook import Scorebook
-    from ..summary import game_record
+    from bot.seat.offers import Declined, rules_in_play
+    from harness.arbiter.scorebook import Scorebook
+    from harness.matches.summary import game_record
 
     written = count = 0
     for one in kept:

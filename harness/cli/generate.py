@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from engine.moves import Move
 from engine.notation.move_text import format_move
-from engine.position import Position, Rack
-from engine.rules import Rules
+from engine.rules.moves import Move
+from engine.rules.position import Position, Rack
+from engine.rules.rules import Rules
+from harness.board_view import move_text
+from harness.figures import counted, number, table
 
-from ..board_view import move_text
-from ..figures import counted, number, table
 from .failing import CommandFailed
 from .options import (
     JsonOption,
@@ -30,7 +30,7 @@ from .options import (
 from .positions import game_and_line, load_rules, position_in_game, read_position
 
 if TYPE_CHECKING:
-    from engine.generate import Generator
+    from engine.movegen.generator import Generator
 
 __all__ = ["generate"]
 
@@ -98,8 +98,8 @@ def generate(
     named = game_and_line(what)
     position = read_position(what, rules) if named is None else position_in_game(*named, rules)
     words = load_words(lexicon, rules.distribution)
-    from engine.evaluation import PLAIN, Evaluation
-    from engine.generate import Generator
+    from engine.movegen.evaluation import PLAIN, Evaluation
+    from engine.movegen.generator import Generator
     from lexicons.jit import tell_of_compiling
     from lexicons.tables import leaves_for
 
@@ -122,7 +122,7 @@ def _find(generator: Generator, position: Position, limit: int | None) -> _Found
     import numpy as np
 
     from engine.kernels.moves import EXCHANGE, PASS_MOVE
-    from engine.packing import leaves_of, unpack
+    from engine.movegen.move_codec import leaves_of, unpack
 
     found = generator.arrays(position)
     order = np.lexsort((found.packed, -found.equities))[:limit]

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import Parameter
 
-from engine.likelihood import MODELS, Model, margin, soft
-from engine.moves import Exchange, Move, Pass, Place
+from engine.inference.likelihood import MODELS, Model, margin, soft
 from engine.notation import format_exchange_count, format_move
-from engine.position import Position
-from engine.rules import Rules
+from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.position import Position
+from engine.rules.rules import Rules
+from harness.board_view import move_text
+from harness.figures import counted, duration, number, plain, share, table
 
-from ..board_view import move_text
-from ..figures import counted, duration, number, plain, share, table
 from .failing import CommandFailed
 from .options import (
     Duration,
@@ -34,10 +34,9 @@ from .positions import game_and_line, load_rules, position_after, read_position,
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment
-    from engine.inference import Judges
+    from engine.inference.inference import Judges
+    from harness.analysis.inferred import Inferred
     from lexicons.store import Lexicon
-
-    from ..analysis.inferred import Inferred
 
 __all__ = ["infer"]
 
@@ -182,7 +181,7 @@ def _line(path: Path, line: int | None, play: str | None, rules: Rules) -> _Case
 
 
 def _read(play: str, position: Position, rules: Rules) -> Move | int:
-    from ..analysis.inferred import read_play
+    from harness.analysis.inferred import read_play
 
     try:
         return read_play(play, position.board, rules.distribution.alphabet)
@@ -191,7 +190,7 @@ def _read(play: str, position: Position, rules: Rules) -> Move | int:
 
 
 def _judges(words: Lexicon, rules: Rules, equipment: Equipment) -> Judges:
-    from engine.inference import Judges
+    from engine.inference.inference import Judges
     from lexicons.jit import tell_of_compiling
     from lexicons.tables import leaves_for
 
@@ -211,7 +210,7 @@ def _inferred(
     effort: tuple[int, float | None],
     seed: int,
 ) -> Inferred:
-    from ..analysis.inferred import infer, observe
+    from harness.analysis.inferred import infer, observe
 
     observed = observe(case.position, case.move, judges["static"].rules, words)
     racks, time = effort
@@ -378,7 +377,7 @@ def _side_by_side(cells: list[tuple[str, str, str]]) -> tuple[str, ...]:
 
 
 def _draw(found: Inferred, case: _Case, rules: Rules, path: Path, top: int) -> None:
-    from ..analysis.plots import draw_inferred
+    from harness.analysis.plots import draw_inferred
 
     title = f"{_heading(found, case, rules)} – {_player(found.model)}"
     try:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import figures
+from harness import figures
+
 from .failing import CommandFailed
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.cores import usable_cores
+from harness import figures
 
-from .. import figures
 from .failing import CommandFailed
 from .options import say
 
 if TYPE_CHECKING:
-    from ..crew import Crew
-    from ..experiments.record_file import Lines
+    from harness.lab.studies.record_file import Lines
+    from harness.lab.workers import Crew
 
 __all__ = [
     "check_cores",
@@ -54,7 +54,7 @@ def check_cores(workers: int, threads: int = 1) -> None:
 
 def stranger_checksum() -> str:
     """Tell what strangers are taken for from what other versions take them for."""
-    from engine.likelihood import stranger
+    from engine.inference.likelihood import stranger
 
     return hashlib.sha256(repr(stranger()).encode()).hexdigest()[:16]
 
@@ -65,7 +65,7 @@ def stranger_checksum() -> str:
 @contextmanager
 def sentences(option: str, path: Path | None) -> Iterator[None]:
     """Turn what goes wrong with the file of an option, or with workers, into a sentence."""
-    from ..crew import CrewError
+    from harness.lab.workers import CrewError
 
     try:
         yield
@@ -120,8 +120,8 @@ def work_through(
         workers: how many processes.
         what: there is a record of each, in the plural.
     """
-    from ..crew import open_crew
-    from ..experiments.record_file import open_lines
+    from harness.lab.studies.record_file import open_lines
+    from harness.lab.workers import open_crew
 
     with _told_to_end(), going_on(out), open_lines(out, settings) as lines:
         try:
@@ -153,7 +153,7 @@ def fill(
     tell: Callable[[int], object],
 ) -> None:
     """Do as ``fill_in``; ``tell`` is told how many there are by now, the earlier ones too."""
-    from ..experiments.record_file import fill_in
+    from harness.lab.studies.record_file import fill_in
 
     def count_all(done: int, missing: int) -> None:
         tell(count - missing + done)

@@ -16,17 +16,24 @@ from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
+from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
+from harness.arbiter.journal import JournalError
+from harness.matches.match import (
+    Match,
+    MatchConfig,
+    MatchError,
+    read_config,
+    told_apart,
+    write_config,
+)
+from harness.matches.report import MatchFolder, MatchProgress, table_text
+from harness.matches.results import GameResult
+from harness.matches.statistics import as_json_object
+from harness.seats.engines import Context, engine_for
+from harness.seats.seat_factory import Seating
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from ..adapters import Context, engine_for
-from ..clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
-from ..journal import JournalError
-from ..match import Match, MatchConfig, MatchError, read_config, told_apart, write_config
-from ..report import MatchFolder, MatchProgress, table_text
-from ..results import GameResult
-from ..seating import Seating
-from ..statistics import as_json_object
 from .failing import CommandFailed
 from .options import (
     Duration,

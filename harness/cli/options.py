@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter, Token
 
-from bot import program
 from bot.cores import usable_cores
+from bot.seat import runtime as program
+from harness.figures import plain
 
-from ..figures import plain
 from .failing import CommandFailed
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from .long_runs import work_through
 from .options import JsonOption, LeavesOption, LexiconOption, check_counts, load_words
 
 if TYPE_CHECKING:
-    from ..field import Field
+    from harness.lab.study_context import Field
 
 __all__ = ["PositionRun", "Records", "check_memory"]
 

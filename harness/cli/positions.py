@@ -6,8 +6,8 @@ from pathlib import Path
 
 from engine.notation import GcgError, GcgGame, NotationError, Replay, read_gcg, replay
 from engine.notation.cgp import read_cgp
-from engine.position import Position
-from engine.rules import Rules, standard_rules, why_not
+from engine.rules.position import Position
+from engine.rules.rules import Rules, standard_rules, why_not
 
 from .failing import CommandFailed
 
@@ -57,7 +57,7 @@ def position_asked(what: str, rules: Rules) -> Position:
 
 def position_in_game(path: Path, line: int | None, rules: Rules) -> Position:
     """Give what the player on turn sees before a line of a game's score sheet, or fail."""
-    from ..analysis.questions import as_seen
+    from harness.analysis.questions import as_seen
 
     _, played = replay_file(path, rules)
     last = len(played.steps) + 1

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from engine.notation.move_text import format_move
-from engine.position import Position, bag_count
-from engine.rules import Rules
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import Rules
+from harness.board_view import move_text
+from harness.figures import number, plain, table
 
-from ..board_view import move_text
-from ..figures import number, plain, table
 from .failing import CommandFailed
 from .options import (
     Duration,
@@ -36,7 +36,7 @@ from .solving import (
 
 if TYPE_CHECKING:
     from engine.endgame import EndgameSolver
-    from engine.generate import Generator
+    from engine.movegen.generator import Generator
     from engine.preendgame import Outcome, PreEndgame
 
 __all__ = ["preendgame"]
@@ -130,7 +130,7 @@ class _Found(NamedTuple):
 def _equipped(
     named: tuple[str, str | None, int], rules: Rules, memory: int
 ) -> tuple[EndgameSolver, Generator]:
-    from engine.generate import Generator
+    from engine.movegen.generator import Generator
     from lexicons.tables import leaves_for
 
     lexicon, leaves, threads = named
@@ -176,7 +176,7 @@ def _as_json(found: _Found, rules: Rules, top: int) -> dict[str, Any]:
 
 
 def _as_text(found: _Found, rules: Rules, top: int) -> Iterator[str]:
-    from ..analysis.view import heading
+    from harness.analysis.view import heading
 
     outcomes = found.compared.outcomes()
     yield plain(heading(found.position, rules))

@@ -17,18 +17,18 @@ from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import parse_seat
+from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
+from harness.arbiter.journal import Journal, JournalError
+from harness.figures import counted
+from harness.seats.engines import Context, engine_for
+from harness.seats.seat_factory import WorkerMaker, open_remote, seat_for
+from harness.seats.seats import Seat, Worker
+from harness.server.server import MatchServer, ServerConfig
+from harness.server.tokens import Gatekeeper, read_token_file
 from protocol.channel import Channel
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 
-from ..adapters import Context, engine_for
-from ..clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
-from ..figures import counted
-from ..journal import Journal, JournalError
-from ..seating import WorkerMaker, open_remote, seat_for
-from ..seats import Seat, Worker
-from ..server import MatchServer, ServerConfig
-from ..tokens import Gatekeeper, read_token_file
 from .failing import CommandFailed
 from .options import (
     Duration,

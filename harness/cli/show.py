@@ -16,11 +16,11 @@ from engine.notation import (
     Replay,
     ReplayStep,
 )
-from engine.position import Position, bag_count
-from engine.rules import Rules
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import Rules
+from harness.board_view import SideView, fresh_squares, game_view, move_text, print_view
+from harness.figures import plain
 
-from ..board_view import SideView, fresh_squares, game_view, move_text, print_view
-from ..figures import plain
 from .failing import CommandFailed
 from .positions import is_file, load_rules, position_after, read_position, replay_file
 

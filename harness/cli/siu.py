@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bot.program import set_pipes_aside, software
+from bot.seat.runtime import set_pipes_aside, software
 from bot.siu.settings import Settings, with_option
 
 from .failing import CommandFailed

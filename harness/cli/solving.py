@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from cyclopts import Parameter, Token
 
 from bot.player import Budget
-from bot.slicing import Solving, slices
-from engine.rules import Rules
+from bot.search.slices import Solving, slices
+from engine.rules.rules import Rules
 from protocol.channel import now_ms
 
 from .failing import CommandFailed

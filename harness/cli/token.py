@@ -9,10 +9,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from harness.server.tokens import hash_token, new_token, read_token_file
 from lexicons.cache import replacing
 from lexicons.text import read_text
 
-from ..tokens import hash_token, new_token, read_token_file
 from .failing import CommandFailed
 from .options import say
 

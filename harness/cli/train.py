@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import App, Parameter
 
-from .. import figures
+from harness import figures
+
 from .failing import CommandFailed
 from .options import (
     LeavesOption,
@@ -29,12 +30,11 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from engine.rules import Rules
+    from engine.rules.rules import Rules
+    from harness.lab.training.leaves import Goal, LeaveTraining, RoundDone, TableMade
+    from harness.lab.training.winprob import Tenth
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
-
-    from ..train.leaves import Goal, LeaveTraining, RoundDone, TableMade
-    from ..train.winprob import Tenth
 
 __all__ = ["app"]
 
@@ -65,7 +65,7 @@ class _Playing:
 
     def load(self) -> tuple[Lexicon, Rules]:
         """Load words and tiles, or fail with a sentence."""
-        from engine.rules import Rules
+        from engine.rules.rules import Rules
         from lexicons.alphabet import load_distribution
         from lexicons.jit import tell_of_compiling
         from lexicons.layout import load_layout
@@ -110,9 +110,9 @@ def leaves(
     """
     playing = playing or _Playing()
     _check_out(out)
-    from ..crew import open_crew
-    from ..train.checkpoint import locked
-    from ..train.leaves import Goal, LeaveTraining
+    from harness.lab.training.checkpoint import locked
+    from harness.lab.training.leaves import Goal, LeaveTraining
+    from harness.lab.workers import open_crew
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with _sentences():
@@ -153,16 +153,15 @@ def winprob(
     if check < 0:
         raise CommandFailed(f"--check {check}: 0 or more games")
     lexicon, rules = playing.load()
-    from lexicons.tables import leaves_for, leaves_name
-    from lexicons.win_probability import write_win_probabilities
-
-    from ..crew import open_crew
-    from ..train.winprob import (
+    from harness.lab.training.winprob import (
         calibration,
         draw_win_probabilities,
         fit_win_probabilities,
         play_and_tally,
     )
+    from harness.lab.workers import open_crew
+    from lexicons.tables import leaves_for, leaves_name
+    from lexicons.win_probability import write_win_probabilities
 
     given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
     worths = given or leaves_for(rules.distribution)
@@ -203,9 +202,8 @@ def features(
         raise CommandFailed("features are learned game after game in one process; use --threads")
     _check_out(out)
     lexicon, rules = playing.load()
+    from harness.lab.training.features import draw_rack_weights, train_features
     from lexicons.rack_features import write_rack_weights
-
-    from ..train.features import draw_rack_weights, train_features
 
     if games is None:
         games = 3_000 if with_simulation else 40_000
@@ -230,7 +228,7 @@ def features(
 @contextmanager
 def _sentences() -> Iterator[None]:
     """Turn what goes wrong into a sentence: bad input, a full disk, workers that are gone."""
-    from ..crew import CrewError
+    from harness.lab.workers import CrewError
 
     try:
         yield
@@ -275,7 +273,7 @@ def _check_out(out: Path) -> None:
 
 
 def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
-    from ..train.leaves import GENERATIONS, RoundDone
+    from harness.lab.training.leaves import GENERATIONS, RoundDone
 
     if isinstance(news, RoundDone):
         say(
@@ -347,9 +345,8 @@ def _picture(out: Path) -> Path:
 
 
 def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing: _Playing) -> None:
+    from harness.lab.training.plots import draw_leaves
     from lexicons.klv import write_klv
-
-    from ..train.plots import draw_leaves
 
     write_klv(out, table)
     last = training.progress.tables[-1]

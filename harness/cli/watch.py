@@ -17,7 +17,11 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from bot.program import software
+from bot.seat.runtime import software
+from harness.arbiter.spectator_view import Followed
+from harness.board_view import SideView, clock_text, game_view
+from harness.figures import plain
+from harness.seats.seats import welcomed
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.messages import (
     Error,
@@ -34,10 +38,6 @@ from protocol.messages import (
 )
 from protocol.websocket import dial
 
-from ..board_view import SideView, clock_text, game_view
-from ..figures import plain
-from ..seats import welcomed
-from ..spectated_game import Followed
 from .failing import CommandFailed
 from .options import client_tls, run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bot_table import TestArbiter
 
-from engine.rules import Rules, standard_rules
+from engine.rules.rules import Rules, standard_rules
 from lexicons.store import Lexicon, load_lexicon
 
 

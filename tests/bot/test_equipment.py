@@ -9,11 +9,11 @@ import pytest
 from bot_table import TestArbiter
 
 from bot.equipment import Equipment, Resources, load_tables
-from bot.offers import Declined, Library
-from bot.process import SeatProcess
+from bot.seat.offers import Declined, Library
+from bot.seat.player_view import Watched
+from bot.seat.worker_handle import SeatProcess
 from bot.seat_text import parse_seat
-from bot.watched_game import Watched
-from engine.rules import Rules
+from engine.rules.rules import Rules
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
@@ -23,7 +23,7 @@ from lexicons.usual_leaves import usual_leaves
 SAYS_WHAT_IT_HAS = """
 import sys
 from bot.player import Choice, Player
-from engine.moves import PASS
+from engine.rules.moves import PASS
 
 print("tilewire: this takes a while", file=sys.stderr)
 print("and this is for nobody", file=sys.stderr)

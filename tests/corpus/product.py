@@ -10,20 +10,20 @@ from bot.player import Budget, Choice, Observed, Player, Result, View
 from bot.players.champion import ChampionPlayer
 from bot.players.static import StaticPlayer
 from engine.endgame import EndgameSolver
-from engine.game import Game
-from engine.inference import Inference
-from engine.moves import Move, Place
+from engine.inference.inference import Inference
+from engine.movegen.move_codec import unpack
 from engine.notation import format_move, write_cgp
-from engine.packing import unpack
-from engine.position import Board, Position
 from engine.preendgame import PreEndgame
-from engine.rules import Rules, standard_rules
-from engine.selfplay import StaticGames, play_static_games
-from engine.simulation import Simulation
+from engine.rules.game import Game
+from engine.rules.moves import Move, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules, standard_rules
+from engine.simulation.selfplay import StaticGames, play_static_games
+from engine.simulation.simulation import Simulation
+from harness.arbiter.table import Effects, Table
+from harness.arbiter.views import Recipient
 from harness.cli import COMMANDS, command_line, main
-from harness.in_process import play_game
-from harness.table import Effects, Table
-from harness.views import Recipient
+from harness.lab.in_process import play_game
 from lexicons.alphabet import load_distribution
 from lexicons.klv import read_klv, write_klv
 from lexicons.kwg import read_kwg

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from e2e.processes import Server
 
-from engine.generate import legal_moves
-from engine.moves import Place
+from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
-from engine.rules import Rules, standard_rules
-from harness.journal import Journal
-from harness.records import Ended, Turn
+from engine.rules.moves import Place
+from engine.rules.rules import Rules, standard_rules
+from harness.arbiter.journal import Journal
+from harness.arbiter.records import Ended, Turn
 from lexicons.alphabet import BLANK
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import ChannelClosed, now_ms

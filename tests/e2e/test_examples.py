@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from e2e.processes import EXAMPLES, Server, run_command, run_example, serving
 
-from engine.moves import Place
 from engine.notation.move_text import parse_move
-from engine.position import Board
-from engine.rules import score_play, standard_rules
+from engine.rules.moves import Place
+from engine.rules.position import Board
+from engine.rules.rules import score_play, standard_rules
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import load_lexicon
 

@@ -18,9 +18,9 @@ import pytest
 from e2e.processes import COMMAND, PATIENCE_S, Server, run_command, serving
 
 from engine.notation import read_gcg, replay
-from engine.rules import standard_rules
-from harness.journal import Journal
-from harness.results import read_results
+from engine.rules.rules import standard_rules
+from harness.arbiter.journal import Journal
+from harness.matches.results import read_results
 from protocol.channel import now_ms
 
 KEYS = """a b games wins losses ties mean_score opponent_mean_score mean_spread spread_ci95 p_value

@@ -11,7 +11,7 @@ from typing import Any
 
 from e2e.processes import Server, serving
 
-from harness.bench.client import Client
+from harness.lab.bench.client import Client
 from protocol.messages import YourTurn
 
 

@@ -13,11 +13,11 @@ from rollout_positions import scowl
 
 from engine.endgame import EndgameSolver, Solution, least_memory
 from engine.endgame.minimax import Minimax
-from engine.generate import legal_moves
-from engine.moves import PASS, Exchange
-from engine.position import Board, Position, Rack
-from engine.rules import standard_rules
-from harness.late_positions import (
+from engine.movegen.generator import legal_moves
+from engine.rules.moves import PASS, Exchange
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import standard_rules
+from harness.lab.late_positions import (
     EMPTY_BAG,
     FEW_TILES,
     Wanted,

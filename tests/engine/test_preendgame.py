@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 from rollout_positions import scowl
 
-from engine.bag import Bag, DrawStream
 from engine.endgame import EndgameSolver
-from engine.game import Game
-from engine.generate import Generator, RankedMove
-from engine.moves import PASS, Exchange
-from engine.position import Board, Position, Rack
+from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame import MODELS, Model, Outcome, PreEndgame, likely_candidates
-from engine.preendgame.cases import list_cases, orders_of
-from engine.preendgame.deals import Deal, tiles_of
-from engine.rollouts import Belief
-from engine.rules import Rules, standard_rules
+from engine.preendgame.full_position import Deal, tiles_of
+from engine.preendgame.scenarios import list_cases, orders_of
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.moves import PASS, Exchange
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules, standard_rules
+from engine.simulation.rollout_input import Belief
 
 ENGLISH = standard_rules()
 SIZE = 3

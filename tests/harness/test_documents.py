@@ -18,11 +18,11 @@ from search_views import opening, unlimited, view_at
 from bot.player import Factory
 from bot.registry import _HOUSE, SeatError, create_player, load_factory
 from bot.seat_text import parse_seat
-from engine.tracking import DOUBT
+from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
 from harness.cli import command_line
-from harness.experiments.full_knowledge import FullKnowledgePlayer
-from harness.experiments.games import FULL_KNOWLEDGE
+from harness.lab.studies.full_knowledge import FullKnowledgePlayer
+from harness.lab.studies.games import FULL_KNOWLEDGE
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDERS = ("", "docs/**/", "examples/", "lexicons/**/", "protocol/**/")

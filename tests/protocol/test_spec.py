@@ -17,8 +17,8 @@ from msgspec import inspect
 
 import protocol.messages
 import protocol.parts
-from engine.bag import Bag, DrawStream, commitment
-from engine.rules import standard_rules
+from engine.rules.bag import Bag, DrawStream, commitment
+from engine.rules.rules import standard_rules
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.conversation import _TABLE, Side, State
 from protocol.messages import MESSAGES, Info
@@ -233,7 +233,9 @@ def illegal_codes(path: str) -> set[str]:
 
 def test_every_reason_to_refuse_a_move_is_listed() -> None:
     listed = codes_under("Why a move is `refused`")
-    assert listed == illegal_codes("engine/rules.py") | illegal_codes("harness/scorebook.py")
+    assert listed == illegal_codes("engine/rules/rules.py") | illegal_codes(
+        "harness/arbiter/scorebook.py"
+    )
 
 
 def test_every_outcome_is_listed() -> None:

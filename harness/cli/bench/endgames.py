@@ -6,15 +6,15 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from ... import figures
-from ..failing import CommandFailed
-from ..long_runs import check_cores, show_rows
-from ..options import Duration, ThreadsOption, check_counts, check_durations
-from ..position_runs import PositionRun, Records, check_memory
-from ..solving import USUAL_MEMORY, Memory
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.long_runs import check_cores, show_rows
+from harness.cli.options import Duration, ThreadsOption, check_counts, check_durations
+from harness.cli.position_runs import PositionRun, Records, check_memory
+from harness.cli.solving import USUAL_MEMORY, Memory
 
 if TYPE_CHECKING:
-    from ...bench.endgame_check import CheckRow
+    from harness.lab.bench.endgame_check import CheckRow
 
 __all__ = ["endgame", "endgame_check"]
 
@@ -40,7 +40,7 @@ def endgame(
     check_counts(positions=positions, threads=threads)
     check_durations(time=time)
     check_cores(solving.workers, threads)
-    from ...bench.endgame import Proving, endgame_summary, proven_in
+    from harness.lab.bench.endgame import Proving, endgame_summary, proven_in
 
     field = solving.field()
     check_memory(memory, threads)
@@ -80,7 +80,7 @@ def endgame_check(
     check_counts(nodes=nodes)
     if min(small, real) < 0 or not small + real:
         raise CommandFailed(f"--small {small} --real {real}: there is at least one endgame")
-    from ...bench.endgame_check import Checking, check_rows, checked, differences
+    from harness.lab.bench.endgame_check import Checking, check_rows, checked, differences
 
     field = solving.field()
     wrong = 0

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ...figures import figure_rows, number, share, table
-from ..failing import CommandFailed
-from ..field import load_chances
-from ..long_runs import with_error
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_chances
+from harness.cli.long_runs import with_error
+from harness.figures import figure_rows, number, share, table
+
 from .playing import Playing
 
 if TYPE_CHECKING:
-    from ...bench.selfplay import Bench
-    from ...field import Field
+    from harness.lab.bench.selfplay import Bench
+    from harness.lab.study_context import Field
 
 __all__ = ["adjustments", "generate", "infer", "selfplay", "sim"]
 
@@ -28,7 +29,7 @@ def selfplay(*, games: int = 2_000, playing: Playing | None = None) -> None:
         games: How many.
         playing: With what.
     """
-    from ...bench.selfplay import measure_selfplay
+    from harness.lab.bench.selfplay import measure_selfplay
 
     playing = playing or Playing()
     _print(playing.measure(measure_selfplay, games), as_json=playing.json_)
@@ -41,7 +42,7 @@ def generate(*, games: int = 200, playing: Playing | None = None) -> None:
         games: Whose positions; each thread has some of its own.
         playing: With what.
     """
-    from ...bench.selfplay import measure_generation
+    from harness.lab.bench.selfplay import measure_generation
 
     playing = playing or Playing()
     _print(playing.measure(measure_generation, games), as_json=playing.json_)
@@ -69,7 +70,7 @@ def sim(
     playing = playing or Playing()
     if stages and position is not None:
         raise CommandFailed("--stages has positions of its own; leave --position out")
-    from ...bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
+    from harness.lab.bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
 
     def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
         depths = (2, 4) if plies is None else (plies,)
@@ -88,7 +89,7 @@ def infer(*, plays: int = 20, playing: Playing | None = None) -> None:
         plays: How many of each.
         playing: With what; in one thread.
     """
-    from ...bench.infer import measure_infer
+    from harness.lab.bench.infer import measure_infer
 
     playing = playing or Playing()
     try:
@@ -127,7 +128,7 @@ def adjustments(*, games: int = 20_000, playing: Playing | None = None) -> None:
         games: How many for each, in pairs with the same draws.
         playing: With what.
     """
-    from ...bench.adjustments import measure_adjustments
+    from harness.lab.bench.adjustments import measure_adjustments
 
     playing = playing or Playing()
     found = playing.measure(measure_adjustments, games)

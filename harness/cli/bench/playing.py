@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cyclopts import Parameter
 
-from ..failing import CommandFailed
-from ..field import load_field
-from ..options import (
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_field
+from harness.cli.options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
@@ -21,7 +21,7 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
-    from ...field import Field
+    from harness.lab.study_context import Field
 
 __all__ = ["SYNTHETIC", "Playing"]
 
@@ -54,9 +54,8 @@ class Playing:
     def field(self) -> Field:
         """Load it, or fail with a sentence."""
         lexicon = load_words(self.lexicon)
+        from harness.lab.bench.selfplay import sample_words
         from lexicons.tables import FORMULA
-
-        from ...bench.selfplay import sample_words
 
         if self.words is not None:
             try:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ...figures import duration, figure_rows, number, share, table
-from ..failing import CommandFailed
-from ..options import Duration, JsonOption, check_counts, equip, log_to_stderr, say
+from harness.cli.failing import CommandFailed
+from harness.cli.options import Duration, JsonOption, check_counts, equip, log_to_stderr, say
+from harness.figures import duration, figure_rows, number, share, table
+
 from .playing import SYNTHETIC, Playing
 
 if TYPE_CHECKING:
-    from ...bench.deadlines import DeadlineBench
+    from harness.lab.bench.deadlines import DeadlineBench
 
 __all__ = ["deadlines", "faults", "server", "siu"]
 
@@ -28,8 +29,8 @@ def faults(*, json_: JsonOption = False) -> None:
     Args:
         json_: Print one JSON object.
     """
-    from ...bench.engines import call_engine_faults
-    from ...bench.faults import call_faults
+    from harness.lab.bench.engines import call_engine_faults
+    from harness.lab.bench.faults import call_faults
 
     log_to_stderr(verbose=False)
     calls = [*asyncio.run(call_faults()), *asyncio.run(call_engine_faults())]
@@ -59,8 +60,8 @@ def siu(
         seed: For how long each goes on.
         json_: Print one JSON object.
     """
-    from ...adapters.process import EngineFailed
-    from ...bench.siu import OURS, measure_siu
+    from harness.lab.bench.siu import OURS, measure_siu
+    from harness.seats.engines.process import EngineFailed
 
     check_counts(tries=tries)
     try:
@@ -92,7 +93,7 @@ def server(
         searching: Seats that search meanwhile.
         json_: Print one JSON object.
     """
-    from ...bench.load import measure_load
+    from harness.lab.bench.load import measure_load
 
     log_to_stderr(verbose=False)
     load = asyncio.run(measure_load(connections, rate, seconds, searching))
@@ -128,9 +129,8 @@ def deadlines(
             "a seat loads its words and tables by name; leave --words and --leaves synthetic out"
         )
     from bot.registry import SeatError
+    from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
     from protocol.channel import ChannelClosed
-
-    from ...bench.deadlines import Answer, Asking, ask_for_moves, summary
 
     log_to_stderr(verbose=False)
     given = equip(playing.lexicon, playing.leaves, playing.winprob, playing.threads)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ... import figures
-from ..failing import CommandFailed
-from ..field import load_field
-from ..long_runs import (
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_field
+from harness.cli.long_runs import (
     fill,
     going_on,
     sentences,
@@ -22,14 +22,14 @@ from ..long_runs import (
     telling,
     with_error,
 )
-from ..options import JsonOption, LexiconOption, check_counts, load_words, say
+from harness.cli.options import JsonOption, LexiconOption, check_counts, load_words, say
 
 if TYPE_CHECKING:
-    from ...experiments.calibration import BinRow, Calibration, LossRow
-    from ...experiments.games import Meeting
-    from ...experiments.record_file import Lines
-    from ...experiments.replayed_beliefs import Games
-    from ...experiments.styles import StyleRow
+    from harness.lab.studies.calibration import BinRow, Calibration, LossRow
+    from harness.lab.studies.games import Meeting
+    from harness.lab.studies.record_file import Lines
+    from harness.lab.studies.replayed_beliefs import Games
+    from harness.lab.studies.styles import StyleRow
 
 __all__ = ["calibration", "styles"]
 
@@ -57,8 +57,7 @@ class _Watching:
         """Say who plays with what, or fail with a sentence."""
         from bot.registry import create_player, load_factory
         from bot.seat_text import parse_seat
-
-        from ...experiments.games import Meeting
+        from harness.lab.studies.games import Meeting
 
         check_counts(racks=self.racks, workers=self.workers)
         field = load_field(load_words(self.lexicon))
@@ -113,8 +112,8 @@ def calibration(
     check_counts(positions=positions)
     if not 0 <= doubt <= 1:
         raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
-    from ...experiments.calibration import Calibration, bin_rows, loss_rows
-    from ...experiments.record_file import open_lines
+    from harness.lab.studies.calibration import Calibration, bin_rows, loss_rows
+    from harness.lab.studies.record_file import open_lines
 
     meeting = watching.meeting((seat, seat))
     asked = Calibration(meeting, _given_games(from_, meeting), watching.racks)
@@ -137,7 +136,7 @@ def calibration(
 
 
 def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
-    from ...experiments.replayed_beliefs import read_games
+    from harness.lab.studies.replayed_beliefs import read_games
 
     if path is None:
         return None
@@ -148,8 +147,8 @@ def _given_games(path: Path | None, meeting: Meeting) -> Games | None:
 def _calibrate(
     asked: Calibration, lines: Lines, positions: int, workers: int
 ) -> list[dict[str, Any]]:
-    from ...crew import open_crew
-    from ...experiments.calibration import calibrate
+    from harness.lab.studies.calibration import calibrate
+    from harness.lab.workers import open_crew
 
     with open_crew(workers, tell=say) as crew:
         records = calibrate(asked, lines, positions, crew, telling(positions, "positions"))
@@ -160,7 +159,7 @@ def _calibrate(
 
 
 def _draw(losses: Sequence[LossRow], bins: Sequence[BinRow], path: Path) -> None:
-    from ...experiments.calibration_plot import draw_calibration
+    from harness.lab.studies.calibration_plot import draw_calibration
 
     with sentences("--plot", path):
         draw_calibration(losses, bins, path)
@@ -188,9 +187,9 @@ def styles(
     watching = watching or _Watching()
     if games < 2 or games % 2:
         raise CommandFailed(f"--games {games}: they come in pairs")
-    from ...crew import open_crew
-    from ...experiments.record_file import open_lines
-    from ...experiments.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
+    from harness.lab.studies.record_file import open_lines
+    from harness.lab.studies.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
+    from harness.lab.workers import open_crew
 
     names = opponents.split(",")
     asked = [

@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ... import figures
-from ..failing import CommandFailed
-from ..field import load_field
-from ..long_runs import going_on, telling, with_error
-from ..options import (
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_field
+from harness.cli.long_runs import going_on, telling, with_error
+from harness.cli.options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
     ThreadsOption,
     load_words,
 )
+
 from .engine_table import COLUMNS, AgainstEngine
 
 if TYPE_CHECKING:
-    from ...experiments.duel import Duel, Judge
-    from ...field import Field
+    from harness.lab.studies.duel import Duel, Judge
+    from harness.lab.study_context import Field
 
 __all__ = ["cs221", "duel"]
 
@@ -71,7 +72,7 @@ def duel(
         playing: With what.
     """
     playing = playing or _Playing()
-    from ...experiments.duel import play_duel
+    from harness.lab.studies.duel import play_duel
 
     field = playing.field(None)
     judges = _judge(player, field), _judge(opponent, field)
@@ -125,9 +126,8 @@ def cs221(
         )
         return
     against.check_unused()
+    from harness.lab.studies.cs221 import measure_cs221, measure_sampling
     from lexicons.rack_features import leave_table, shipped_rack_weights
-
-    from ...experiments.cs221 import measure_cs221, measure_sampling
 
     field = playing.field(leaves)
     racks = leave_table(shipped_rack_weights(), field.rules.distribution)
@@ -146,10 +146,9 @@ def cs221(
 
 def _judge(name: str, field: Field) -> Judge:
     """Say what a player judges by."""
-    from engine.evaluation import PLAIN
+    from engine.movegen.evaluation import PLAIN
+    from harness.lab.studies.duel import Judge, greedy, static, vanilla
     from lexicons.rack_features import leave_table, shipped_rack_weights
-
-    from ...experiments.duel import Judge, greedy, static, vanilla
 
     if name == "greedy":
         return greedy(field.leaves)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bot.cores import usable_cores
-
-from ... import figures
-from ...clock import LOCAL_READY_MS
-from ..failing import CommandFailed
-from ..long_runs import going_on, sentences, telling, with_error
-from ..options import (
+from harness import figures
+from harness.arbiter.clock import LOCAL_READY_MS
+from harness.cli.failing import CommandFailed
+from harness.cli.long_runs import going_on, sentences, telling, with_error
+from harness.cli.options import (
     Duration,
     check_counts,
     check_durations,
@@ -29,9 +28,8 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
+    from harness.lab.studies.engine_table import EngineRow, EngineTable
     from protocol.parts import TimeControl
-
-    from ...experiments.engine_table import EngineRow, EngineTable
 
 __all__ = ["COLUMNS", "AgainstEngine"]
 
@@ -70,9 +68,9 @@ class AgainstEngine:
         as_json: bool,
     ) -> None:
         """Play what is missing and show all that there is, also when it is stopped."""
-        from ...experiments.engine_table import CHALLENGERS, EngineTable
-        from ...journal import JournalError
-        from ...match import MatchError
+        from harness.arbiter.journal import JournalError
+        from harness.lab.studies.engine_table import CHALLENGERS, EngineTable
+        from harness.matches.match import MatchError
 
         log_to_stderr(False)
         check_counts(games=games, threads=concurrency)
@@ -116,7 +114,7 @@ class AgainstEngine:
         )
 
     def _show(self, table: EngineTable, as_json: bool) -> None:
-        from ...experiments.engine_table import draw_differences
+        from harness.lab.studies.engine_table import draw_differences
 
         found = table.rows()
         if as_json:

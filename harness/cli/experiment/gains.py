@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ... import figures
-from ..failing import CommandFailed
-from ..field import load_chances, load_field
-from ..long_runs import (
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_chances, load_field
+from harness.cli.long_runs import (
     sentences,
     show_rows,
     stranger_checksum,
     with_error,
     work_through,
 )
-from ..options import JsonOption, LexiconOption, check_counts, load_words, say
+from harness.cli.options import JsonOption, LexiconOption, check_counts, load_words, say
 
 if TYPE_CHECKING:
-    from ...experiments.gains import GainRow, Gains
+    from harness.lab.studies.gains import GainRow, Gains
 
 __all__ = ["gains"]
 
@@ -63,7 +63,7 @@ def gains(
         json_: Print JSON, a list of rows.
     """
     check_counts(games=games, rollouts=rollouts, truth=truth, racks=racks, workers=workers)
-    from ...experiments.gains import gain_rows, gains_in
+    from harness.lab.studies.gains import gain_rows, gains_in
 
     asked = _asked(from_, lexicon, seat, (racks, rollouts, truth))
     there = asked.pairs()
@@ -92,9 +92,9 @@ def gains(
 
 def _asked(path: Path, lexicon: str, seat: str, counts: tuple[int, int, int]) -> Gains:
     """Load what is worked with, or fail with a sentence."""
-    from ...experiments.gains import Gains
-    from ...experiments.games import Meeting
-    from ...experiments.replayed_beliefs import read_games
+    from harness.lab.studies.gains import Gains
+    from harness.lab.studies.games import Meeting
+    from harness.lab.studies.replayed_beliefs import read_games
 
     field = load_field(load_words(lexicon))
     chances = load_chances(field, None)
@@ -151,7 +151,7 @@ def _row(row: GainRow) -> tuple[str, ...]:
 
 
 def _draw(rows: Sequence[GainRow], path: Path) -> None:
-    from ...experiments.plots import draw_gains
+    from harness.lab.studies.plots import draw_gains
 
     with sentences("--plot", path):
         draw_gains(rows, path)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from ... import figures
-from ..failing import CommandFailed
-from ..long_runs import check_cores, show_rows, with_error
-from ..options import Duration, check_counts, check_durations
-from ..position_runs import PositionRun, Records, check_memory
-from ..preendgame import ModelName
-from ..solving import USUAL_MEMORY, Memory
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.long_runs import check_cores, show_rows, with_error
+from harness.cli.options import Duration, check_counts, check_durations
+from harness.cli.position_runs import PositionRun, Records, check_memory
+from harness.cli.preendgame import ModelName
+from harness.cli.solving import USUAL_MEMORY, Memory
 
 if TYPE_CHECKING:
-    from ...experiments.late_games import LateRow, ThinkingRow
-    from ...experiments.played_out import PlayedOut
-    from ...experiments.preendings import PreEndingsRow
+    from harness.lab.studies.late_games import LateRow, ThinkingRow
+    from harness.lab.studies.played_out import PlayedOut
+    from harness.lab.studies.preendings import PreEndingsRow
 
 __all__ = ["endings", "late", "preendings"]
 
@@ -47,7 +47,7 @@ def endings(
     check_counts(positions=positions)
     check_durations(time=time)
     check_cores(solving.workers)
-    from ...experiments.played_out import PlayingOut, played_out, played_out_row
+    from harness.lab.studies.played_out import PlayingOut, played_out, played_out_row
 
     field = solving.field()
     check_memory(memory)
@@ -102,8 +102,7 @@ def preendings(
     check_cores(playing.workers)
     field = playing.field()
     from engine.preendgame import MOST_IN_BAG
-
-    from ...experiments.preendings import PreEndings, chosen_in, preendings_row
+    from harness.lab.studies.preendings import PreEndings, chosen_in, preendings_row
 
     if not 1 <= bag <= MOST_IN_BAG:
         raise CommandFailed(f"--bag {bag}: a pre-endgame has 1 to {MOST_IN_BAG} tiles in it")
@@ -158,7 +157,7 @@ def late(
     check_durations(clock=clock)
     check_cores(playing.workers)
     field = playing.field()
-    from ...experiments.late_games import (
+    from harness.lab.studies.late_games import (
         LateGames,
         late_games,
         late_row,

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ... import figures
-from ..failing import CommandFailed
-from ..field import load_field
-from ..long_runs import check_cores, going_on, sentences, telling, with_error
-from ..options import Duration, JsonOption, LeavesOption, LexiconOption, load_words
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_field
+from harness.cli.long_runs import check_cores, going_on, sentences, telling, with_error
+from harness.cli.options import Duration, JsonOption, LeavesOption, LexiconOption, load_words
 
 if TYPE_CHECKING:
-    from ...experiments.record_file import Lines
-    from ...experiments.richards_amir import Contest, Limit, Strength
+    from harness.lab.studies.record_file import Lines
+    from harness.lab.studies.richards_amir import Contest, Limit, Strength
 
 __all__ = ["baselines", "table1", "table2"]
 
@@ -54,7 +54,7 @@ class _Playing:
 
     def limit(self) -> Limit:
         """Say how long players search, or fail with a sentence."""
-        from ...experiments.richards_amir import Limit
+        from harness.lab.studies.richards_amir import Limit
 
         if self.time is not None and self.iterations is not None:
             raise CommandFailed("--time or --iterations ends a search, not both")
@@ -69,8 +69,8 @@ class _Playing:
             contests: who meets whom.
             all_there: count games of the file beyond those that were asked for.
         """
-        from ...crew import open_crew
-        from ...experiments.games import Meeting, open_games, play_missing
+        from harness.lab.studies.games import Meeting, open_games, play_missing
+        from harness.lab.workers import open_crew
 
         field = load_field(load_words(self.lexicon), self.leaves)
         leaves = None if self.leaves is None else field.leaves
@@ -90,8 +90,8 @@ class _Playing:
             self._show(contests, lines, most)
 
     def _show(self, contests: Sequence[Contest], lines: Lines, most: int | None) -> None:
-        from ...experiments.games import games_of
-        from ...experiments.richards_amir import strength_of
+        from harness.lab.studies.games import games_of
+        from harness.lab.studies.richards_amir import strength_of
 
         found = [strength_of(one, games_of(lines, one.seats).records[:most]) for one in contests]
         if self.json_:
@@ -111,7 +111,7 @@ def table1(*, playing: _Playing | None = None) -> None:
         playing: With what.
     """
     playing = playing or _Playing()
-    from ...experiments.richards_amir import Contest
+    from harness.lab.studies.richards_amir import Contest
 
     playing.play([Contest.table1(playing.limit())])
 
@@ -129,7 +129,7 @@ def table2(
         playing: With what.
     """
     playing = playing or _Playing()
-    from ...experiments.richards_amir import Contest
+    from harness.lab.studies.richards_amir import Contest
 
     playing.play([Contest.table2(playing.limit(), memory, model)])
 
@@ -144,7 +144,7 @@ def baselines(*, playing: _Playing | None = None) -> None:
         playing: With what.
     """
     playing = playing or _Playing()
-    from ...experiments.richards_amir import Contest
+    from harness.lab.studies.richards_amir import Contest
 
     playing.play(Contest.baselines(playing.limit()), all_there=True)
 
@@ -196,7 +196,7 @@ def _rows(one: Strength) -> list[tuple[str, ...]]:
 
 
 def _draw(found: Sequence[Strength], path: Path) -> None:
-    from ...experiments.plots import draw_strengths
+    from harness.lab.studies.plots import draw_strengths
 
     with sentences("--plot", path):
         draw_strengths(found, path)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
-from ... import figures
-from ..failing import CommandFailed
-from ..field import load_chances, load_field
-from ..long_runs import check_cores, show_rows, with_error, work_through
-from ..options import (
+from harness import figures
+from harness.cli.failing import CommandFailed
+from harness.cli.field import load_chances, load_field
+from harness.cli.long_runs import check_cores, show_rows, with_error, work_through
+from harness.cli.options import (
     Duration,
     JsonOption,
     LeavesOption,
@@ -26,9 +26,9 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
-    from ...experiments.coverage import CoverageRow
-    from ...experiments.regret import RegretRow
-    from ...experiments.searches import Ground
+    from harness.lab.studies.coverage import CoverageRow
+    from harness.lab.studies.regret import RegretRow
+    from harness.lab.studies.searches import Ground
 
 __all__ = ["coverage", "regret"]
 
@@ -58,7 +58,7 @@ class _Searching:
     def ground(self) -> Ground:
         """Load what is searched with, or fail with a sentence."""
         check_counts(candidates=self.candidates, plies=self.plies, workers=self.workers)
-        from ...experiments.searches import Ground
+        from harness.lab.studies.searches import Ground
 
         field = load_field(load_words(self.lexicon), self.leaves, self.winprob)
         chances = load_chances(field, self.winprob)
@@ -99,7 +99,7 @@ def regret(
     check_cores(searching.workers)
     named, times_ms = _rules(rules), tuple(map(_milliseconds, times.split(",")))
     check_durations(reference=reference)
-    from ...experiments.regret import Question, regret_rows, regrets_in
+    from harness.lab.studies.regret import Question, regret_rows, regrets_in
 
     ground = searching.ground()
     settings = {
@@ -149,7 +149,7 @@ def coverage(
     searching = searching or _Searching()
     check_counts(positions=positions, rollouts=rollouts, times=times)
     named = _rules(rules)
-    from ...experiments.coverage import Comparison, coverage_rows, covered_in
+    from harness.lab.studies.coverage import Comparison, coverage_rows, covered_in
 
     ground = searching.ground()
     settings = {
@@ -181,7 +181,7 @@ def coverage(
 
 
 def _rules(text: str) -> tuple[str, ...]:
-    from engine.allocation import RULES
+    from engine.simulation.sampling import RULES
 
     named = tuple(text.split(","))
     for one in named:

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from rollout_positions import scowl
 from small_games import Words, lexicon_of, small_games
 
-from engine.generate import Generator
 from engine.kernels.board import NO_CROSSING, SQUARE, clear_board, new_board, set_up, undo_to
 from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
-from engine.kernels.slots import SLOT, SLOTS, SLOTS_A_LINE, update_slots
-from engine.moves import Place
-from engine.packing import unpack
-from engine.position import Board, Position
-from engine.rules import Rules, standard_rules
-from engine.selfplay import play_static_games
+from engine.kernels.shadow_slots import SLOT, SLOTS, SLOTS_A_LINE, update_slots
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules, standard_rules
+from engine.simulation.selfplay import play_static_games
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.leaves import synthetic_leaves

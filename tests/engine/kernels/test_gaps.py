@@ -10,16 +10,16 @@ import pytest
 from inference_reference import SlowJudge, tiles_of
 from rollout_positions import RULES, late_position, leaves, position_of, scowl
 
-from engine.evaluation import PLAIN, Evaluation
-from engine.gaps import Play
-from engine.generate import Generator
+from engine.inference.equity_loss import Play
 from engine.kernels.board import set_up
-from engine.kernels.gaps import Book, Order, begin_gaps, copy_book, find_gaps
-from engine.moves import PASS, Place
+from engine.kernels.equity_loss import Book, Order, begin_gaps, copy_book, find_gaps
+from engine.movegen.evaluation import PLAIN, Evaluation
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import pack
 from engine.notation.move_text import parse_move
-from engine.packing import pack
-from engine.position import Position, Rack, bag_count, unseen
-from engine.rules import score_play
+from engine.rules.moves import PASS, Place
+from engine.rules.position import Position, Rack, bag_count, unseen
+from engine.rules.rules import score_play
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 

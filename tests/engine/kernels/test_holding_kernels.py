@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from inference_reference import physical_racks, tiles_of, without
 
-from engine.holding import Kept, all_parts, count_parts, drawn_racks, priors_of
-from engine.kernels.holding import list_parts
-from engine.position import Rack
-from engine.rules import standard_rules
+from engine.inference.leave_prior import Kept, all_parts, count_parts, drawn_racks, priors_of
+from engine.kernels.leave_prior import list_parts
+from engine.rules.position import Rack
+from engine.rules.rules import standard_rules
 
 ENGLISH = standard_rules().distribution.counts
 COUNTS = (1, 3, 2, 0, 4, 1)

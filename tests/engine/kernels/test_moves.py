@@ -23,10 +23,10 @@ from engine.kernels.moves import (
     tile_count,
     where_packed,
 )
-from engine.moves import PASS, Direction, Exchange, Place
-from engine.packing import unpack
-from engine.position import Board
-from engine.rules import standard_rules
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.position import Board
+from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.layout import MAX_SIDE

@@ -23,12 +23,12 @@ import pytest
 from positions import game_positions
 from rollout_positions import leaves, scowl
 
-from engine.evaluation import STANDARD
-from engine.generate import Generator, legal_moves
-from engine.moves import PASS, Exchange, Place
+from engine.movegen.evaluation import STANDARD
+from engine.movegen.generator import Generator, legal_moves
 from engine.notation import format_move, read_cgp, write_cgp
-from engine.position import Position, bag_count
-from engine.rules import standard_rules
+from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK
 
 RECORDED = Path(__file__).with_name("recorded.json")

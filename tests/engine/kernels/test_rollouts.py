@@ -22,11 +22,11 @@ from rollout_positions import (
 from rollout_reference import Rollout, SlowRollouts
 from scipy.stats import chisquare, hypergeom
 
-from engine.generate import RankedMove
-from engine.moves import PASS, Exchange, Place
-from engine.position import Position, unseen
-from engine.rollouts import TO_THE_END, Belief
-from engine.simulation import Simulation
+from engine.movegen.generator import RankedMove
+from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.position import Position, unseen
+from engine.simulation.rollout_input import TO_THE_END, Belief
+from engine.simulation.simulation import Simulation
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
 SAMPLES = 12

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.position import Board
-from engine.rules import Rules, standard_rules
+from engine.rules.position import Board
+from engine.rules.rules import Rules, standard_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.moves import Direction, Place
 from engine.notation import Cgp, NotationError, read_cgp, write_cgp
-from engine.position import Board, Position
-from engine.rules import IllegalMove, Rules, score_play
+from engine.rules.moves import Direction, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import IllegalMove, Rules, score_play
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
 EMPTY_ROWS = ["15"] * 15

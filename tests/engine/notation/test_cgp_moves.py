@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.notation import (
     CgpMove,
     NotationError,
@@ -16,8 +15,9 @@ from engine.notation import (
     parse_cgp_move,
     parse_cgp_rack,
 )
-from engine.position import Board
-from engine.rules import Rules
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
+from engine.rules.position import Board
+from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK_FLAG
 
 Lay = Callable[..., Board]
@@ -121,7 +121,7 @@ def test_a_word_off_the_board_is_not_written(rules: Rules, lay: Lay) -> None:
 
 @given(st.text("8Dexpasrckphony.?AB[]0 é", max_size=20))
 def test_any_text_is_a_move_or_a_sentence(text: str) -> None:
-    from engine.rules import standard_rules
+    from engine.rules.rules import standard_rules
 
     rules = standard_rules()
     board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet

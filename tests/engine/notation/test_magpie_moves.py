@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from engine.moves import PASS, Exchange, Move
 from engine.notation import (
     MagpieMove,
     NotationError,
@@ -17,7 +16,8 @@ from engine.notation import (
     parse_move,
     read_cgp,
 )
-from engine.rules import standard_rules
+from engine.rules.moves import PASS, Exchange, Move
+from engine.rules.rules import standard_rules
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.notation import (
     NotationError,
     format_exchange_count,
@@ -19,8 +18,9 @@ from engine.notation import (
     parse_move,
     parse_square,
 )
-from engine.position import Board
-from engine.rules import Rules
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
+from engine.rules.position import Board
+from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK_FLAG, Alphabet
 
 Lay = Callable[..., Board]

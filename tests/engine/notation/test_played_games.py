@@ -7,10 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.bag import Bag, DrawStream
-from engine.game import Game
-from engine.generate import legal_moves
-from engine.moves import Exchange, Move, Pass, Place
+from engine.movegen.generator import legal_moves
 from engine.notation import (
     EventKind,
     format_move,
@@ -22,7 +19,10 @@ from engine.notation import (
     write_cgp,
     write_gcg,
 )
-from engine.rules import Rules
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.rules import Rules
 from lexicons.build import build_word_graph
 from lexicons.store import Lexicon
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.moves import PASS, Direction, Exchange, Place
 from engine.notation import EventKind, GcgError, GcgGame, Replay, format_move, read_gcg, replay
-from engine.rules import Rules
+from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.rules import Rules
 
 HEADER = "#player1 anna\n#player2 bert\n"
 

@@ -1,0 +1,1 @@
+"""One position searched inside a time budget."""

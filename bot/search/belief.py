@@ -1,0 +1,288 @@
+"""What a player believes of its opponent in a game: told of turns, asked when it is to move.
+
+Turns are noted as they are seen, which takes no time, and taken in when the player is on turn: on
+its own clock, for so long as it is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from bot.player import Believed, ExchangedCount, Observed, View
+from engine.inference.inference import MOST_LISTED, Inference, Judges, Play, Posterior
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import Style
+from engine.inference.rack_filter import DOUBT, Tracker
+from engine.inference.rack_forecast import bingo_chance, tile_chances
+from engine.rules.moves import Exchange, Pass, Place
+from engine.rules.position import Position, Rack
+from engine.rules.rules import rack_tiles
+from engine.simulation.rollout_input import Belief
+from lexicons.tables import leaves_for
+
+__all__ = ["Effort", "Opponent", "look_until"]
+
+FIRST_RACKS = 32
+SLICE_MS = 5.0
+LISTED_A_MS = 600
+"""Leaves that may be listed for each millisecond that there is."""
+_LISTED_A_RACK = 20  # that may be looked at
+_BINGO_SAMPLES = 200
+_TIME_FOR_BINGOS_MS = 100.0  # there is none below it
+TOP = 20
+"""Leaves that are told."""
+_MOST_NOTED = 500  # characters
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is done for a belief."""
+
+    ms: float | None = None
+    """For so long at most, or …"""
+    racks: int = 0
+    """… so many racks of each play."""
+
+    @property
+    def most_listed(self) -> int:
+        """More leaves than that are drawn and not listed."""
+        if self.ms is None:
+            return min(MOST_LISTED, _LISTED_A_RACK * self.racks)
+        return min(MOST_LISTED, int(self.ms * LISTED_A_MS))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """We drew tiles, when so many of each were unseen."""
+
+    tiles: Rack
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The opponent made a play."""
+
+    play: Play
+    counts: tuple[int, ...]
+    """How many of each tile he may have had."""
+    given_back: Rack
+    """Tiles that we gave back after he drew, which he may draw next."""
+    seq: int
+
+    @property
+    def left(self) -> npt.NDArray[np.int64]:
+        """How many of each tile are unseen after it."""
+        shown, back = (
+            np.bincount(np.array(one, np.int64), minlength=len(self.counts))
+            for one in (self.play.tiles, self.given_back)
+        )
+        return np.array(self.counts, np.int64) - shown + back
+
+
+@dataclass(frozen=True)
+class _Revealed:
+    """The opponent made a play with a rack that was known."""
+
+    position: Position
+    move: Place | Pass
+
+
+def _with_his_rack(view: View) -> Position:
+    """Give the position with what is unseen, all of which he has, on his rack."""
+    his = tuple(Counter(dict(enumerate(view.unseen))).elements())
+    own = view.position.racks[view.seat]
+    racks = (his, own) if view.opponent == 0 else (own, his)
+    return replace(view.position, racks=racks, on_turn=view.opponent)
+
+
+class Opponent:
+    """Follows the opponent of one game.
+
+    Args:
+        view: the game as it begins, or where it is taken up.
+        style: what kind of player he is thought to be.
+        remembers: whether more than his last play counts.
+        learns: whether his plays tell what kind of player he is.
+        clock: in seconds.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        style: Style,
+        *,
+        remembers: bool = True,
+        learns: bool = True,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        leaves = view.leaves or leaves_for(view.rules.distribution)
+        judges = Judges(view.lexicon, view.rules, leaves)
+        self.tracker = Tracker(judges, style, remembers=remembers, learns=learns)
+        self.told: Believed | None = None
+        """What the last play told."""
+        self._before = view
+        self._returned: Rack = ()  # what we gave back in our last turn
+        self._news: list[_Drawn | _Seen | _Revealed] = []
+        self._clock = clock
+
+    # --- what happens -----------------------------------------------------------------------------
+
+    def observe(self, view: View, play: Observed) -> None:
+        """Note a turn; ``view`` is after it."""
+        before, self._before = self._before, view
+        if not before.rack:  # taken up in mid-game: nothing is known of what we held
+            return
+        if play.seat == view.seat:
+            self._note_own(before, view, play)
+        else:
+            self._note_his(before, play)
+
+    def _note_own(self, before: View, view: View, play: Observed) -> None:
+        used: Rack = ()
+        match play.move:
+            case Place(placed=placed):
+                used = rack_tiles(placed)
+            case Exchange(tiles=tiles):
+                used = tiles
+        drawn = Counter(view.rack) - (Counter(before.rack) - Counter(used))
+        self._returned = used if isinstance(play.move, Exchange) else ()
+        if drawn:
+            self._news.append(_Drawn(tuple(drawn.elements()), before.unseen))
+
+    def _note_his(self, before: View, play: Observed) -> None:
+        if isinstance(play.move, ExchangedCount):
+            move: Place | Pass | int = play.move.count
+        elif isinstance(play.move, Exchange):
+            move = len(play.move.tiles)
+        else:
+            move = play.move
+        back = Counter(self._returned)
+        counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
+        held = sum(before.unseen) - before.bag
+        if not 0 < held <= before.rules.rack_size:
+            self._lose_track(f"he can't have {held} tiles")
+            return
+        if not before.bag:
+            if not isinstance(move, int):
+                self._news.append(_Revealed(_with_his_rack(before), move))
+            return
+        seen = Play(before.position.board, move, play.score, held, before.bag)
+        self._news.append(_Seen(seen, counts, self._returned, play.seq))
+
+    # --- what it tells ----------------------------------------------------------------------------
+
+    def think(self, effort: Effort) -> None:
+        """Take in all that was noted; what makes no sense is forgotten, and said in ``told``."""
+        news, self._news = self._news, []
+        end = None if effort.ms is None else self._clock() + effort.ms / 1_000
+        plays = sum(isinstance(one, _Seen) for one in news)
+        for one in news:
+            try:
+                if isinstance(one, _Drawn):
+                    self.tracker.drew(one.tiles, one.counts)
+                elif isinstance(one, _Revealed):
+                    self.tracker.revealed(one.position, one.move)
+                    self.told = Believed(note="the bag is empty", style=self._style())
+                else:
+                    began = self._clock()
+                    until = None if end is None else began + (end - began) / plays
+                    self._take_in(one, effort, began, until)
+                    plays -= 1
+            except ValueError as error:
+                self._lose_track(str(error))
+
+    def _take_in(self, seen: _Seen, effort: Effort, began: float, until: float | None) -> None:
+        inference = self.tracker.watch(
+            seen.play, seen.counts, seed=seen.seq, most_listed=effort.most_listed
+        )
+        if until is None:
+            inference.advance(effort.racks)
+        else:
+            look_until(inference, until, self._clock)
+        found = self.tracker.conclude(inference)
+        self.told = self._believed(found, seen, self._clock() - began)
+        if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
+            self.told = replace(self.told, bingo=self._bingo(seen))
+
+    def _lose_track(self, why: str) -> None:
+        """Begin again, and say why."""
+        self.tracker.forget()
+        self.told = Believed(note=f"nothing is known of his rack: {why}"[:_MOST_NOTED])
+
+    def _style(self) -> dict[str, float]:
+        """Say what kind of player he is, if that is learnt at all."""
+        return self.tracker.style.named() if self.tracker.learns else {}
+
+    def _believed(self, found: Posterior, seen: _Seen, seconds: float) -> Believed:
+        return Believed(
+            considered=found.considered,
+            surviving=found.surviving,
+            top=tuple(found.top(TOP)),
+            mass_top10=found.mass_of_top(10),
+            entropy_prior=found.entropy_prior,
+            entropy=found.entropy,
+            unseen=found.unseen,
+            effective=found.effective,
+            tiles=self._tile_chances(seen),
+            seconds=seconds,
+            note=found.note,
+            style=self._style(),
+        )
+
+    def _tile_chances(self, seen: _Seen) -> list[float]:
+        """Say how likely each tile is on his rack, what is doubted being any rack."""
+        kept, left, drawn = self.tracker.kept, seen.left.tolist(), self._drawn(seen)
+        known = tile_chances(kept, left, drawn)
+        random = tile_chances(Kept.nothing(), left, kept.size + drawn)
+        found: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
+        return found
+
+    def _bingo(self, seen: _Seen) -> float:
+        """Say how likely his static choice is a bingo on the board as it is now."""
+        kept, position = self.tracker.kept, self._before.position
+        own = position.racks[self._before.seat]
+        racks = ((), own) if self._before.opponent == 0 else (own, ())
+        his = replace(position, racks=racks, on_turn=self._before.opponent)
+        generator = self.tracker.judges["static"]
+        samples = bingo_chance(generator, his, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
+        return samples.chance
+
+    def _drawn(self, seen: _Seen) -> int:
+        """Count the tiles on his rack that are not among those he is thought to have kept."""
+        held = min(self._before.rules.rack_size, int(seen.left.sum()))
+        return max(held - self.tracker.kept.size, 0)
+
+    def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
+        """Give what simulations draw his rack from; None where nothing is hidden, or known."""
+        if not view.bag:
+            return None
+        # What was missed may have left what can't be; simulations take no such thing.
+        self.tracker.kept = self.tracker.kept.part_of(view.unseen) or Kept.nothing()
+        return self.tracker.belief(doubt)
+
+
+def look_until(
+    inference: Inference, end: float, clock: Callable[[], float] = time.perf_counter
+) -> None:
+    """Go on with an inference until a time, in slices by the speed of the last.
+
+    Args:
+        inference: what is worked out.
+        end: in seconds, by the clock.
+        clock: in seconds.
+    """
+    racks = FIRST_RACKS
+    while not inference.is_over and (now := clock()) < end:
+        done = inference.advance(racks)
+        took_ms = max((clock() - now) * 1_000, 0.001)
+        left_ms = (end - now) * 1_000 - took_ms
+        if not done:
+            return
+        racks = max(1, int(done / took_ms * min(SLICE_MS, max(left_ms, 0.1))))

@@ -1,0 +1,1 @@
+"""The process that a seat lives in: its connection, its games, its answers."""

@@ -1,0 +1,298 @@
+"""The bot's end of a conversation, on any channel: what arrives goes to its game, answers go out.
+
+``BotRunner`` lives as long as the bot; its connections come and go (``bot.seat.reconnect``), and so
+do its games (``bot.seat.game_registry``). The event loop does no heavy work, so that pings are
+answered while a search runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+
+from bot.equipment import Equipment
+from bot.player import Player
+from protocol.channel import Channel, ChannelClosed, now_ms
+from protocol.conversation import Side
+from protocol.errors import PeerError
+from protocol.messages import (
+    Error,
+    GameMessage,
+    GameOver,
+    Goodbye,
+    Hello,
+    Message,
+    Ping,
+    Pong,
+    Resume,
+    Seek,
+    Seeking,
+    Welcome,
+)
+from protocol.session import BotSession, FromArbiter
+
+from .game_registry import Games
+from .game_session import SeatGame
+
+__all__ = ["BotRunner", "TurnedAway"]
+
+log = structlog.get_logger(__name__)
+
+WELCOME_S = 10.0
+FLUSH_S = 1.0
+ERRORS_LIMIT = 20
+"""Messages of one connection that make no sense before it is given up."""
+
+
+class TurnedAway(Exception):
+    """The other side does not want us, and would not the next time either; says why."""
+
+
+class BotRunner:
+    """A bot: it says hello, gets ready for games, plays them.
+
+    Args:
+        name: what it says it is called.
+        make_player: makes a player, afresh for each game.
+        equipment: what it has to play with; by default what is embedded.
+        built_in: whether the player is built in.
+        seed: for the chance of its players; none: a fresh one for each game.
+        seek: what it asks a server for; none: it waits to be offered games.
+        enough: after so many games it says goodbye; none: it stays.
+        freeze: refuse compilation once a player is warm (for a process that does nothing else).
+        preload: awaited before the first game is set up.
+        clock: milliseconds, on the clock that arrivals are stamped with.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        make_player: Callable[[], Player],
+        *,
+        equipment: Equipment | None = None,
+        built_in: bool = False,
+        seed: int | None = None,
+        seek: Seek | None = None,
+        enough: int | None = None,
+        freeze: bool = False,
+        preload: Callable[[], Awaitable[None]] | None = None,
+        software: str | None = None,
+        clock: Callable[[], int] = now_ms,
+    ) -> None:
+        self.name = name
+        self.welcomes = 0
+        """Connections on which it was welcome."""
+        self._seek = seek
+        self._enough = enough
+        self._software = software
+        self._session = BotSession()
+        self._games = Games(
+            make_player,
+            equipment,
+            built_in=built_in,
+            seed=seed,
+            freeze=freeze,
+            preload=preload,
+            clock=clock,
+            say=self._say,
+            ask_again=self._ask_again,
+            complain=self._complain,
+            failed=self._fail,
+        )
+        self._channel: Channel | None = None
+        self._outbox: asyncio.Queue[Message] = asyncio.Queue()
+        self._failure: asyncio.Future[None] | None = None
+        self._sought = False
+        self._errors = 0
+
+    @property
+    def games(self) -> Mapping[str, SeatGame]:
+        """Those that are on."""
+        return self._games.on
+
+    @property
+    def finished(self) -> int:
+        """Games that have ended."""
+        return self._games.finished
+
+    # --- a connection ---------------------------------------------------------------------------
+
+    async def converse(self, channel: Channel) -> str:
+        """Speak on a channel until either side says goodbye; give the reason.
+
+        Raises:
+            ChannelClosed: the channel was lost; the games go on over another.
+            TurnedAway: the other side does not want us.
+            Exception: whatever the player's own code raises.
+        """
+        loop = asyncio.get_running_loop()
+        self._failure = self._failure or loop.create_future()
+        self._outbox, self._channel, self._errors = asyncio.Queue(), channel, 0
+        self._sought = False
+        writer = asyncio.create_task(_write(channel, self._outbox))
+        talk = asyncio.create_task(self._talk(channel))
+        try:
+            ends: set[asyncio.Future[Any]] = {talk, self._failure}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if self._failure.done():
+                self._failure.result()
+            return await talk
+        finally:
+            self._channel = None
+            talk.cancel()
+            writer.cancel()
+            await asyncio.gather(talk, writer, return_exceptions=True)
+            with contextlib.suppress(ChannelClosed):
+                await channel.close()
+
+    async def _talk(self, channel: Channel) -> str:
+        welcome = await self._greet(channel)
+        self.welcomes += 1
+        log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
+        for game in {*self.games, *welcome.games}:
+            self._ask_again(game)
+        self._seek_on(going_on=bool(self.games or welcome.games))
+        while self._enough is None or self.finished < self._enough:
+            content, at_ms = await channel.receive()
+            if isinstance(content, Goodbye):
+                return f"{channel.peer} says goodbye: {content.message}"
+            self._take(content, at_ms)
+        reason = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
+        self._wire(Goodbye(code="done", message=reason))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._outbox.join(), FLUSH_S)
+        return reason
+
+    async def _greet(self, channel: Channel) -> Welcome:
+        """Say hello, and wait for the welcome."""
+        self._wire(Hello(role="player", name=self.name, software=self._software))
+        try:
+            async with asyncio.timeout(WELCOME_S):
+                while True:
+                    content = (await channel.receive()).content
+                    match content:
+                        case Welcome():
+                            return content
+                        case Ping(id=number):
+                            self._wire(Pong(id=number))
+                        case Error(retry="later" | "reconnect", message=message):
+                            raise ChannelClosed(f"{channel.peer}: {message}")
+                        case Error(message=message) | Goodbye(message=message):
+                            raise TurnedAway(f"{channel.peer} turned us away: {message}")
+                        case _:
+                            raise TurnedAway(f"{channel.peer} did not answer hello with welcome")
+        except TimeoutError:
+            raise ChannelClosed(f"{channel.peer} does not answer") from None
+
+    def _seek_on(self, *, going_on: bool) -> None:
+        """Ask for games, once a connection, when no game of before is still going on."""
+        if self._seek is None or self._sought or going_on:
+            return
+        self._sought = True
+        left = self._seek.games - self.finished
+        if left > 0:
+            self._wire(Seek(opponent=self._seek.opponent, games=left))
+
+    # --- sending --------------------------------------------------------------------------------
+
+    def _wire(self, message: Message) -> None:
+        """Send a message, if there is a connection."""
+        if self._channel is not None:
+            self._outbox.put_nowait(message)
+
+    def _say(self, message: GameMessage) -> bool:
+        """Say something about a game; tell whether it may be said now.
+
+        Without a connection it is noted as said: a move goes out when it is asked for again.
+        """
+        conversation = self._session.games.get(message.game)
+        if conversation is None:
+            return False
+        try:
+            conversation.check(Side.BOT, message)
+        except PeerError:
+            return False
+        self._wire(self._session.send(message))
+        return True
+
+    def _ask_again(self, game: str) -> None:
+        """Ask for what was missed of a game, or for all of it."""
+        self._wire(self._session.send(Resume(game=game, seen=self._games.seen(game))))
+
+    # --- receiving ------------------------------------------------------------------------------
+
+    def _take(self, content: Message | PeerError, at_ms: int) -> None:
+        try:
+            if isinstance(content, PeerError):
+                raise content
+            self._dispatch(content, at_ms)
+        except PeerError as error:
+            self._complain(error)
+
+    def _dispatch(self, message: Message, at_ms: int) -> None:
+        match message:
+            case Error():
+                self._told_off(message)
+            case Seeking() | Welcome():
+                log.info("seeking", opponent=getattr(message, "opponent", None))
+            case _:
+                talk = self._session.small_talk(message)
+                event, replies = (
+                    (None, talk) if talk is not None else self._session.receive(message)
+                )
+                for reply in replies:
+                    self._wire(reply)
+                if event is not None:
+                    self._happen(event, at_ms)
+
+    def _complain(self, error: PeerError) -> None:
+        log.warning("not understood", code=error.code, why=error.reply.message)
+        self._errors += 1
+        self._wire(error.reply)
+        if self._errors >= ERRORS_LIMIT:
+            raise ChannelClosed(f"{self._errors} messages that make no sense, {error}")
+        if error.code == "bad_seq" and error.reply.game is not None:
+            self._ask_again(error.reply.game)
+
+    def _told_off(self, error: Error) -> None:
+        """The other side could not take something that we said."""
+        log.warning("error", code=error.code, message=error.message, game=error.game)
+        if error.game is not None:
+            if error.code == "unknown_game":
+                self._games.forget(error.game)
+                self._seek_on(going_on=bool(self.games))
+            return
+        if self._sought and not self.games:
+            if error.retry == "later":
+                raise ChannelClosed(error.message)
+            raise TurnedAway(error.message)
+
+    def _happen(self, event: FromArbiter, at_ms: int) -> None:
+        lag_ms = 0 if self._channel is None else self._channel.lag_ms
+        try:
+            self._games.happened(event, at_ms, lag_ms)
+        finally:  # a game is over, though what is said of its end may make no sense
+            if isinstance(event, GameOver):
+                self._seek_on(going_on=bool(self.games))
+
+    # --- the end --------------------------------------------------------------------------------
+
+    async def settle(self, timeout_s: float) -> None:
+        """Give the player of the last game a moment for what it does when a game is over."""
+        await self._games.settle(timeout_s)
+
+    def _fail(self, error: BaseException) -> None:
+        """Something went wrong beside the conversation: end it with that."""
+        if self._failure is not None and not self._failure.done():
+            self._failure.set_exception(error)
+
+
+async def _write(channel: Channel, outbox: asyncio.Queue[Message]) -> None:
+    with contextlib.suppress(ChannelClosed):  # whoever receives learns of it too
+        while True:
+            await channel.send(await outbox.get())
+            outbox.task_done()

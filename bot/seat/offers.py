@@ -1,0 +1,145 @@
+"""What a game that is offered is to be played with: names, made into rules, words and tables.
+
+The arbiter's names come from the other side of a connection, so they are taken as names of what is
+embedded, never as paths. A file can only be what the player was started with.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import lru_cache
+
+from bot.equipment import Equipment, Resources, Tables, load_tables
+from engine.rules.rules import Rules
+from lexicons.alphabet import TileDistribution, load_distribution
+from lexicons.layout import load_layout
+from lexicons.store import Lexicon, lexicon_names, load_lexicon
+from lexicons.tables import leaves_for
+from protocol.messages import NewGame
+from protocol.parts import RulesInPlay
+
+__all__ = ["Declined", "Library", "rules_in_play"]
+
+MAX_RACK = 7
+"""The move generator's limit."""
+
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
+
+
+class Declined(Exception):
+    """The game can't be played here; ``code`` is ``unknown_lexicon`` or ``unsupported_rules``."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@lru_cache(maxsize=8)
+def rules_in_play(rules: RulesInPlay) -> Rules:
+    """Make the engine's rules of what the wire says about them.
+
+    Raises:
+        Declined: with ``unsupported_rules``.
+    """
+    if not 1 <= rules.rack_size <= MAX_RACK:
+        raise Declined(
+            "unsupported_rules", f"racks of {rules.rack_size} tiles; 1 to {MAX_RACK} can be played"
+        )
+    if rules.exchange_minimum < 1 or rules.scoreless_limit < 1:
+        raise Declined(
+            "unsupported_rules",
+            f"exchange_minimum {rules.exchange_minimum} and scoreless_limit "
+            f"{rules.scoreless_limit}: both are 1 or more",
+        )
+    try:
+        for name in (rules.distribution, rules.layout):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name[:40]!r} is no name")
+        distribution, layout = load_distribution(rules.distribution), load_layout(rules.layout)
+    except (ValueError, OSError) as error:
+        raise Declined("unsupported_rules", str(error)) from None
+    return Rules(
+        distribution=distribution,
+        layout=layout,
+        rack_size=rules.rack_size,
+        bingo_bonus=rules.bingo_bonus,
+        exchange_minimum=rules.exchange_minimum,
+        scoreless_limit=rules.scoreless_limit,
+        challenge=rules.challenge,
+    )
+
+
+class Library:
+    """What a player has for its games: what it was started with, and the embedded lexicons.
+
+    Args:
+        equipment: what it was started with; by default an embedded lexicon and no tables.
+    """
+
+    def __init__(self, equipment: Equipment | None = None) -> None:
+        self._equipment = equipment or Equipment()
+
+    def preload(self) -> None:
+        """Load what it was started with, if that can be done; what is wrong shows later."""
+        distribution = rules_in_play(RulesInPlay()).distribution
+        with suppress(Declined, ValueError):
+            _ = _load(self._equipment.lexicon, distribution).word_map
+            if self._tables(distribution).leaves is None:
+                leaves_for(distribution)
+
+    def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
+        """Find what a game is played with; takes seconds where a list is used for the first time.
+
+        Raises:
+            Declined: with ``unknown_lexicon``, or with ``unsupported_rules`` where a table that
+                the player was started with can't be read for these tiles.
+        """
+        lexicon = self._lexicon_for(offer, rules)
+        leaves, win_probabilities = self._tables(rules.distribution)
+        own = self._equipment
+        return Resources(lexicon, leaves, win_probabilities, own.threads, own.ponder)
+
+    def _lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
+        """Find the words of a game.
+
+        A checksum decides, whatever the list is called; without one the name does.
+        """
+        own = _load(self._equipment.lexicon, rules.distribution)
+        if _is_meant(own, offer):
+            return own
+        if offer.lexicon in lexicon_names():
+            other = _load(offer.lexicon, rules.distribution)
+            if _is_meant(other, offer):
+                return other
+            own = other
+        raise Declined("unknown_lexicon", _difference(own, offer))
+
+    def _tables(self, distribution: TileDistribution) -> Tables:
+        try:
+            return load_tables(self._equipment, distribution)
+        except (ValueError, OSError) as error:
+            raise Declined("unsupported_rules", str(error)) from None
+
+
+def _is_meant(lexicon: Lexicon, offer: NewGame) -> bool:
+    if offer.lexicon_checksum is not None:
+        return lexicon.checksum == offer.lexicon_checksum
+    return lexicon.name == offer.lexicon
+
+
+def _difference(lexicon: Lexicon, offer: NewGame) -> str:
+    if lexicon.name != offer.lexicon:
+        return f"the lexicon {offer.lexicon[:40]!r} is not here; {lexicon.name!r} is"
+    return (
+        f"the lexicon {lexicon.name!r} has other words here: checksum {lexicon.checksum[:16]}… "
+        f"and not {(offer.lexicon_checksum or '')[:16]}…"
+    )
+
+
+@lru_cache(maxsize=4)
+def _load(name_or_path: str, distribution: TileDistribution) -> Lexicon:
+    try:
+        return load_lexicon(name_or_path, distribution)
+    except (ValueError, OSError) as error:
+        raise Declined("unknown_lexicon", str(error)) from None

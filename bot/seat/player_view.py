@@ -1,0 +1,224 @@
+"""What a player at the table knows of a game: messages in, ``View`` values out, without I/O.
+
+The arbiter tells each turn once. What was missed while the connection was lost comes with the
+offer that takes the game up again; whatever comes twice is taken once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.equipment import Resources
+from bot.player import ExchangedCount, Observed, Refusal, Result, View
+from engine.notation.cgp import read_cgp
+from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
+from engine.rules.moves import Move, Place
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules
+from protocol.errors import PeerError
+from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
+
+__all__ = ["MissedPlays", "Watched"]
+
+
+class MissedPlays(Exception):
+    """The arbiter is further on than what he told; the game has to be asked for again."""
+
+
+class Watched:
+    """One game from one seat.
+
+    Args:
+        offer: the arbiter's, new or taken up again; ``you`` is set.
+        rules: those of the offer.
+        resources: the words of the offer, and what else the player has.
+        seed: for the player's chance.
+
+    Text of the arbiter that makes no sense raises ``PeerError`` everywhere.
+    """
+
+    def __init__(self, offer: NewGame, rules: Rules, resources: Resources, seed: int) -> None:
+        assert offer.you is not None, "only who has a seat can play"
+        self.seat = offer.you
+        self._alphabet = rules.distribution.alphabet
+        self._sent: dict[tuple[int, int], Move] = {}
+        clocks = (offer.time.initial_ms, offer.time.initial_ms)
+        self.view = View(
+            game=offer.game,
+            seat=offer.you,
+            players=offer.players,
+            position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
+            bag=rules.distribution.total,
+            clocks=clocks,
+            time=offer.time,
+            rules=rules,
+            lexicon=resources.lexicon,
+            seed=seed,
+            leaves=resources.leaves,
+            win_probabilities=resources.win_probabilities,
+            threads=resources.threads,
+            opponent_style=offer.known_style,
+        )
+        self.opening: View | None = None
+        """The game at its beginning, once it has begun; taken up midway, without the rack."""
+        self._deadline_ms = 0  # of the turn, as the arbiter last said
+        self.news: list[tuple[View, Observed]] = []
+        """Turns with the game after each; whoever tells the player of them empties it."""
+
+    @property
+    def seen(self) -> int:
+        """The number of the last event that is known, -1 before the start."""
+        history = self.view.history
+        return history[-1].seq if history else -1 if self.opening is None else 0
+
+    def take_up(self, offer: NewGame) -> None:
+        """Take in an offer with the turns that it tells.
+
+        Raises:
+            MissedPlays: turns are missing in it; those before the gap are taken in.
+        """
+        if offer.seq == 0:
+            return
+        if self.opening is None:
+            self._begin()
+        for turn in offer.history:
+            self.played(turn)
+        if self.seen < offer.seq - 1:
+            raise MissedPlays(f"event {self.seen + 1} of game {offer.game} was not told")
+        if offer.rack is not None:
+            self._hold(offer.rack)
+        if offer.clocks is not None:
+            self.view = replace(self.view, clocks=offer.clocks)
+
+    def started(self, message: Started) -> None:
+        """The tiles are dealt."""
+        if message.rack is not None:
+            self._hold(message.rack)
+        self.view = replace(self.view, bag=message.bag, clocks=message.clocks)
+        self.opening = self.view
+
+    def _begin(self) -> None:
+        rules = self.view.rules
+        bag = max(0, rules.distribution.total - 2 * rules.rack_size)
+        self.view = self.opening = replace(self.view, bag=bag)
+
+    def played(self, message: Played) -> None:
+        """Take in a turn, unless it is known already.
+
+        Raises:
+            MissedPlays: an earlier one is missing.
+        """
+        if message.seq <= self.seen:
+            return
+        if message.seq != self.seen + 1:
+            raise MissedPlays(f"event {self.seen + 1} of game {message.game} was not told")
+        view = self.view
+        play = Observed(
+            seq=message.seq,
+            seat=message.seat,
+            move=self._move(message),
+            score=message.score,
+            scores=message.scores,
+            bag=message.bag,
+            think_ms=message.think_ms,
+        )
+        self._sent.clear()
+        self.view = replace(
+            view,
+            position=_after(view.position, play),
+            bag=message.bag,
+            clocks=message.clocks,
+            history=(*view.history, play),
+            refused=(),
+        )
+        if message.rack is not None:
+            self._hold(message.rack)
+        self.news.append((self.view, play))
+
+    def turn(self, message: YourTurn) -> None:
+        """Take in the position that the arbiter asks about; his word counts.
+
+        Where tries of ours were refused and the refusals lost on the way, they are made up for.
+        """
+        view = self.view
+        try:
+            read = read_cgp(message.position, view.rules).position
+        except NotationError as error:
+            raise PeerError("bad_message", f"in 'your_turn': {error}", game=message.game) from None
+        if self.seat == 1:
+            (mine, theirs), (own, other) = read.racks, read.scores
+            read = replace(read, racks=(theirs, mine), scores=(other, own), on_turn=1)
+        refused = view.refused
+        for attempt in range(len(refused) + 1, message.attempt):
+            lost = self._sent.get((message.seq, attempt))
+            if lost is not None:
+                refused = (*refused, Refusal(lost, "unknown", "refused; the reason was lost"))
+        self.view = replace(
+            view, position=read, bag=message.bag, clocks=message.clocks, refused=refused
+        )
+        self._deadline_ms = message.deadline_ms
+
+    def sent(self, seq: int, attempt: int, move: Move) -> None:
+        """Note a move that goes out."""
+        self._sent[seq, attempt] = move
+
+    def refused(self, message: Refused) -> Move | None:
+        """Take in a refusal; give the move that it is about, if it is known.
+
+        What the try has cost is off the clock by now.
+        """
+        clocks = list(self.view.clocks)
+        clocks[self.seat] -= max(0, self._deadline_ms - message.deadline_ms)
+        self._deadline_ms = message.deadline_ms
+        self.view = replace(self.view, clocks=(clocks[0], clocks[1]))
+        move = self._sent.get((message.seq, message.attempt))
+        if move is not None:
+            refusal = Refusal(move, message.code, message.message)
+            self.view = replace(self.view, refused=(*self.view.refused, refusal))
+        return move
+
+    def result(self, message: GameOver) -> Result:
+        """Put the end of the game in the engine's terms."""
+        first, second = message.racks
+        return Result(
+            outcome=message.outcome,
+            winner=message.winner,
+            scores=message.scores,
+            racks=(self._rack(first), self._rack(second)),
+            message=message.message,
+        )
+
+    # --- text -----------------------------------------------------------------------------------
+
+    def _hold(self, text: str) -> None:
+        rack = self._rack(text)
+        racks: tuple[Rack, Rack] = (rack, ()) if self.seat == 0 else ((), rack)
+        self.view = replace(self.view, position=replace(self.view.position, racks=racks))
+
+    def _rack(self, text: str) -> Rack:
+        try:
+            return tuple(sorted(self._alphabet.tiles(text)))
+        except ValueError as error:
+            raise self._fault(f"a rack: {error}") from None
+
+    def _move(self, message: Played) -> Move | ExchangedCount:
+        try:
+            if message.seat != self.seat and _shows_count(message.move):
+                return ExchangedCount(parse_exchange_count(message.move))
+            return parse_move(message.move, self.view.position.board, self._alphabet)
+        except NotationError as error:
+            raise self._fault(f"'played' {message.seq}: {error}") from None
+
+    def _fault(self, reason: str) -> PeerError:
+        return PeerError("bad_message", reason, game=self.view.game)
+
+
+def _shows_count(text: str) -> bool:
+    return text[:1] == "-" and text[1:].isdecimal()
+
+
+def _after(position: Position, play: Observed) -> Position:
+    board, scoreless = position.board, position.scoreless_turns + 1
+    if isinstance(play.move, Place):
+        board, scoreless = board.with_move(play.move), 0
+    return Position(board, position.racks, play.scores, 1 - play.seat, scoreless)

@@ -1,0 +1,281 @@
+"""The process that a seat lives in: ``python -m bot.seat.worker_main``.
+
+Over a pipe (``--pipe``) it speaks through what were its standard input and output when it started;
+these are put aside first, so that what a player prints goes to standard error and garbles nothing.
+Or it dials a server (``--connect``). Either way it ends when the conversation does, whatever its
+search threads are doing: no process stays behind.
+
+Exit status: 0 when the conversation ended as it should, 1 when the player's own code failed (the
+traceback is on standard error), 2 when the seat or the command makes no sense, 3 when the server
+could not be reached or would not have us.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .runtime import log_to_stderr, loop_factory, set_pipes_aside, software
+
+if TYPE_CHECKING:
+    from bot.equipment import Equipment
+    from bot.player import Factory
+    from bot.registry import SeatSpec
+    from protocol.channel import Channel
+
+__all__ = ["main"]
+
+TOKEN = "TILEWIRE_TOKEN"
+"""The environment variable with the bot's secret; arguments are for everybody to see."""
+
+SETTLE_S = 1.0
+NOTICE = "tilewire: "
+"""What a line on standard error begins with that the host may pass on to its user."""
+
+NICENESS = 5
+"""How far a seat's process stands back for its host, whose event loop keeps the time."""
+
+PR_SET_PDEATHSIG = 1
+
+
+class _Unusable(Exception):
+    """The command can't be carried out; says why."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a seat; never returns, since a busy search thread must not keep the process."""
+    options = _parser().parse_args(arguments)
+    if options.die_with_parent or options.pipe:
+        _die_with_parent()
+    pipe = None
+    if options.pipe:
+        pipe = set_pipes_aside()
+        with contextlib.suppress(OSError):
+            os.nice(NICENESS)
+    status = 1
+    try:
+        status = _run(options, pipe)
+    except KeyboardInterrupt:
+        status = 130
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        _leave(status, with_group=options.pipe or options.die_with_parent)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bot.seat.worker_main", description=__doc__)
+    parser.add_argument("--bot", required=True, metavar="SEAT", help="static, module:factory, …")
+    parser.add_argument("--lexicon", default="scowl", metavar="NAME_OR_PATH")
+    parser.add_argument(
+        "--leaves", metavar="NAME_OR_FILE", help="trained, formula, or a leave table (KLV2)"
+    )
+    parser.add_argument(
+        "--winprob", metavar="NAME_OR_FILE", help="trained, or a table of win probabilities (CSV)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="to search with at once")
+    parser.add_argument("--ponder", action="store_true", help="search on the opponent's time too")
+    parser.add_argument("--name", help="what to be called; the bot's name by default")
+    parser.add_argument("--seed", type=int, help="for the player's chance")
+    parser.add_argument("--verbose", action="store_true", help="log every move")
+    parser.add_argument("--die-with-parent", action="store_true", help=argparse.SUPPRESS)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
+    where.add_argument("--connect", metavar="URL", help="dial a server: ws://… or wss://…")
+    parser.add_argument("--token-file", type=Path, help=f"holds the bot's secret; or set {TOKEN}")
+    parser.add_argument(
+        "--tls-ca", type=Path, help="certificates to trust, in place of the system's"
+    )
+    parser.add_argument("--opponent", help="ask the server for games against this player or bot")
+    parser.add_argument("--games", type=int, help="ask the server for so many games")
+    return parser
+
+
+# --- the process --------------------------------------------------------------------------------
+
+
+def _die_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies (the closed pipe does it too)."""
+    parent = os.getppid()
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)  # it died before we had asked
+
+
+def _leave(status: int, *, with_group: bool) -> None:
+    """End this process now, and, where the group is its own, ask what it has started to end."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    if with_group and os.getpgrp() == os.getpid():
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.killpg(0, signal.SIGTERM)
+    os._exit(status)
+
+
+# --- the conversation ---------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
+    from bot.registry import SeatError
+    from bot.seat_text import parse_seat
+
+    log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
+    try:
+        spec = parse_seat(options.bot)
+        if spec.kind == "remote":
+            raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
+        try:
+            equipment = _equipment(options)
+        except ValueError as error:
+            raise _Unusable(str(error)) from None
+        dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
+        # Never closed: that would wait for threads, and these may be busy for ever.
+        runner = asyncio.Runner(loop_factory=loop_factory())
+        return runner.run(_live(options, spec, equipment, dial))
+    except (SeatError, _Unusable) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+async def _live(
+    options: argparse.Namespace,
+    spec: SeatSpec,
+    equipment: Equipment,
+    dial: Callable[[], Awaitable[Channel]],
+) -> int:
+    """Open the channel, and meanwhile load what takes time; speak until it is over."""
+    loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
+    from bot.registry import create_player
+    from protocol.channel import ChannelClosed
+    from protocol.messages import Seek
+
+    from .connection import BotRunner, TurnedAway
+    from .reconnect import run_player
+
+    seek = None
+    if options.connect and (options.opponent or options.games):
+        seek = Seek(opponent=options.opponent, games=options.games or 1)
+
+    async def loading() -> None:
+        await asyncio.shield(loaded)
+
+    runner = BotRunner(
+        options.name or spec.name,
+        lambda: create_player(spec, loaded.result()),
+        equipment=equipment,
+        built_in=spec.built_in,
+        seed=options.seed,
+        seek=seek,
+        enough=seek.games if seek else None,
+        freeze=True,
+        preload=loading,
+        software=software(),
+    )
+    if options.pipe:
+        talk = asyncio.create_task(runner.converse(await dial()))
+    else:
+        talk = asyncio.create_task(run_player(dial, runner))
+    try:
+        await asyncio.wait({talk, loaded}, return_when=asyncio.FIRST_COMPLETED)
+        if loaded.done():
+            loaded.result()
+        reason = await talk
+    except ChannelClosed as closed:
+        reason = str(closed)
+        if not options.pipe:
+            print(reason, file=sys.stderr)
+            return 3
+    except TurnedAway as away:
+        print(away, file=sys.stderr)
+        return 3
+    await runner.settle(SETTLE_S)
+    return 0
+
+
+def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
+    """Import the player, the kernels, the words and tables: most of what a start takes."""
+    from bot.registry import check_options, load_factory
+
+    from .offers import Library
+
+    factory = load_factory(spec)
+    check_options(spec, factory)
+    from lexicons.jit import tell_of_compiling
+
+    tell_of_compiling(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
+    from engine.movegen.generator import warm_up
+
+    warm_up()
+    Library(equipment).preload()
+    return factory
+
+
+def _equipment(options: argparse.Namespace) -> Equipment:
+    from bot.equipment import Equipment
+
+    return Equipment(
+        lexicon=options.lexicon,
+        leaves=options.leaves,
+        win_probabilities=options.winprob,
+        threads=options.threads,
+        ponder=options.ponder,
+    )
+
+
+def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:
+    async def dial() -> Channel:
+        from protocol.channel import PipeChannel
+
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader()
+        await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reading, "rb", 0)
+        )
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
+            os.fdopen(writing, "wb", 0),
+        )
+        writer = asyncio.StreamWriter(transport, protocol, None, loop)
+        return PipeChannel(reader, writer, "host")
+
+    return dial
+
+
+def _web_dialler(options: argparse.Namespace) -> Callable[[], Awaitable[Channel]]:
+    import ssl
+
+    token = os.environ.pop(TOKEN, None)  # not for the eyes of the player's code
+    tls = None
+    try:
+        if options.token_file is not None:
+            token = options.token_file.read_text(encoding="ascii").strip()
+        if options.tls_ca is not None:
+            tls = ssl.create_default_context(cafile=options.tls_ca)
+    except (OSError, UnicodeDecodeError) as error:
+        raise _Unusable(f"the token or the certificates can't be read: {error}") from None
+
+    async def dial() -> Channel:
+        from protocol.websocket import dial as dial_websocket
+
+        return await dial_websocket(options.connect, token=token, tls=tls)
+
+    return dial
+
+
+if __name__ == "__main__":
+    main()

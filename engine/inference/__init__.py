@@ -1,0 +1,1 @@
+"""What an opponent may hold: after one play, and through a game."""

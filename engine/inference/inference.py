@@ -1,0 +1,365 @@
+"""Inference: what an opponent holds, by what he played (Richards and Amir 2007), and beyond.
+
+Bayes' rule: what he may have held is as likely as it was before he played, times how likely he made
+this play with it. Before: what he had kept, and random draws (``engine.inference.leave_prior``).
+The play: by how much a better one was there (``engine.kernels.equity_loss``), as a model of him
+judges it (``engine.inference.likelihood``).
+
+His racks before the play are all listed while there are few enough, and else drawn. They are looked
+at one after another for as long as there is time; of those that are listed the order is that of
+*priority sampling* (Duffield, Lund and Thorup 2007): each has the priority prior / u, with u random
+from 0 to 1, and if those above a threshold t were looked at, each stands for max(prior, t). So
+sums over racks are right in the mean wherever it is stopped, and exact once all were looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.equity_loss import Book, copy_book
+from engine.rules.moves import Direction, Place
+from engine.rules.position import Board, Rack
+from engine.rules.rules import standard_rules
+from lexicons.jit import on_warm_up
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
+
+from .equity_loss import Gaps, Judges, Play, best_kept
+from .leave_prior import Draws, Kept, all_parts, count_parts, joined, priors_of
+from .likelihood import SIMULATING, Judge, Style
+
+__all__ = ["MOST_LISTED", "Inference", "Judges", "Play", "Posterior"]
+
+U8 = npt.NDArray[np.uint8]
+I32 = npt.NDArray[np.int32]
+F64 = npt.NDArray[np.float64]
+
+MOST_LISTED = 200_000
+"""Leaves; more are drawn. There are 27,405 or fewer of four tiles, 142,506 of five in English."""
+
+_UNLIKELY = 0.002
+"""A judge whose models have no more odds in all is not asked: it takes as long as for others."""
+_MANY = 2_000  # leaves
+_BLOCK = 1_000  # racks that are drawn at once, since each time takes a while
+_NOTHING = 1e-300  # keeps a division by nothing from being one
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What is believed after a play; arrays are by leave, in no particular order."""
+
+    leaves: U8
+    """[count, size] each sorted."""
+    prior: F64
+    """Probabilities of those leaves before the play was judged; less than 1 in all, if some were
+    not looked at."""
+    posterior: F64
+    """Adding up to 1."""
+    considered: int
+    """How many leaves are possible, or how many racks were drawn."""
+    surviving: int
+    """Leaves that are still possible, of those looked at."""
+    chances: F64
+    """How likely each of these leaves was to be looked at."""
+    unseen: float
+    """Prior mass of what was not looked at."""
+    effective: float
+    """Effective sample size: so many racks drawn by the prior would tell as much; where all leaves
+    were looked at, how many they are."""
+    evidence: tuple[float, ...]
+    """How likely the play was by each model of the style."""
+    note: str = ""
+    """What went wrong, or why there is nothing to know."""
+
+    @property
+    def entropy(self) -> float:
+        """Of the posterior, in bits."""
+        return _entropy(self.posterior)
+
+    @property
+    def entropy_prior(self) -> float:
+        """Of the prior, in bits."""
+        return _entropy(self.prior / max(float(self.prior.sum()), _NOTHING))
+
+    def top(self, count: int) -> list[tuple[Rack, float, float]]:
+        """Give the likeliest leaves, each with prior and posterior."""
+        order = np.lexsort((*self.leaves.T[::-1], -self.prior, -self.posterior))[:count]
+        leaves = map(tuple, self.leaves[order].tolist())
+        return list(
+            zip(leaves, self.prior[order].tolist(), self.posterior[order].tolist(), strict=True)
+        )
+
+    def mass_of_top(self, count: int) -> float:
+        """Say how likely one of the likeliest so many leaves is the one."""
+        return float(np.sort(self.posterior)[::-1][:count].sum())
+
+    def kept(self, doubt: float = 0.0) -> Kept:
+        """Give what he may have kept, to be drawn to.
+
+        What was not looked at is not among it; how likely it is that, is doubt, or so is the given
+        one, if it is more. Of many leaves those that are too unlikely to matter are left out.
+        """
+        known = self.posterior * self.chances
+        least = doubt / 2 / len(known) if len(known) > _MANY else 0.0
+        there = known > least
+        mass = float(known[there].sum())
+        if not mass > 0:
+            return Kept.nothing()
+        found = 1 - mass if self.unseen or doubt else 0.0
+        return Kept(self.leaves[there], known[there] / mass, max(doubt, found))
+
+
+class Inference:
+    """Works out what an opponent kept who made a play; knows no clock.
+
+    Args:
+        judges: lexicon, rules and what leaves are worth to him; they are in use meanwhile.
+        play: what he did.
+        counts: how many of each tile were unseen before it: on his rack or in the bag.
+        before: what he may have kept before, of those; he drew the rest.
+        style: what kind of player he may be.
+        seed: for what is drawn, and for the order.
+        most_listed: more leaves than that are drawn.
+
+    Raises:
+        ValueError: an empty bag.
+    """
+
+    def __init__(
+        self,
+        judges: Judges,
+        play: Play,
+        counts: Sequence[int],
+        before: Kept,
+        style: Style,
+        *,
+        seed: int = 0,
+        most_listed: int = MOST_LISTED,
+    ) -> None:
+        if play.bag < 1:
+            raise ValueError(
+                "the bag is empty, so that nothing is hidden; there is nothing to infer"
+            )
+        self.play, self.style = play, style
+        self._counts, self._before = tuple(counts), before
+        self._judges, self._note = judges, ""
+        self._chance = np.random.default_rng(seed & (1 << 64) - 1)
+        reach = dict.fromkeys(_asked(style), 0)
+        for model in style.models:
+            if model.judge in reach:
+                reach[model.judge] = max(reach[model.judge], model.reach)
+        self._gaps = {one: Gaps(judges[one], play, far) for one, far in reach.items()}
+        self._racks, self._leaves, self._odds = self._candidates(most_listed)
+        self._found = {judge: np.zeros(0, np.int32) for judge in self._gaps}
+        self.looked_at = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything was looked at."""
+        return self.looked_at >= len(self._racks) and self._is_listed
+
+    # --- what there is to look at -----------------------------------------------------------------
+
+    def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
+        """Give racks in the order in which they are looked at, what each keeps, and its odds."""
+        play, counts = self.play, self._counts
+        shown = np.bincount(np.array(play.tiles, np.int64), minlength=len(counts))
+        left = [had - gone for had, gone in zip(counts, shown.tolist(), strict=True)]
+        self._shown = shown.tolist()
+        fits = 0 < play.held <= self._judges.rack_size and play.kept >= 0
+        if min(left) < 0 or not fits or sum(counts) < play.held:
+            self._note = "the play has tiles that he can't have had"
+            self._is_listed = True
+            empty = np.zeros((0, play.held), np.uint8)
+            return empty, empty[:, : max(play.kept, 0)], np.zeros(0)
+        plain = isinstance(play.move, Place)
+        self._is_listed = plain and count_parts(left, play.kept) <= most_listed
+        if not self._is_listed:
+            self._draws = Draws(counts, self._before, self._shown, play.held)
+            if not self._draws.knows:
+                self._forget()
+                self._draws = Draws(counts, self._before, self._shown, play.held)
+            return self._draw(0)
+        leaves = all_parts(left, play.kept)
+        racks = joined(leaves, play.tiles)
+        priors = self._priors(racks)
+        there = np.flatnonzero(priors)
+        priors = priors[there] / priors.sum()
+        chance = self._chance.random(len(there))
+        order = np.argsort(-priors / np.maximum(chance, 1e-12), kind="stable")
+        self._priority = (priors / np.maximum(chance, 1e-12))[order]
+        there = there[order]
+        return racks[there], leaves[there], priors[order]
+
+    def _priors(self, racks: U8) -> F64:
+        """Say how likely racks are; what rules all of them out is forgotten."""
+        known = priors_of(racks, self._counts, replace(self._before, doubt=0.0))
+        if not known.any():
+            self._forget()
+            return priors_of(racks, self._counts, self._before)
+        doubt = self._before.doubt
+        if not doubt:
+            return known
+        return (1 - doubt) * known + doubt * priors_of(racks, self._counts, Kept.nothing())
+
+    def _forget(self) -> None:
+        if self._before.size:
+            self._note = "it contradicts what was believed before; that is forgotten"
+        self._before = Kept.nothing()
+
+    def _draw(self, count: int) -> tuple[U8, U8, F64]:
+        """Draw so many racks."""
+        play = self.play
+        racks, odds = self._draws.draw(count, self._chance)
+        if isinstance(play.move, Place):
+            return racks, _without(racks, play.tiles), odds
+        return racks, best_kept(self._judges["static"].leaves, racks, play.kept), odds
+
+    # --- work -------------------------------------------------------------------------------------
+
+    def advance(self, racks: int) -> int:
+        """Look at so many more racks, or at those that are left; give their number."""
+        if not self._is_listed and self.looked_at + racks > len(self._racks):
+            more = self._draw(max(racks, _BLOCK))
+            self._racks = np.concatenate((self._racks, more[0]))
+            self._leaves = np.concatenate((self._leaves, more[1]))
+            self._odds = np.concatenate((self._odds, more[2]))
+        part = slice(self.looked_at, min(self.looked_at + racks, len(self._racks)))
+        for judge, gaps in self._gaps.items():
+            found = gaps.of(self._racks[part], self._leaves[part])
+            self._found[judge] = np.concatenate((self._found[judge], found))
+        done = part.stop - part.start
+        self.looked_at = part.stop
+        return done
+
+    def _judged(self, odds: F64) -> tuple[F64, tuple[float, ...]]:
+        """Give the likelihood of each rack looked at, and of the play by each model.
+
+        A model whose judge was not asked is neither more nor less likely for it.
+        """
+        likelihood, known = np.zeros(len(odds)), 0.0
+        evidence: list[float | None] = []
+        for model, odd in zip(self.style.models, self.style.odds, strict=True):
+            if model.judge not in self._found:
+                evidence.append(None)
+                continue
+            found = model.likelihood(self._found[model.judge])
+            evidence.append(float(odds @ found))
+            likelihood += odd * found
+            known += odd
+        mean = float(odds @ likelihood) / max(known, _NOTHING)
+        return likelihood, tuple(mean if one is None else one for one in evidence)
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    def posterior(self) -> Posterior:
+        """Say what is believed by what was looked at so far.
+
+        If nothing is left that he could have held, it is the prior, and a note says so.
+        """
+        end = self.looked_at
+        leaves, prior, unseen = self._leaves[:end], self._odds[:end], 0.0
+        odds, chance = prior, np.zeros(end)  # of having been looked at at all
+        if self._is_listed:
+            threshold = self._priority[end] if end < len(self._racks) else 0.0
+            odds = np.maximum(prior, threshold)
+            chance = prior / odds
+            unseen = 1 - float(prior.sum()) if threshold else 0.0
+        total = float(odds.sum())
+        if not self._is_listed:
+            prior = odds / max(total, _NOTHING)
+        likelihood, evidence = self._judged(odds / max(total, _NOTHING))
+        weights = odds * likelihood
+        note, survives = self._note, bool(weights.any())
+        if end and not survives:
+            note = note or "no rack would have been played so; what he holds is as before"
+            weights = odds
+        total = float(weights.sum())
+        if total:
+            weights = weights / total
+        effective = _effective(weights, chance)
+        if not self._is_listed:
+            leaves, prior, weights, once = _each_once(leaves, prior, weights)
+            chance = np.ones(len(leaves))
+            unseen = float(prior[once].sum())
+            if once.any():  # Good (1953): what else was to come is as likely as what came once
+                chance *= 1 - float(weights[once].sum())
+        return Posterior(
+            leaves=leaves,
+            prior=prior,
+            posterior=weights,
+            considered=len(self._racks) if self._is_listed else end,
+            surviving=int(np.count_nonzero(weights)) if survives else 0,
+            unseen=max(unseen, 0.0),
+            chances=chance,
+            effective=effective,
+            evidence=evidence,
+            note=note or ("" if self.play.kept else "all tiles were played; nothing is kept"),
+        )
+
+
+def _effective(weights: F64, chances: F64) -> float:
+    """Give the effective sample size of a sample with these weights (Kish 1965).
+
+    ``chances`` are those of having been looked at: what was sure to be adds no error.
+    """
+    error = float((weights**2 * (1 - chances)).sum())
+    return min(1 / error, len(weights)) if error else float(len(weights))
+
+
+def _asked(style: Style) -> list[Judge]:
+    """List the judges that matter, the likeliest first."""
+    odds = {judge: style.odds_of(judge) for judge in (model.judge for model in style.models)}
+    order = sorted(odds, key=odds.__getitem__, reverse=True)
+    return [one for one in order if one == order[0] or odds[one] > _UNLIKELY]
+
+
+def _without(racks: U8, tiles: Rack) -> U8:
+    """Take tiles off each of some sorted racks, which all have them."""
+    stays = np.ones(racks.shape, bool)
+    rows = np.arange(len(racks))
+    for tile in tiles:
+        at = np.argmax((racks == tile) & stays, axis=1)
+        stays[rows, at] = False
+    return racks[stays].reshape(len(racks), racks.shape[1] - len(tiles))
+
+
+def _each_once(
+    leaves: U8, prior: F64, posterior: F64
+) -> tuple[U8, F64, F64, npt.NDArray[np.bool_]]:
+    """Put equal leaves together and add up what they have; tell which there was one of."""
+    codes = np.zeros(len(leaves), np.int64)
+    for column in leaves.T:
+        codes = codes << 7 | column
+    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+    one, other = (
+        np.bincount(which, weights=each, minlength=len(first)).astype(np.float64)
+        for each in (prior, posterior)
+    )
+    return leaves[first], one, other, np.bincount(which, minlength=len(first)) == 1
+
+
+def _entropy(weights: F64) -> float:
+    there = weights[weights > 0]
+    return float(-(there * np.log2(there)).sum()) + 0.0
+
+
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by an opening of a player who knows no words."""
+    rules = standard_rules()
+    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    judges, board = Judges(lexicon, rules), Board.empty(rules.layout)
+    counts = rules.distribution.counts
+    play = Play(board, Place(7, 7, Direction.ACROSS, (1, 1)), 4, rules.rack_size, 86)
+    for before, most in ((Kept.nothing(), 100), (Kept(np.ones((1, 1), np.uint8), np.ones(1)), 0)):
+        inference = Inference(
+            judges, replace(play, held=3), counts, before, Style.of(SIMULATING), most_listed=most
+        )
+        inference.advance(100)
+        inference.posterior()
+    copy_book(Book.empty(2), Book.empty(2))

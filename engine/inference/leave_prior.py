@@ -1,0 +1,263 @@
+"""What a player may have kept, and the racks that he may have drawn to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.leave_prior import KeptTable, draw_racks, enter_kept, list_parts, rack_priors
+from engine.rules.position import Rack
+
+__all__ = [
+    "Draws",
+    "Kept",
+    "all_parts",
+    "components",
+    "count_parts",
+    "drawn_racks",
+    "joined",
+    "priors_of",
+]
+
+U8 = npt.NDArray[np.uint8]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+_MOST_OF_A_TILE = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a player may have kept on his rack when he last drew: multisets of one size."""
+
+    tiles: U8
+    """[count, size] each sorted."""
+    weights: F64
+    """[count] probabilities."""
+    doubt: float = 0.0
+    """How likely nothing of this is so, and his whole rack random."""
+
+    @classmethod
+    def nothing(cls) -> Kept:
+        """Nothing: his whole rack is random."""
+        return cls(np.zeros((1, 0), np.uint8), np.ones(1))
+
+    @property
+    def size(self) -> int:
+        """How many tiles."""
+        return int(self.tiles.shape[1])
+
+    def racks(self) -> list[Rack]:
+        """Give the multisets as racks."""
+        return list(map(tuple, self.tiles.tolist()))
+
+    def without(self, drawn: Sequence[int], counts: Sequence[int]) -> Kept | None:
+        """Take in that somebody else drew tiles from what he does not hold.
+
+        What he holds of a tile nobody else draws: the likelihood of the draw is
+        Π C(Uₜ − Kₜ, Dₜ).
+
+        Args:
+            drawn: how many of each tile were drawn.
+            counts: how many of each were unseen before.
+
+        Returns:
+            What he may have kept now; None if he can't have kept any of it.
+        """
+        pool = sum(counts) - self.size
+        if pool < sum(drawn):
+            return None
+        likelihood, by_chance = np.ones(len(self.tiles)), 1.0
+        for tile, count in enumerate(drawn):
+            if count:
+                held = (self.tiles == tile).sum(axis=1)
+                ways = [comb(max(counts[tile] - had, 0), count) for had in range(self.size + 1)]
+                likelihood *= np.array(ways, np.float64)[held]
+                by_chance *= comb(counts[tile], count)
+        weights = self.weights * likelihood
+        total = float(weights.sum())
+        if not total > 0:
+            return None
+        there = weights > 0
+        all_ways = comb(sum(counts), sum(drawn)), comb(pool, sum(drawn))
+        wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
+        return Kept(self.tiles[there], weights[there] / total, wrong / (wrong + right))
+
+    def part_of(self, counts: Sequence[int]) -> Kept | None:
+        """Leave out what is not part of so many of each tile; None if nothing is left."""
+        there = _are_there(self.tiles, np.array(counts, np.int64))
+        total = float(self.weights[there].sum())
+        if not total > 0:
+            return None
+        return Kept(self.tiles[there], self.weights[there] / total, self.doubt)
+
+    def table(self) -> KeptTable:
+        """Lay it out for kernels."""
+        places = 2
+        while places < 2 * len(self.tiles):
+            places *= 2
+        table = KeptTable(np.zeros(places, np.uint64), np.zeros(places), self.size, self.size == 0)
+        if self.size:
+            enter_kept(np.ascontiguousarray(self.tiles), self.weights, table)
+        return table
+
+
+def joined(parts: U8, tiles: Rack) -> U8:
+    """Put tiles to each of some multisets, [count, size]; what comes of it is sorted."""
+    same = np.broadcast_to(np.array(tiles, np.uint8), (len(parts), len(tiles)))
+    return np.sort(np.concatenate((parts, same), axis=1), axis=1)
+
+
+def count_parts(counts: Sequence[int], size: int) -> int:
+    """Count the multisets of so many tiles of which there are ``counts``."""
+    by_size = [1] + [0] * size
+    for count in counts:
+        by_size = [sum(by_size[max(0, s - count) : s + 1]) for s in range(size + 1)]
+    return by_size[size]
+
+
+def all_parts(counts: Sequence[int], size: int) -> U8:
+    """List the multisets of so many tiles, [count, size], each sorted, in order."""
+    parts = np.empty((count_parts(counts, size), size), np.uint8)
+    if len(parts):
+        list_parts(np.array(counts, np.int64), size, parts)
+    return parts
+
+
+def priors_of(racks: U8, counts: Sequence[int], kept: Kept) -> F64:
+    """Say how likely each rack is.
+
+    Args:
+        racks: [racks, size] each sorted, parts of what is unseen.
+        counts: how many of each tile are unseen.
+        kept: what the player may have kept.
+    """
+    racks = np.ascontiguousarray(racks)  # kernels that are frozen take no others
+    size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
+    for part, share in components(kept):
+        if part.size > size:  # more than he holds
+            continue
+        priors = np.zeros(len(racks))
+        rack_priors(racks, numbers, part.table(), _binomials(size), priors)
+        total += share / comb(sum(counts) - part.size, size - part.size) * priors
+    return total
+
+
+def components(kept: Kept) -> list[tuple[Kept, float]]:
+    """Take apart what is known and that nothing is, each with its share."""
+    if not kept.doubt or not kept.size:
+        return [(replace(kept, doubt=0.0), 1.0)]
+    return [(replace(kept, doubt=0.0), 1 - kept.doubt), (Kept.nothing(), kept.doubt)]
+
+
+def drawn_racks(
+    counts: Sequence[int], kept: Kept, played: Sequence[int], size: int, draws: int, seed: int
+) -> tuple[U8, F64]:
+    """Draw racks that a player may have, given that ``played`` is a part of it.
+
+    Args:
+        counts: how many of each tile are unseen.
+        kept: what he may have kept.
+        played: how many of each tile are known to be on the rack.
+        size: of the rack.
+        draws: how many racks.
+        seed: for what is drawn.
+
+    Returns:
+        Racks, [draws, size], each sorted, and what each counts, [draws], in the mean the
+        probability of a rack with ``played``; no racks, if none is possible.
+    """
+    every = Draws(counts, kept, played, size)
+    return every.draw(draws, np.random.default_rng(seed & (1 << 64) - 1))
+
+
+class Draws:
+    """Racks that a player may have, given that ``played`` is a part of it, to be drawn from.
+
+    Args:
+        counts: how many of each tile are unseen.
+        kept: what he may have kept.
+        played: how many of each tile are known to be on the rack.
+        size: of the rack.
+    """
+
+    def __init__(self, counts: Sequence[int], kept: Kept, played: Sequence[int], size: int) -> None:
+        self._size = size
+        self._parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
+        self._total = sum(part.total for part in self._parts)
+        self.knows = self._parts[0].total > 0
+        """Whether what he is thought to have kept allows it, its doubt left aside."""
+
+    def draw(self, count: int, chance: np.random.Generator) -> tuple[U8, F64]:
+        """Draw so many; as ``drawn_racks``."""
+        if not self._total > 0:
+            return np.zeros((0, self._size), np.uint8), np.zeros(0)
+        shares = [part.total / self._total for part in self._parts]
+        each = chance.multinomial(count, shares).tolist()
+        found = [part.draw(here, chance) for part, here in zip(self._parts, each, strict=True)]
+        racks, odds = (np.concatenate(both) for both in zip(*found, strict=True))
+        mixed = chance.permutation(count)  # any head of them is a sample of all
+        return racks[mixed], odds[mixed] * self._total
+
+
+class _Ways:
+    """The ways to have ``played`` on the rack: what was kept, and what is missing drawn to it.
+
+    ``total`` is how likely it is, times how many ways a rack of more of its letters has it in.
+    """
+
+    def __init__(
+        self, kept: Kept, share: float, counts: Sequence[int], played: Sequence[int], size: int
+    ) -> None:
+        self._kept, self._size = kept, size
+        self._unseen = np.array(counts, np.int64)
+        self._played = np.array(played, np.int64)
+        pool = sum(counts) - size
+        weights = np.where(_are_there(kept.tiles, self._unseen), kept.weights, 0.0)
+        missing = np.zeros(len(kept.tiles), np.int64)
+        for tile, wanted in enumerate(played):
+            if wanted:
+                held = (kept.tiles == tile).sum(axis=1)
+                ways = [
+                    comb(max(counts[tile] - had, 0), max(wanted - had, 0))
+                    for had in range(kept.size + 1)
+                ]
+                weights *= np.array(ways, np.float64)[held]
+                missing += np.maximum(wanted - held, 0)
+        rest = size - kept.size - missing
+        possible = [comb(pool + left, left) if pool >= 0 else 0 for left in range(size + 1)]
+        weights *= np.where(rest < 0, 0.0, np.array(possible, np.float64)[np.maximum(rest, 0)])
+        self._sums = np.cumsum(weights)
+        drawn = comb(max(sum(counts) - kept.size, 0), max(size - kept.size, 0))
+        self.total = share * float(self._sums[-1]) / max(drawn, 1)
+
+    def draw(self, draws: int, chance: np.random.Generator) -> tuple[U8, F64]:
+        """Draw so many racks, and say what each counts besides."""
+        racks, odds = np.empty((draws, self._size), np.uint8), np.empty(draws)
+        if draws:
+            state = chance.integers(1 << 64, dtype=np.uint64)
+            tiles, sums = np.ascontiguousarray(self._kept.tiles), self._sums / self._sums[-1]
+            draw_racks(tiles, sums, self._unseen, self._played, self._size, state, racks, odds)
+        return racks, odds
+
+
+def _are_there(tiles: U8, counts: I64) -> npt.NDArray[np.bool_]:
+    """Tell which multisets, [count, size] each sorted, are part of so many of each tile."""
+    times = np.ones(tiles.shape, np.int64)  # that a tile was there so far
+    for at in range(1, tiles.shape[1]):
+        again = tiles[:, at] == tiles[:, at - 1]
+        times[again, at] += times[again, at - 1]
+    there: npt.NDArray[np.bool_] = np.all(times <= counts[tiles], axis=1)
+    return there
+
+
+@lru_cache(maxsize=8)
+def _binomials(size: int) -> F64:
+    """[n, k] C(n, k) for k up to a rack."""
+    rows = [[comb(n, k) for k in range(size + 1)] for n in range(_MOST_OF_A_TILE + 1)]
+    return np.array(rows, np.float64)

@@ -1,0 +1,104 @@
+"""What an opponent is likely to have, and to do, once it is thought what he kept.
+
+He drew the rest of his rack from what is unseen but not kept, as physical tiles. After an exchange
+the tiles that he gave away are thought to be among those that he may have drawn, for nobody knows
+which they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import comb, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.movegen.generator import Generator
+from engine.rules.moves import Place
+from engine.rules.position import Position, Rack, unseen
+
+from .leave_prior import Kept, drawn_racks
+
+__all__ = ["Sampled", "bingo_chance", "tile_chances"]
+
+F64 = npt.NDArray[np.float64]
+
+
+class Sampled(NamedTuple):
+    """A chance as samples show it, and its standard error."""
+
+    chance: float
+    error: float
+
+
+def tile_chances(kept: Kept, counts: Sequence[int], drawn: int) -> F64:
+    """Say for each tile how likely one or more of it are on a player's rack; exact.
+
+    Of the racks without a tile *t* the part that was kept lacks it, and so does the draw:
+    hypergeometric (Feller 1968, II.6), Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K
+    without *t*, with n tiles unseen, Uₜ of them *t*, and d drawn.
+
+    Args:
+        kept: what he may have kept; weights that add up to 1.
+        counts: how many of each tile are unseen, on his rack or in the bag, by tile number.
+        drawn: how many tiles he drew.
+
+    Raises:
+        ValueError: he drew more tiles than there are.
+    """
+    pool = sum(counts) - kept.size
+    if not 0 <= drawn <= pool:
+        raise ValueError(f"{drawn} tiles drawn from {max(pool, 0)}")
+    ways = comb(pool, drawn)
+    chances = np.empty(len(counts))
+    held = _held(kept, len(counts))
+    for tile, count in enumerate(counts):
+        chances[tile] = 1 - (1 - held[tile]) * (comb(max(pool - count, 0), drawn) / ways)
+    return np.clip(chances, 0.0, 1.0)
+
+
+def _held(kept: Kept, tiles: int) -> F64:
+    """Say for each tile how likely one or more of it were kept."""
+    first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
+    first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
+    weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
+    return np.bincount(kept.tiles[first], weights[first], tiles).astype(np.float64)
+
+
+def bingo_chance(
+    generator: Generator, position: Position, kept: Kept, drawn: int, samples: int, seed: int
+) -> Sampled:
+    """Say how likely the static choice of the player on turn is a play of a whole rack.
+
+    Args:
+        generator: makes his choices.
+        position: his rack is not known; what the other holds, if that is known, he does not have.
+        kept: what he may have kept.
+        drawn: how many tiles he drew to it.
+        samples: how many racks are looked at, one or more.
+        seed: for the racks.
+
+    Raises:
+        ValueError: he can't have kept any of it, or as ``Generator.best``.
+    """
+    seat, rules = position.on_turn, generator.rules
+    size = kept.size + drawn
+    if size < rules.rack_size:
+        return Sampled(0.0, 0.0)
+    counts = unseen(position, 1 - seat, rules)
+    racks, _ = drawn_racks(counts, kept, [0] * len(counts), size, samples, seed)
+    if not len(racks):
+        raise ValueError("nothing of what he may have kept is unseen")
+    bingos = sum(_is_bingo(generator, position, tuple(rack)) for rack in racks.tolist())
+    chance = bingos / len(racks)
+    return Sampled(chance, sqrt(chance * (1 - chance) / len(racks)))
+
+
+def _is_bingo(generator: Generator, position: Position, rack: Rack) -> bool:
+    """Tell whether the static choice with a rack is a play of all its tiles."""
+    first, second = position.racks
+    racks = (rack, second) if position.on_turn == 0 else (first, rack)
+    move = generator.best(replace(position, racks=racks))[0].move
+    return isinstance(move, Place) and len(move.placed) == generator.rules.rack_size

@@ -1,0 +1,266 @@
+"""What may be played in an endgame's position, and in which order it is tried.
+
+Placements are found line by line (``engine.kernels.line_cache``). Those that go out are worth what
+they are; of the others those are dropped that the replies refute (``engine.kernels.replies``), and
+what is left becomes a heap, ordered by a guess: points, less what the best reply that a move leaves
+brings, and what stays on either rack.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lexicons.bits import lowest_bit
+from lexicons.jit import helper
+from lexicons.memory import put_word, word_at
+
+from .board import Board1
+from .endgame_stack import Endgame1, Frame1
+from .footprint import line_of
+from .line_cache import ENTRY_WORDS, HALF, LOWER, fits_in, hash_line, placements_along
+from .moves import PASS_MOVE
+from .replies import (
+    NOT_OUT,
+    best_reply,
+    best_way_out,
+    clear_replies,
+    mark_replies,
+    note_reply,
+    note_way_out,
+)
+from .transpositions import signature
+
+__all__ = [
+    "CANDIDATE_WORDS",
+    "POINTS_BITS",
+    "POINTS_MASK",
+    "is_allowed",
+    "list_own",
+    "list_replies",
+    "look_at_lines",
+    "put_in_order",
+    "reach",
+    "take_first",
+]
+
+CANDIDATE_WORDS = 2
+"""64-bit words of a candidate: how it is ordered, and below that its points and those of its tiles;
+and the packed move."""
+POINTS_BITS = np.uint64(16)
+POINTS_MASK = np.uint64((1 << 16) - 1)
+
+_LIFT = 1 << 24  # what makes the order of a candidate positive
+_REMEMBERED_FIRST = 1 << 23
+_REFUTED_FIRST = 1 << 12
+_ONE = np.uint64(1)
+_TWO = np.uint64(CANDIDATE_WORDS)
+_THREE = np.uint64(ENTRY_WORDS)
+_STIR = np.uint64(0x9E3779B97F4A7C15)
+
+
+@helper
+def reach(frame: Frame1, value: Any, move: Any) -> None:
+    """Take note that a move comes to a value for certain."""
+    if value > frame.best:
+        frame.best = value
+        frame.best_move = move
+
+
+@helper
+def look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
+    """Find out where the placements along each line are: as before, but where lines changed."""
+    lines, side = search.lines, board.side
+    changed = board.changed_lines
+    if search.ply:
+        above = search.frames[search.ply - 1]
+        for one in range(2 * side):
+            frame.hashes[one] = above.hashes[one]
+            frame.where[0, one] = above.where[0, one]
+            frame.where[1, one] = above.where[1, one]
+        frame.forgotten = above.forgotten
+    else:
+        changed = (_ONE << np.uint64(2 * side)) - _ONE
+        frame.forgotten = lines.forgotten
+    changed &= ~(_ONE | _ONE << np.uint64(side - 1))  # the border has none
+    changed &= ~(_ONE << np.uint64(side) | _ONE << np.uint64(2 * side - 1))
+    while changed:
+        line = np.int64(lowest_bit(changed))
+        changed &= changed - _ONE
+        frame.hashes[line] = hash_line(board, line)
+        for seat in range(2):
+            frame.where[seat, line] = placements_along(
+                lines, board, line, frame.hashes[line], seat, frame.held[seat]
+            )
+    tries = 0
+    while frame.forgotten != lines.forgotten:
+        frame.forgotten = lines.forgotten
+        for one in range(2 * side):
+            if frame.hashes[one]:
+                for seat in range(2):
+                    frame.where[seat, one] = placements_along(
+                        lines, board, one, frame.hashes[one], seat, frame.held[seat]
+                    )
+        tries += 1
+        if tries > 2:  # there is no room for the placements of one position
+            lines.overflowed = True
+            for one in range(2 * side):
+                frame.where[0, one] = 0
+                frame.where[1, one] = 0
+            return
+
+
+@helper
+def list_own(search: Endgame1, frame: Frame1, side: Any) -> None:
+    """Write the mover's placements down as candidates; those that go out are worth what they are.
+
+    A candidate's first word has the places that it covers in its upper half until it is ordered.
+    """
+    lines, seat = search.lines, frame.seat
+    entries, candidates = lines.entries, search.candidates
+    held = frame.held[seat]
+    twice = 2 * frame.points[1 - seat]
+    at, end = np.uint64(frame.first), np.uint64(search.room - 1)
+    for line in range(2 * side):
+        where = frame.where[seat, line]
+        entry = (where & LOWER) * _THREE
+        last = entry + (where >> HALF) * _THREE
+        while entry < last:
+            tiles = word_at(entries, entry + _ONE)
+            if fits_in(tiles & LOWER, held):
+                move, points = word_at(entries, entry), word_at(entries, entry + np.uint64(2))
+                if search.ply or is_allowed(search, move):
+                    if tiles & LOWER == held:
+                        reach(frame, np.int64(points & LOWER) + twice, move)
+                    elif at < end:
+                        packed = tiles & ~LOWER | (points & LOWER) << POINTS_BITS | points >> HALF
+                        put_word(candidates, at * _TWO, np.int64(packed))
+                        put_word(candidates, at * _TWO + _ONE, np.int64(move))
+                        at += _ONE
+                    else:
+                        frame.solved = False
+            entry += _THREE
+    if not frame.pass_ends and (search.ply or is_allowed(search, PASS_MOVE)):
+        put_word(candidates, at * _TWO, np.int64(0))
+        put_word(candidates, at * _TWO + _ONE, np.int64(PASS_MOVE))
+        at += _ONE
+    frame.count = np.int64(at) - frame.first
+
+
+@helper
+def is_allowed(search: Endgame1, move: Any) -> Any:
+    """Tell whether a move may be chosen at the first ply; at others every one may."""
+    if search.ply or not search.is_restricted:
+        return True
+    for nth in range(search.without_count):
+        if search.without[nth] == move:
+            return False
+    for nth in range(search.only_count):
+        if search.only[nth] == move:
+            return True
+    return search.only_count == 0
+
+
+@helper
+def list_replies(search: Endgame1, board: Board1, frame: Frame1) -> None:
+    """Note the best that the other side could play, were it its turn."""
+    lines, replies, seat = search.lines, search.replies, 1 - frame.seat
+    entries, held, own = lines.entries, frame.held[1 - frame.seat], frame.points[1 - frame.seat]
+    clear_replies(replies, own)
+    for line in range(2 * board.side):
+        where = frame.where[seat, line]
+        entry = (where & LOWER) * _THREE
+        last = entry + (where >> HALF) * _THREE
+        while entry < last:
+            need = word_at(entries, entry + _ONE) & LOWER
+            if fits_in(need, held):
+                points = word_at(entries, entry + np.uint64(2))
+                score = np.int64(points & LOWER)
+                if need == held:
+                    note_way_out(replies, score, word_at(entries, entry))
+                else:
+                    left = own - np.int64(points >> HALF)
+                    note_reply(replies, score, left, word_at(entries, entry))
+            entry += _THREE
+    mark_replies(replies, board)
+
+
+# --- in which order -------------------------------------------------------------------------------
+
+
+@helper
+def put_in_order(search: Endgame1, board: Board1, frame: Frame1, remembered: Any) -> None:
+    """Drop the candidates that the replies refute, and make the others a heap by a guess."""
+    candidates, own = search.candidates, frame.points[frame.seat]
+    replies, refuters = search.replies, search.refuters[search.ply]
+    kept = np.uint64(frame.first)
+    for nth in range(frame.first, frame.first + frame.count):
+        packed = word_at(candidates, np.uint64(nth) * _TWO)
+        move = word_at(candidates, np.uint64(nth) * _TWO + _ONE)
+        score = np.int64(packed >> POINTS_BITS & POINTS_MASK)
+        left = own - np.int64(packed & POINTS_MASK)
+        line, squares = line_of(board.side, move), packed >> HALF
+        guess = score - 2 * left - NOT_OUT - best_reply(replies, line, squares)
+        out = best_way_out(replies, line, squares)
+        if out >= 0:
+            ceiling = score - out - 2 * left
+            if ceiling <= frame.alpha:
+                frame.best = max(frame.best, ceiling)
+                continue
+            guess = min(guess, ceiling)
+        if signature(move) == remembered:
+            guess += _REMEMBERED_FIRST
+        elif move == refuters[0] or move == refuters[1]:
+            guess += _REFUTED_FIRST
+        if search.noise:
+            guess += np.int64(move * _STIR >> np.uint64(50)) % search.noise
+        order = np.uint64(guess + _LIFT) << HALF | packed & LOWER
+        put_word(candidates, kept * _TWO, np.int64(order))
+        put_word(candidates, kept * _TWO + _ONE, np.int64(move))
+        kept += _ONE
+    frame.count = np.int64(kept) - frame.first
+    for at in range(frame.count // 2 - 1, -1, -1):
+        _sift_down(candidates, frame.first, frame.count, at)
+
+
+@helper
+def take_first(search: Endgame1, frame: Frame1) -> Any:
+    """Take the first of the candidates off: its order and points, and the move."""
+    candidates, first = search.candidates, np.uint64(frame.first) * _TWO
+    order, move = word_at(candidates, first), word_at(candidates, first + _ONE)
+    frame.count -= 1
+    last = first + np.uint64(frame.count) * _TWO
+    put_word(candidates, first, np.int64(word_at(candidates, last)))
+    put_word(candidates, first + _ONE, np.int64(word_at(candidates, last + _ONE)))
+    _sift_down(candidates, frame.first, frame.count, 0)
+    return order, move
+
+
+@helper
+def _sift_down(candidates: Any, first: Any, count: Any, at: Any) -> None:
+    """Let a candidate sink until neither of those under it comes before it (Williams 1964)."""
+    base = np.uint64(first) * _TWO
+    order = word_at(candidates, base + np.uint64(at) * _TWO)
+    move = word_at(candidates, base + np.uint64(at) * _TWO + _ONE)
+    child = 2 * at + 1
+    while child < count:
+        here = word_at(candidates, base + np.uint64(child) * _TWO)
+        if child + 1 < count:
+            beside = word_at(candidates, base + np.uint64(child + 1) * _TWO)
+            if beside > here:
+                child += 1
+                here = beside
+        if here <= order:
+            break
+        below = base + np.uint64(child) * _TWO
+        put_word(candidates, base + np.uint64(at) * _TWO, np.int64(here))
+        put_word(
+            candidates,
+            base + np.uint64(at) * _TWO + _ONE,
+            np.int64(word_at(candidates, below + _ONE)),
+        )
+        at = child
+        child = 2 * at + 1
+    put_word(candidates, base + np.uint64(at) * _TWO, np.int64(order))
+    put_word(candidates, base + np.uint64(at) * _TWO + _ONE, np.int64(move))

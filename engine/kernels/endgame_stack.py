@@ -1,0 +1,150 @@
+"""What an endgame search remembers while it goes on: a frame for each ply, and what all share.
+
+A position's key tells it from others: a sum of shares, one for each tile on the board and on a
+rack, so that a placement changes it by its own tiles alone (after Zobrist, A New Hashing Method
+with Application for Game Playing, 1970; sums of mixed integers need no table of random ones).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lexicons.alphabet import BLANK
+from lexicons.jit import helper
+
+from .board import Board1, other_direction
+from .crosses import first_square
+from .line_cache import LINES, MAX_LINES
+from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
+from .replies import REPLIES
+
+__all__ = [
+    "ENDGAME",
+    "MAX_PLIES",
+    "MOST_LISTED",
+    "Endgame1",
+    "Frame1",
+    "position_key",
+    "square_key",
+    "take_tiles",
+    "tile_key",
+]
+
+MAX_PLIES = 4 * MAX_PLACED + 6
+"""Every tile a play of its own, a pass before and after each, and some."""
+MOST_LISTED = 64
+"""Moves of the first ply that may be left out, or to which it may be restricted."""
+
+_MIX = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_AGAIN = np.uint64(0x94D049BB133111EB)
+_ON_TURN = np.uint64(0xD1342543DE82EF95)
+_PASSED = np.uint64(0xA0761D6478BD642F)
+
+FRAME = np.dtype(
+    [
+        ("board_key", np.uint64),
+        ("racks_key", np.uint64),
+        ("key", np.uint64),  # of all that decides what the position is worth
+        ("held", np.uint64, (2,)),  # by seat: the tiles, as a count (``engine.kernels.line_cache``)
+        ("points", np.int64, (2,)),  # … and what they are worth
+        ("seat", np.int64),  # on turn
+        ("pass_ends", np.bool_),  # a pass ends the game
+        ("depth", np.int64),  # plies to the horizon; 0: greedy play begins
+        ("alpha", np.int64),
+        ("best", np.int64),  # what is reached so far, or is the most that could be
+        ("best_move", np.uint64),
+        ("solved", np.bool_),  # ``best`` rests on no guess
+        ("first", np.int64),  # candidate, a heap of so many
+        ("count", np.int64),
+        ("move", np.uint64),  # that is being searched
+        ("score", np.int64),
+        ("changes", np.int64),  # of the board before it
+        ("began", np.int64),  # nodes before this one
+        ("forgotten", np.int64),  # when ``where`` was written
+        ("hashes", np.uint64, (MAX_LINES,)),
+        ("where", np.uint64, (2, MAX_LINES)),  # placements by seat and line
+    ],
+    align=True,
+)
+ENDGAME = np.dtype(
+    [
+        ("lines", LINES),
+        ("replies", REPLIES),
+        ("frames", FRAME, (MAX_PLIES,)),
+        ("ply", np.int64),
+        ("entering", np.bool_),  # the node of this ply
+        ("returning", np.bool_),  # to the node of this ply, from the one below
+        ("over", np.bool_),
+        ("value", np.int64),  # of the node that was left, for its own mover
+        ("solved", np.bool_),
+        ("nodes", np.int64),
+        ("candidates", np.uint64),  # address
+        ("room", np.int64),  # for so many
+        ("table", np.uint64),  # address of what is known of positions
+        ("buckets", np.int64),
+        ("age", np.int64),  # of what this search writes into the table
+        ("refuters", np.uint64, (MAX_PLIES, 2)),  # by ply: the last moves that were enough
+        ("only", np.uint64, (MOST_LISTED,)),  # the moves to choose from, if there are any
+        ("only_count", np.int64),
+        ("is_restricted", np.bool_),  # some moves may not be chosen
+        ("without", np.uint64, (MOST_LISTED,)),
+        ("without_count", np.int64),
+        ("turns", np.int64),  # scoreless ones in a row that end the game, at the first ply
+        ("best_move", np.uint64),  # that was last enough at the first ply
+        ("noise", np.int64),  # points by which the order is disturbed; each thread has its own
+    ],
+    align=True,
+)
+Endgame1: TypeAlias = Any
+"""A record of ``ENDGAME`` in a kernel."""
+Frame1: TypeAlias = Any
+
+
+@helper
+def take_tiles(lines: Any, board: Board1, child: Frame1, seat: Any, move: Any) -> None:
+    """Take the tiles of a placement off a seat's rack, and note them on the board's key."""
+    side = board.side
+    square = first_square(side, move)
+    down = square >= side * side
+    for nth in range(tile_count(move)):
+        while board.squares[square].letter:
+            square += 1
+        code = move_tile(move, nth)
+        letter = code & LETTER_MASK
+        tile = np.uint64(BLANK) if code & BLANK_CODE else letter
+        child.held[seat] -= lines.units[seat, tile]
+        child.racks_key -= tile_key(seat, tile)
+        across = other_direction(side, square) if down else square
+        child.board_key += square_key(across, letter, board.points[tile])
+        square += 1
+
+
+@helper
+def position_key(frame: Frame1) -> Any:
+    """Give the key of all that decides what a position is worth."""
+    key = frame.board_key + frame.racks_key + np.uint64(frame.seat) * _ON_TURN
+    if frame.pass_ends:
+        key += _PASSED
+    return _mixed(key)
+
+
+@helper
+def square_key(square: Any, letter: Any, points: Any) -> Any:
+    """Give the share of a tile on a square, across, in a board's key; a blank has its points."""
+    return _mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
+
+
+@helper
+def tile_key(seat: Any, tile: Any) -> Any:
+    """Give the share of a tile on a rack in the key of both."""
+    return _mixed(_ON_TURN + np.uint64(2 * tile + seat))
+
+
+@helper
+def _mixed(key: Any) -> Any:
+    """Mix the bits of an integer (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
+    key = (key ^ key >> np.uint64(30)) * _MIX
+    key = (key ^ key >> np.uint64(27)) * _MIX_AGAIN
+    return key ^ key >> np.uint64(31)

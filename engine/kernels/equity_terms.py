@@ -1,0 +1,117 @@
+"""What a play is worth beyond its score, as far as it depends on the tiles that are played.
+
+For every part of a rack once a turn: this completes the leave map. What the numbers stand for, and
+where they come from, is told in ``engine.movegen.evaluation``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lexicons.bits import bit_count
+from lexicons.jit import helper
+
+from .board import Board1
+from .crosses import first_square
+from .moves import LETTER_MASK, MAX_PLACED, move_tile, tile_count
+from .racks import Rack1
+
+__all__ = [
+    "EVALUATION",
+    "LATE_TILES",
+    "PASS_EQUITY",
+    "POINT",
+    "Evaluation1",
+    "fill_worths",
+    "opening_cost",
+    "use_evaluation",
+]
+
+POINT = 1_000  # thousandths
+PASS_EQUITY = -1_000 * POINT
+"""A pass is for those who can do nothing else; no table says what all seven tiles are worth."""
+LATE_TILES = 16
+
+EVALUATION = np.dtype(
+    [
+        ("vowels", np.uint64),  # the letters that are vowels
+        ("opening_vowel", np.int32),  # on the first play, beside a double; twice that for a triple
+        (
+            "late",
+            np.int32,
+            (LATE_TILES,),
+        ),  # by tiles in the bag after the play, plus 7
+        ("out_times", np.int32),  # bag empty: so many times the opponent's points for going out
+        ("kept_times", np.int32),  # … and the own points, for not going out
+        ("not_out", np.int32),  # … and this
+    ],
+    align=True,
+)
+Evaluation1: TypeAlias = Any
+"""A record of ``EVALUATION`` in a kernel; outside an array of one. Thousandths of a point."""
+
+
+@helper
+def fill_worths(
+    rack: Rack1,
+    evaluation: Evaluation1,
+    bag: Any,
+    opponent_points: Any,
+    exchange_minimum: Any,
+) -> None:
+    """Fill in what playing and what exchanging each part of a rack is worth.
+
+    ``bag`` counts tiles. ``opponent_points`` are those of the opponent's
+    rack; they matter when the bag is empty, and he is known to hold what is unseen.
+    """
+    whole = (1 << rack.size) - 1
+    rack.exchangeable = min(rack.size, bag) if bag >= exchange_minimum else 0
+    for part in range(whole + 1):
+        kept = whole ^ part
+        rack.swaps[part] = rack.leaves[kept]
+        if bag:
+            left = bag - np.int64(bit_count(np.uint64(part))) + MAX_PLACED
+            late = evaluation.late[left] if left < LATE_TILES else 0
+            rack.worths[part] = rack.leaves[kept] + late
+        elif kept:
+            points = evaluation.kept_times * rack.points[kept]
+            rack.worths[part] = -POINT * points - evaluation.not_out
+        else:
+            rack.worths[part] = POINT * evaluation.out_times * opponent_points
+
+
+@helper
+def use_evaluation(evaluation: Evaluation1, other: Evaluation1) -> None:
+    """Make an evaluation, which is modified in place, the same as another."""
+    evaluation.vowels = other.vowels
+    evaluation.opening_vowel = other.opening_vowel
+    evaluation.out_times = other.out_times
+    evaluation.kept_times = other.kept_times
+    evaluation.not_out = other.not_out
+    for tiles in range(LATE_TILES):
+        evaluation.late[tiles] = other.late[tiles]
+
+
+@helper
+def opening_cost(board: Board1, evaluation: Evaluation1, move: Any) -> Any:
+    """Say what the vowels of a first play cost: those beside premium squares of the next lines."""
+    squares, side = board.squares, board.side
+    square = first_square(side, move)
+    cost = np.int64(0)
+    for nth in range(tile_count(move)):
+        letter = move_tile(move, nth) & LETTER_MASK
+        if evaluation.vowels >> letter & np.uint64(1):
+            steps = _premium_steps(squares[square - side]) + _premium_steps(squares[square + side])
+            cost += evaluation.opening_vowel * steps
+        square += 1
+    return cost
+
+
+@helper
+def _premium_steps(square: Any) -> Any:
+    """Count how far a square is from plain: 1 for a double, 2 for a triple; none off the board."""
+    if not square.on_board:
+        return np.int64(0)
+    return np.int64(square.letter_multiplier) + np.int64(square.word_multiplier) - 2

@@ -1,0 +1,369 @@
+"""Every placement on a board, found with a GADDAG.
+
+The method is Gordon's (A Faster Scrabble Move Generation Algorithm, 1994): a word is built from an
+anchor, first to the left and then, behind the separator, to the right. Cross-sets are Appel and
+Jacobson's (``engine.kernels.crosses``). An anchor here is the last tile of a run of tiles, or an
+empty square that is crossed and beside no tile of its line. Gordon begins on the empty squares
+beside a run; behind the run itself, which is given, few letters fit: 1,930 tiles are tried in a
+position without a blank and not 4,440.
+
+A partial word is a node of the graph, the tiles still on the rack as a mask, and sums of what has
+been placed: nothing has to be taken back. It waits on a stack while a letter is tried, if there are
+more to try, and no square is stepped onto unless a tile that is left fits there and leads on.
+
+A letter is tried once, whichever tile it comes from: a blank stands for it only if there is no
+other. When a word is complete, ``engine.kernels.listing`` names the blanks in all ways.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import BLANK, MAX_LETTERS
+from lexicons.bits import bit_count, lowest_bit
+from lexicons.jit import helper
+from lexicons.memory import address_of, word_at
+from lexicons.search_graph import GADDAG_ROOT, SEPARATOR, WORD_ENDS, child_of, first_child
+from lexicons.word_map import Words1
+
+from .board import NO_CROSSING, Board1
+from .listing import CROSSED_SHIFT, CROSSING_SHIFT, Listed1, complete, lowest
+from .moves import (
+    BLANK_CODE,
+    MAX_PLACED,
+    TILE_BITS,
+    where_packed,
+)
+from .racks import PARTS, Rack1
+from .shadow_placing import Desk1
+
+__all__ = ["LISTED", "Listed1", "find_everything", "list_into", "list_line", "look_up_rack"]
+
+_LINE = 32  # places of a line with its border, and some
+
+CELL = np.dtype(
+    [
+        ("cross_set", np.uint64),  # 0 also where placements were found from an anchor before
+        ("letter", np.uint64),
+        ("weight", np.uint64),  # sums for each point of a tile that is placed here
+        ("sums", np.uint64),  # of what lies here, or crosses here
+        ("word_multiplier", np.uint64),  # 1 where a tile lies
+        ("multiplier", np.uint64),  # of all squares from here to the anchor, or behind it to here
+        ("anchor", np.bool_),  # an empty square with a tile beside it, in this line or across
+    ],
+    align=True,
+)
+PARTIAL = np.dtype(
+    [
+        ("candidates", np.uint64),  # the letters that are still to be tried
+        ("place", np.uint64),  # where: the empty square next to the word
+        ("node", np.uint64),  # of the graph, not its index
+        ("held", np.uint64),  # which of the rack's tiles are left
+        ("packed", np.uint64),  # the tiles placed, the last of the word in the lowest bits
+        ("sums", np.uint64),
+    ]
+)
+# Integers are unsigned, for numba makes a float of a signed and an unsigned one; but for counts.
+LISTED = np.dtype(
+    [
+        ("nodes", np.uint64),  # address of the graph
+        ("moves", np.uint64),  # addresses of the arrays that placements are written to
+        ("scores", np.uint64),
+        ("parts", np.uint64),
+        ("capacity", np.int64),  # their length
+        ("count", np.int64),  # of placements found; those beyond the capacity are not written
+        ("whole", np.uint64),  # the rack's tiles as a mask
+        ("blanks", np.uint64),  # those that are blanks
+        ("natural", np.uint64),  # the letters of the others
+        ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by letter: the tiles that are this one
+        ("points", np.uint64, (2 * (MAX_LETTERS + 1),)),  # by letter, with BLANK_CODE or without
+        ("letters", np.uint64, (PARTS,)),  # by mask: the letters that the tiles can be
+        ("bonus", np.uint64),
+        ("bonus_tiles", np.uint64),
+        ("down", np.bool_),  # the way the line runs
+        ("where", np.uint64),  # a move's direction and first square, for place 1 of the line
+        ("where_step", np.uint64),  # … and what a place further on adds to it
+        ("anchor", np.uint64),  # the place of the anchor
+        ("cells", CELL, (_LINE,)),  # the line
+        ("left", PARTIAL, (MAX_PLACED + 1,)),  # stacks
+        ("right", PARTIAL, (MAX_PLACED + 1,)),
+        ("dearer", np.uint64, (MAX_PLACED,)),  # points that a tile has beyond a blank, by tile
+        ("stand_ins", np.uint64, (MAX_LETTERS + 1,)),  # by letter: which tiles blanks have to be
+    ],
+    align=True,
+)
+_ONE = np.uint64(1)
+_NOTHING = np.uint64(0)
+_TILE_BITS = np.uint64(TILE_BITS)
+
+
+def list_into(
+    desk: npt.NDArray[Any],
+    moves: npt.NDArray[np.uint64],
+    scores: npt.NDArray[np.int32],
+    parts: npt.NDArray[np.uint8],
+) -> None:
+    """Have an array of one ``DESK`` list moves in arrays of one length, which the caller keeps."""
+    listed = desk["listed"]
+    listed["moves"] = address_of(moves)
+    listed["scores"] = address_of(scores)
+    listed["parts"] = address_of(parts)
+    listed["capacity"] = len(moves)
+
+
+@helper
+def find_everything(desk: Desk1, words: Words1) -> None:
+    """List every placement in ``desk.listed``, in no particular order, each once.
+
+    A single tile that makes a word both ways is given across.
+    """
+    board, search = desk.board, desk.listed
+    search.nodes = words.nodes
+    search.count = 0
+    look_up_rack(search, board, desk.rack)
+    side = board.side
+    for line in range(1, side - 1):
+        list_line(search, board, line)
+    for line in range(side + 1, 2 * side - 1):
+        list_line(search, board, line)
+
+
+@helper
+def list_line(search: Listed1, board: Board1, line: Any) -> None:
+    """List the placements along a line, those across first (``engine.kernels.board``)."""
+    search.down = line >= board.side
+    if _take_line(search, board, line * board.side):
+        _search_line(search, np.uint64(board.side - 1))
+
+
+@helper
+def look_up_rack(search: Listed1, board: Board1, rack: Rack1) -> None:
+    """Copy what the search asks of a rack, so that it has all in one place."""
+    parts = 1 << rack.size
+    search.whole = np.uint64(parts - 1)
+    search.blanks = rack.bits[BLANK]
+    search.natural = rack.letters[parts - 1]
+    search.bonus = np.uint64(board.bonus)
+    search.bonus_tiles = np.uint64(board.bonus_tiles)
+    blank = np.uint64(BLANK_CODE)
+    for letter in range(MAX_LETTERS + 1):
+        search.bits[letter] = rack.bits[letter]
+        search.points[letter] = np.uint64(board.points[letter])
+        search.points[np.uint64(letter) | blank] = np.uint64(board.points[BLANK])
+    for part in range(parts):
+        any_letter = np.uint64(part) & search.blanks != _NOTHING
+        search.letters[part] = board.any_letter if any_letter else rack.letters[part]
+
+
+@helper
+def _take_line(search: Listed1, board: Board1, first: Any) -> Any:
+    """Copy a line from its first square, one of the border, on; tell whether it has an anchor."""
+    search.where = where_packed(board.side, first + 1)
+    search.where_step = where_packed(board.side, first + 2) - search.where
+    has_anchor = False
+    for place in range(board.side):
+        here, cell = board.squares[first + place], search.cells[place]
+        cell.cross_set = here.cross_set
+        cell.letter = np.uint64(here.letter)
+        cell.anchor = here.anchor
+        has_anchor |= here.anchor
+        by_letter, by_word = np.uint64(here.letter_multiplier), np.uint64(here.word_multiplier)
+        cell.word_multiplier = by_word
+        cell.weight = by_letter
+        cell.sums = _NOTHING
+        if here.letter:
+            cell.word_multiplier = _ONE
+            cell.sums = np.uint64(here.value)
+        elif here.cross_score != NO_CROSSING:
+            cell.weight = by_letter | by_letter * by_word << CROSSING_SHIFT
+            crossing = np.uint64(here.cross_score) * by_word
+            cell.sums = crossing << CROSSING_SHIFT | _ONE << CROSSED_SHIFT
+    return has_anchor
+
+
+@helper
+def _search_line(search: Listed1, end: Any) -> None:
+    """Find the placements in a line, each from the first of its anchors; places end before this.
+
+    When an anchor is done, the cross-set is emptied where later words would reach it.
+    """
+    root = word_at(search.nodes, GADDAG_ROOT)
+    cells = search.cells
+    place = _ONE
+    while place < end:
+        following = place + _ONE
+        if cells[place].letter:
+            while cells[following].letter:
+                following += _ONE
+            search.anchor = following - _ONE
+            _multiply(search, end)
+            node, sums, left = _through_left(search, root, _NOTHING, search.anchor)
+            _build_left(search, left, node, sums)
+            cells[following].cross_set = _NOTHING
+            place = following + _ONE
+        else:
+            if cells[place].anchor and not cells[following].letter:
+                search.anchor = place
+                _multiply(search, end)
+                _build_left(search, place, root, _NOTHING)
+                cells[place].cross_set = _NOTHING
+            place = following
+
+
+@helper
+def _multiply(search: Listed1, end: Any) -> None:
+    """Work out by what a word is multiplied that covers the anchor and reaches to a place."""
+    product = _ONE
+    for distance in range(search.anchor):
+        cell = search.cells[search.anchor - distance]
+        product *= cell.word_multiplier
+        cell.multiplier = product
+    product = _ONE
+    for place in range(search.anchor + _ONE, end):
+        cell = search.cells[place]
+        product *= cell.word_multiplier
+        cell.multiplier = product
+
+
+@helper
+def _through_left(search: Listed1, node: Any, sums: Any, place: Any) -> Any:
+    """Go on by the playthrough from a place to the left; give node, sums and the place behind."""
+    while search.cells[place].letter:
+        node = child_of(search.nodes, node, search.cells[place].letter)
+        sums += search.cells[place].sums
+        place -= _ONE
+    return node, sums, place
+
+
+@helper
+def _through_right(search: Listed1, node: Any, sums: Any, place: Any) -> Any:
+    """Go on by the playthrough from a place to the right; give node, sums and the place behind."""
+    while search.cells[place].letter:
+        node = child_of(search.nodes, node, search.cells[place].letter)
+        sums += search.cells[place].sums
+        place += _ONE
+    return node, sums, place
+
+
+@helper
+def _build_left(search: Listed1, place: Any, node: Any, sums: Any) -> None:
+    """Build words around the anchor: from the empty square to the left of what a node spells."""
+    held, packed = search.whole, _NOTHING
+    candidates = _turn(search, place, node, held, packed, sums)
+    nodes, blanks, whole = search.nodes, search.blanks, search.whole  # read once: stores alias
+    depth = _NOTHING
+    while candidates or depth:
+        if not candidates:
+            depth -= _ONE
+            candidates, place, node, held, packed, sums = _resume(search.left[depth])
+        child, code, left = _try_lowest(search, nodes, blanks, candidates, node, held)
+        candidates &= candidates - _ONE
+        cell = search.cells[place]
+        total = sums + search.points[code] * cell.weight + cell.sums
+        child, total, following = _through_left(search, child, total, place - _ONE)
+        tiles = packed | code << _TILE_BITS * bit_count(whole ^ held)
+        first = following + _ONE
+        if child & WORD_ENDS and first != search.anchor:
+            multiplier = search.cells[first].multiplier
+            complete(search, first, multiplier, left, tiles, total)
+        fitting = _turn(search, following, child, left, tiles, total)
+        if fitting:
+            if candidates:
+                _wait(search.left[depth], candidates, place, node, held, packed, sums)
+                depth += _ONE
+            candidates, place, node = fitting, following, child
+            held, packed, sums = left, tiles, total
+
+
+@helper
+def _turn(search: Listed1, place: Any, node: Any, held: Any, packed: Any, sums: Any) -> Any:
+    """Build on to the right of the anchor, if the left part may end; give what fits to its left."""
+    if node & SEPARATOR:
+        after = search.anchor + _ONE
+        turned = word_at(search.nodes, first_child(node))
+        fitting = turned & search.cells[after].cross_set & search.letters[held]
+        if fitting:
+            _build_right(search, place + _ONE, fitting, after, turned, held, packed, sums)
+    return node & search.cells[place].cross_set & search.letters[held]
+
+
+@helper
+def _build_right(
+    search: Listed1,
+    first: Any,
+    candidates: Any,
+    place: Any,
+    node: Any,
+    held: Any,
+    packed: Any,
+    sums: Any,
+) -> None:
+    """Build words that begin at a place: to the right, from an empty square on."""
+    nodes, blanks = search.nodes, search.blanks  # read once: stores alias
+    depth = _NOTHING
+    while candidates or depth:
+        if not candidates:
+            depth -= _ONE
+            candidates, place, node, held, packed, sums = _resume(search.right[depth])
+        child, code, left = _try_lowest(search, nodes, blanks, candidates, node, held)
+        candidates &= candidates - _ONE
+        cell = search.cells[place]
+        total = sums + search.points[code] * cell.weight + cell.sums
+        child, total, following = _through_right(search, child, total, place + _ONE)
+        tiles = packed << _TILE_BITS | code
+        if child & WORD_ENDS:
+            right = search.cells[following - _ONE].multiplier
+            multiplier = search.cells[first].multiplier * right
+            complete(search, first, multiplier, left, tiles, total)
+        fitting = child & search.cells[following].cross_set & search.letters[left]
+        if fitting:
+            if candidates:
+                _wait(search.right[depth], candidates, place, node, held, packed, sums)
+                depth += _ONE
+            candidates, place, node = fitting, following, child
+            held, packed, sums = left, tiles, total
+
+
+@helper
+def _try_lowest(
+    search: Listed1, nodes: Any, blanks: Any, candidates: Any, node: Any, held: Any
+) -> Any:
+    """Try the first of the letters that fit: give its node, its code and the tiles that are left.
+
+    It is one of the node's children, and on the rack; a blank is taken only if nothing else is it.
+    """
+    code = lowest_bit(candidates)
+    below = bit_count(node & ((_ONE << code) - _ONE))
+    child = word_at(nodes, first_child(node) + below)
+    tiles = held & search.bits[code]
+    if not tiles:
+        tiles = held & blanks
+        code |= np.uint64(BLANK_CODE)
+    return child, code, held ^ lowest(tiles)
+
+
+@helper
+def _wait(
+    partial: Any, candidates: Any, place: Any, node: Any, held: Any, packed: Any, sums: Any
+) -> None:
+    partial.candidates = candidates
+    partial.place = place
+    partial.node = node
+    partial.held = held
+    partial.packed = packed
+    partial.sums = sums
+
+
+@helper
+def _resume(partial: Any) -> Any:
+    return (
+        partial.candidates,
+        partial.place,
+        partial.node,
+        partial.held,
+        partial.packed,
+        partial.sums,
+    )

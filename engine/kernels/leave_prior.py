@@ -1,0 +1,241 @@
+"""What a player may hold: racks listed or drawn, and how likely each is before his play is judged.
+
+His rack before a play is what he kept the last time and what he drew to it. Of what he kept there
+is a table, multisets of tiles with weights (``KeptTable``); what he drew is random, as physical
+tiles from what is unseen. So the prior of a rack R is, over all he may have kept in it,
+
+    Σ w(K) · Π C(Uₜ − Kₜ, Rₜ − Kₜ) / C(|U| − |K|, |R| − |K|)
+
+with U what is unseen, over tiles t: hypergeometric (Feller 1968, II.6).
+
+Multisets are known by their codes (``engine.kernels.multiset_hash``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.bits import bit_count
+from lexicons.jit import helper, kernel
+
+from .multiset_hash import extended, place_of
+
+__all__ = ["KeptTable", "draw_racks", "enter_kept", "list_parts", "rack_priors"]
+
+U8: TypeAlias = npt.NDArray[np.uint8]
+I64: TypeAlias = npt.NDArray[np.int64]
+U64: TypeAlias = npt.NDArray[np.uint64]
+F64: TypeAlias = npt.NDArray[np.float64]
+
+_ONE = np.uint64(1)
+
+
+class KeptTable(NamedTuple):
+    """What a player may have kept: multisets of one size, found by their codes (open addressing).
+
+    The places are twice as many as the multisets or more, a power of two.
+    """
+
+    codes: U64  # [places] 0: none
+    weights: F64  # [places]
+    size: int  # tiles of each
+    only: bool  # the empty multiset is all there is
+
+
+@kernel
+def enter_kept(tiles: U8, weights: F64, table: KeptTable) -> None:
+    """Enter multisets, [count, size] sorted tiles and their weights, into an empty table."""
+    for row in range(len(tiles)):
+        code = np.uint64(0)
+        for tile in tiles[row]:
+            code = extended(code, tile)
+        place = place_of(table.codes, code)
+        table.codes[place] = code
+        table.weights[place] += weights[row]
+
+
+@kernel
+def list_parts(counts: I64, size: int, parts: U8) -> int:
+    """Write all multisets of so many tiles of which there are ``counts``, in order; count them.
+
+    ``parts``, [room, size], is modified in place; what has no room in it is counted only.
+    """
+    chosen = np.zeros(max(size, 1), np.int64)
+    used = np.zeros(len(counts), np.int64)
+    found, at = 0, 0
+    tile: Any = 0
+    while True:
+        if at == size:
+            if found < len(parts):
+                for nth in range(size):
+                    parts[found, nth] = chosen[nth]
+            found += 1
+            tile = len(counts)
+        while tile < len(counts) and used[tile] >= counts[tile]:
+            tile += 1
+        if tile < len(counts):
+            chosen[at] = tile
+            used[tile] += 1
+            at += 1
+            continue
+        if at == 0:
+            return found
+        at -= 1
+        used[chosen[at]] -= 1
+        tile = chosen[at] + 1
+
+
+@kernel
+def rack_priors(racks: U8, counts: I64, table: KeptTable, binomials: F64, priors: F64) -> None:
+    """Say how likely each rack is, up to a common factor.
+
+    Args:
+        racks: [racks, size] sorted.
+        counts: [tiles] what is unseen.
+        table: what may have been kept.
+        binomials: [n, k] C(n, k), for every count of a tile and k up to a rack.
+        priors: [racks] modified in place.
+    """
+    size = racks.shape[1]
+    held = np.zeros(len(counts), np.int64)
+    kept = np.zeros(len(counts), np.int64)
+    for row in range(len(racks)):
+        rack: Any = racks[row]
+        for tile in rack:
+            held[tile] += 1
+        if table.only:
+            priors[row] = _ways(rack, held, kept, counts, binomials)
+        else:
+            priors[row] = _mixed(rack, size, held, kept, counts, table, binomials)
+        for tile in rack:
+            held[tile] = 0
+
+
+@helper
+def _ways(rack: Any, held: Any, kept: Any, counts: Any, binomials: Any) -> Any:
+    """Count the ways to draw what a rack has beyond what was kept."""
+    ways = 1.0
+    for at in range(len(rack)):
+        tile = rack[at]
+        if at == 0 or rack[at - 1] != tile:
+            ways *= binomials[counts[tile] - kept[tile], held[tile] - kept[tile]]
+    return ways
+
+
+@helper
+def _mixed(
+    rack: Any, size: Any, held: Any, kept: Any, counts: Any, table: KeptTable, binomials: Any
+) -> Any:
+    """Sum over all that may have been kept of a rack; each choice of letters once."""
+    prior = 0.0
+    repeats = np.uint64(0)
+    for at in range(1, size):
+        repeats |= np.uint64(rack[at] == rack[at - 1]) << np.uint64(at)
+    for part in range(1 << size):
+        bits = np.uint64(part)
+        if bit_count(bits) != np.uint64(table.size) or bits & repeats & ~(bits << _ONE):
+            continue
+        code = np.uint64(0)
+        for at in range(size):
+            if part >> at & 1:
+                code = extended(code, rack[at])
+        place = place_of(table.codes, code)
+        if table.codes[place]:
+            weight = table.weights[place]
+            for at in range(size):
+                kept[rack[at]] += part >> at & 1
+            prior += weight * _ways(rack, held, kept, counts, binomials)
+            for at in range(size):
+                kept[rack[at]] = 0
+    return prior
+
+
+@kernel
+def draw_racks(
+    kept: U8, sums: F64, counts: I64, played: I64, size: int, seed: np.uint64, racks: U8, odds: F64
+) -> None:
+    """Draw racks of which ``played`` is a part; ``racks`` and ``odds`` are modified in place.
+
+    What was kept is drawn by its weight, what is missing of ``played`` is added, and the rest is
+    random. A rack that has more of a letter of ``played`` could have been had in several ways, and
+    comes as many times as often; ``odds`` are what puts that right.
+
+    Args:
+        kept: [count, size] multisets that may have been kept.
+        sums: [count] of their weights up to and with each, times the ways to add what is missing
+            of ``played``; those where it can't be added add nothing.
+        counts: [tiles] what is unseen.
+        played: [tiles] how many of each were played.
+        size: of the racks.
+        seed: for what is drawn.
+        racks: [draws, size] sorted.
+        odds: [draws] what each draw counts.
+    """
+    pool = np.zeros(counts.sum(), np.uint8)
+    drawn = np.zeros(len(counts), np.int64)
+    chance = seed
+    for row in range(len(racks)):
+        chance, wanted = _uniform(chance)
+        which = np.searchsorted(sums, wanted * sums[-1], side="right")
+        which = min(which, len(sums) - 1)
+        held = _begin_rack(kept[which], played, drawn, racks[row])
+        left = 0
+        for tile in range(len(counts)):
+            for _ in range(counts[tile] - drawn[tile]):
+                pool[left] = tile
+                left += 1
+        while held < size:
+            chance, wanted = _uniform(chance)
+            at: Any = min(np.int64(wanted * left), left - 1)
+            racks[row, held] = pool[at]
+            drawn[pool[at]] += 1
+            left -= 1
+            pool[at] = pool[left]
+            held += 1
+        odds[row] = 1.0 / _repeated(kept[which], played, drawn)
+        racks[row].sort()
+
+
+@helper
+def _uniform(chance: Any) -> Any:
+    """Go on with SplitMix64 (Steele, Lea and Flood 2014); give its state and a number in [0, 1)."""
+    chance += np.uint64(0x9E3779B97F4A7C15)
+    mixed = chance
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return chance, np.float64(mixed >> np.uint64(11)) / 9007199254740992.0
+
+
+@helper
+def _begin_rack(kept: Any, played: Any, drawn: Any, rack: Any) -> Any:
+    """Put on a rack what was kept and what is missing of what was played; give its size."""
+    held = 0
+    drawn[:] = 0
+    for tile in kept:
+        rack[held] = tile
+        drawn[tile] += 1
+        held += 1
+    for tile in range(len(played)):
+        while drawn[tile] < played[tile]:
+            rack[held] = tile
+            drawn[tile] += 1
+            held += 1
+    return held
+
+
+@helper
+def _repeated(kept: Any, played: Any, held: Any) -> Any:
+    """Count the ways in which the drawn tiles of a rack hold what was missing of ``played``."""
+    ways = 1.0
+    for tile in range(len(played)):
+        had: Any = 0
+        for one in kept:
+            had += np.int64(one == tile)
+        missing = played[tile] - had
+        for nth in range(max(missing, 0)):
+            ways *= (held[tile] - had - nth) / (nth + 1)
+    return ways

@@ -1,0 +1,231 @@
+"""Placements line by line, remembered: a line that looks as it did before holds what it held.
+
+What can be placed along a line depends on its tiles and on the cross-sets and cross-scores of its
+empty squares. A search that plays and takes back meets the same lines again and again, so each is
+listed once for each rack, and found again by its hash. A line that a play leaves as it is needs not
+even that: what fits with the tiles that are left is a matter of counting. A multiset of tiles is
+one integer with four bits for each different tile, and whether one is part of another is one
+subtraction.
+
+Memory is what the caller gives. When it is full, all lines are forgotten at once; ``forgotten``
+counts how often that was, so that places in it are not used any longer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lexicons.alphabet import BLANK, MAX_LETTERS
+from lexicons.jit import helper
+from lexicons.memory import put_word, word_at
+
+from .board import BORDERED, Board1
+from .gaddag_movegen import LISTED, Listed1, list_line
+from .listing import lowest
+from .moves import (
+    BLANK_CODE,
+    COLUMN_SHIFT,
+    DIRECTION_SHIFT,
+    LETTER_MASK,
+    ROW_SHIFT,
+    SIDE_MASK,
+    move_tile,
+    tile_count,
+)
+
+__all__ = [
+    "ENTRY_WORDS",
+    "HALF",
+    "LINES",
+    "LOWER",
+    "MAX_LINES",
+    "Lines1",
+    "fits_in",
+    "forget_lines",
+    "hash_line",
+    "placements_along",
+    "units_of",
+]
+
+MAX_LINES = 2 * BORDERED
+ENTRY_WORDS = 3
+"""64-bit words of a placement: the packed move; its tiles as a count, and above them the places of
+the line that it covers; its points, and above them those of its tiles."""
+
+HALF = np.uint64(32)
+LOWER = np.uint64((1 << 32) - 1)
+
+_ONE = np.uint64(1)
+_THREE = np.uint64(ENTRY_WORDS)
+_GUARDS = np.uint64(0x8888_8888)  # the highest bit of each count, which is never used
+_UNIT_BITS = 4
+_COUNT_MASK = np.uint64(7)
+_HIGHEST = np.uint64((1 << 14) - 1)  # points of a placement; searches count to 2¹⁵
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_STIR = np.uint64(0xBF58476D1CE4E5B9)
+_TILE_HERE = np.uint64(1 << 62)
+
+LINES = np.dtype(
+    [
+        ("listed", LISTED, (2,)),  # by seat
+        ("units", np.uint64, (2, MAX_LETTERS + 1)),  # by seat and tile: one of it in a count
+        ("whole", np.uint64, (2,)),  # by seat: the count of its tiles when the search began
+        ("salts", np.uint64, (2,)),  # by seat: the hash of its tiles
+        ("entries", np.uint64),  # address of the placements
+        ("room", np.int64),  # for so many
+        ("used", np.int64),
+        ("index", np.uint64),  # address of pairs: hash, and where the placements are
+        ("places", np.int64),  # in the index, a power of two
+        ("known", np.int64),  # lines in it
+        ("forgotten", np.int64),  # how often all were
+        ("overflowed", np.bool_),  # more placements, or points, than there is room for
+    ],
+    align=True,
+)
+Lines1: TypeAlias = Any
+"""A record of ``LINES`` in a kernel."""
+
+
+@helper
+def fits_in(need: Any, held: Any) -> Any:
+    """Tell whether a multiset of tiles is part of another; both are counts of one seat."""
+    return ((held | _GUARDS) - need) & _GUARDS == _GUARDS
+
+
+@helper
+def units_of(lines: Lines1, seat: Any, tiles: Any, size: Any) -> Any:
+    """Number a seat's different tiles, which are sorted; give the count of all of them."""
+    held, shift = np.uint64(0), 0
+    salt = np.uint64(size)
+    for tile in range(MAX_LETTERS + 1):
+        lines.units[seat, tile] = 0
+    for at in range(size):
+        if at and tiles[at] != tiles[at - 1]:
+            shift += _UNIT_BITS
+        lines.units[seat, tiles[at]] = _ONE << np.uint64(shift)
+        held += lines.units[seat, tiles[at]]
+        salt = (salt ^ np.uint64(tiles[at])) * _MIX
+    lines.whole[seat] = held
+    lines.salts[seat] = salt ^ salt >> HALF
+    return held
+
+
+@helper
+def hash_line(board: Board1, line: Any) -> Any:
+    """Give a number for all that decides what can be placed along a line."""
+    hashed = np.uint64(line)
+    for square in range(line * board.side + 1, (line + 1) * board.side - 1):
+        here = board.squares[square]
+        if here.letter:
+            content = _TILE_HERE | np.uint64(here.letter) << np.uint64(8) | np.uint64(here.value)
+        else:
+            content = here.cross_set + np.uint64(np.int64(here.cross_score) + 1) * _STIR
+        hashed = (hashed ^ content) * _MIX
+        hashed ^= hashed >> HALF
+    return hashed
+
+
+@helper
+def placements_along(
+    lines: Lines1, board: Board1, line: Any, hashed: Any, seat: Any, held: Any
+) -> Any:
+    """Give where placements along a line are, and above it in 32 bits how many.
+
+    They are those that a seat has with the tiles that it holds, and perhaps more: see which fit. A
+    rack with a blank has so many that it pays to list them anew for the tiles that are left.
+    """
+    if not lines.units[seat, BLANK]:
+        held = lines.whole[seat]
+    key = (hashed ^ held * _STIR) + lines.salts[seat] | _ONE
+    mask = np.uint64(lines.places - 1)
+    place = key >> HALF & mask
+    found = word_at(lines.index, place * np.uint64(2))
+    while found and found != key:
+        place = place + _ONE & mask
+        found = word_at(lines.index, place * np.uint64(2))
+    if found:
+        return word_at(lines.index, place * np.uint64(2) + _ONE)
+    search = lines.listed[seat]
+    search.count = 0
+    _hold(search, lines.units[seat], held)
+    list_line(search, board, line)
+    if lines.used + search.count > lines.room or 4 * lines.known > 3 * lines.places:
+        forget_lines(lines)
+        lines.forgotten += 1
+        place = key >> HALF & mask
+    where = _write(lines, search, seat)
+    put_word(lines.index, place * np.uint64(2), np.int64(key))
+    put_word(lines.index, place * np.uint64(2) + _ONE, np.int64(where))
+    lines.known += 1
+    return where
+
+
+@helper
+def _hold(search: Listed1, units: Any, held: Any) -> None:
+    """Let what is listed be made of some of a rack's tiles, of equal ones the first."""
+    search.whole = 0
+    search.natural = 0
+    for tile in range(MAX_LETTERS + 1):
+        if units[tile]:
+            count = held // units[tile] & _COUNT_MASK
+            tiles = search.bits[tile]
+            for _ in range(count):
+                search.whole |= lowest(tiles)
+                tiles &= tiles - _ONE
+            if count and tile != BLANK:
+                search.natural |= _ONE << np.uint64(tile)
+    search.blanks = search.whole & search.bits[BLANK]
+
+
+@helper
+def forget_lines(lines: Lines1) -> None:
+    """Begin with no line known."""
+    for place in range(lines.places):
+        put_word(lines.index, np.uint64(2 * place), np.int64(0))
+    lines.used = 0
+    lines.known = 0
+
+
+@helper
+def _write(lines: Lines1, search: Listed1, seat: Any) -> Any:
+    """Write down what was listed, with the tiles and squares of each; give where it is."""
+    count = min(search.count, search.capacity, lines.room)
+    if count < search.count:
+        lines.overflowed = True
+    begin = np.uint64(lines.used)
+    for nth in range(count):
+        move = word_at(search.moves, np.uint64(nth))
+        # The scores were written as 32-bit integers.
+        pair = word_at(search.scores, np.uint64(nth >> 1))
+        score = pair >> HALF if nth & 1 else pair & LOWER
+        if score > _HIGHEST:
+            lines.overflowed = True
+            score = _HIGHEST
+        need, squares, points = _describe(search, lines.units[seat], move)
+        entry = (begin + np.uint64(nth)) * _THREE
+        put_word(lines.entries, entry, np.int64(move))
+        put_word(lines.entries, entry + _ONE, np.int64(need | squares << HALF))
+        put_word(lines.entries, entry + np.uint64(2), np.int64(score | points << HALF))
+    lines.used += count
+    return begin | np.uint64(count) << HALF
+
+
+@helper
+def _describe(search: Listed1, units: Any, move: Any) -> Any:
+    """Give the tiles of a placement as a count, the places that it covers, and their points."""
+    down = move >> np.uint64(DIRECTION_SHIFT) & _ONE
+    shift = np.uint64(ROW_SHIFT) if down else np.uint64(COLUMN_SHIFT)
+    place = (move >> shift & np.uint64(SIDE_MASK)) + _ONE
+    need, squares, points = np.uint64(0), np.uint64(0), np.uint64(0)
+    for nth in range(tile_count(move)):
+        while search.cells[place].letter:
+            place += _ONE
+        code = move_tile(move, nth)
+        tile = np.uint64(BLANK) if code & BLANK_CODE else code & LETTER_MASK
+        need += units[tile]
+        points += search.points[code]
+        squares |= _ONE << place
+        place += _ONE
+    return need, squares, points

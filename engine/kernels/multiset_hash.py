@@ -1,0 +1,36 @@
+"""A multiset of tiles as one integer, and its place in a table by open addressing (Knuth 6.4).
+
+A code has its tiles sorted, seven bits each, plus one; so the empty multiset has the code 0, which
+marks an empty place of a table as well. Tables have a power of two of places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lexicons.jit import helper
+
+from .moves import TILE_BITS
+
+__all__ = ["extended", "place_of"]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ by the golden ratio: Fibonacci hashing
+_ONE = np.uint64(1)
+
+
+@helper
+def extended(code: Any, tile: Any) -> Any:
+    """Give the code of a multiset and one more tile, which is no less than the others."""
+    return code << np.uint64(TILE_BITS) | np.uint64(tile + 1)
+
+
+@helper
+def place_of(codes: Any, code: Any) -> Any:
+    """Give the place of a code in a table, or the empty one where it belongs."""
+    mask = np.uint64(len(codes) - 1)
+    place = (code * _GOLDEN >> np.uint64(32)) & mask
+    while codes[place] and codes[place] != code:
+        place = place + _ONE & mask
+    return place

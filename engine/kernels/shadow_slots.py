@@ -1,0 +1,167 @@
+"""Slots: where a word can lie, and how many tiles it takes; for each, a bound on what it can bring.
+
+An anchor says that a play covers this square. A *slot* says all but the letters: the first square
+of the word and the number of tiles placed, and with them the playthrough, the premium squares and
+the cross-sets met. Each placement is in one slot. What a slot is does not depend on the rack, so
+it is worked out once, when a play has changed its line, and serves many racks.
+
+The *shadow* of a slot (wolges, Macondo and MAGPIE have it for anchors) is the most that any letters
+could bring there: the dearest tiles on the squares that count most. With ``sums`` the sum of all
+that is multiplied by the word's premium squares, each tile counts
+
+    letter multiplier × (product of the word multipliers + own word multiplier where it is crossed)
+
+times its points. These coefficients are kept in descending order: by the rearrangement inequality
+no arrangement of the same tiles brings more than the dearest on the greatest coefficient.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lexicons.bits import lowest_bit
+from lexicons.jit import helper
+from lexicons.layout import MAX_SIDE
+from lexicons.word_map import KEYS
+
+from .board import BORDERED, NO_CROSSING, Board1
+from .moves import MAX_PLACED
+
+__all__ = ["SLOT", "SLOTS", "SLOTS_A_LINE", "Slot", "Slots1", "update_slots"]
+
+SLOTS_A_LINE = MAX_SIDE * MAX_PLACED
+_LINES = 2 * BORDERED
+
+SLOT = np.dtype(
+    [
+        ("key", np.uint64),  # of the playthrough; 0: none
+        ("fixed", np.int32),  # points whatever the letters: playthrough, crossings, bonus
+        ("crossed", np.uint32),  # bit n: the tile on the nth square of the word is crossed
+        ("coefficients", np.int16, (MAX_PLACED,)),  # descending, then 0
+        ("start", np.int16),  # the first square of the word
+        ("tiles", np.uint8),
+        ("length", np.uint8),  # of the word
+    ],
+    align=True,
+)
+SLOTS = np.dtype(
+    [
+        ("count", np.int64, (_LINES,)),  # by line
+        ("slots", SLOT, (_LINES * SLOTS_A_LINE,)),  # those of a line from SLOTS_A_LINE × line on
+        ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
+    ],
+    align=True,
+)
+Slot: TypeAlias = Any
+Slots1: TypeAlias = Any
+"""A record of ``SLOTS`` in a kernel; outside an array of one."""
+
+
+@helper
+def update_slots(slots: Slots1, board: Board1) -> None:
+    """Work out the slots of the lines that have changed; both records are modified in place."""
+    lines = np.uint64(2 * board.side)
+    changed = board.changed_lines
+    if lines < np.uint64(64):
+        changed &= (np.uint64(1) << lines) - np.uint64(1)
+    while changed:
+        _slots_of_line(slots, board, np.int64(lowest_bit(changed)))
+        changed &= changed - np.uint64(1)
+    board.changed_lines = 0
+
+
+@helper
+def _slots_of_line(slots: Slots1, board: Board1, line: Any) -> None:
+    slots.count[line] = 0
+    begin = line * board.side
+    first: Any = np.int64(0)  # anchor
+    last: Any = np.int64(0)
+    for square in range(begin + board.side - 1, begin, -1):
+        if board.squares[square].anchor:
+            first = square
+            last = max(last, square)
+    if not last:
+        return
+    # A word that covers an anchor begins at most six tiles before it.
+    for square in range(begin + 1, last + 1):
+        here = board.squares[square]
+        near = first - square < MAX_PLACED or here.letter
+        if near and here.on_board and not board.squares[square - 1].letter:
+            _slots_from(slots, board, line, square)
+
+
+@helper
+def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
+    """Add the slots of words that begin on a square, with one tile, two, and so on."""
+    square, key, playthrough = start, np.uint64(0), 0
+    while board.squares[square].letter:
+        key += KEYS[board.squares[square].letter]
+        playthrough += board.squares[square].value
+        square += 1
+    crossings, multiplier, touching = 0, 1, False
+    crossed = np.uint64(0)
+    for at in range(MAX_PLACED):
+        slots.coefficients[at] = 0
+    for tiles in range(1, MAX_PLACED + 1):
+        here = board.squares[square]
+        if not here.cross_set:  # nothing fits, or the board ends
+            break
+        multiplier *= here.word_multiplier
+        touching |= here.anchor
+        is_crossed = here.cross_score != NO_CROSSING
+        if is_crossed:
+            crossings += here.cross_score * here.word_multiplier
+            crossed |= np.uint64(1) << np.uint64(square - start)
+        if here.word_multiplier == 1:
+            _insert_coefficient(slots, _coefficient(here, multiplier))
+        else:
+            _sort_coefficients(slots, board, start, square, multiplier)
+        square += 1
+        while board.squares[square].letter:
+            key += KEYS[board.squares[square].letter]
+            playthrough += board.squares[square].value
+            square += 1
+        # A single tile that makes a word both ways is played across.
+        twice = tiles == 1 and is_crossed and line >= board.side
+        if touching and square - start > 1 and not twice:
+            slot = slots.slots[line * SLOTS_A_LINE + slots.count[line]]
+            slots.count[line] += 1
+            slot.key = key
+            slot.crossed = crossed
+            slot.start = start
+            slot.tiles = tiles
+            slot.length = square - start
+            bonus = board.bonus if tiles == board.bonus_tiles else 0
+            slot.fixed = playthrough * multiplier + crossings + bonus
+            for at in range(MAX_PLACED):
+                slot.coefficients[at] = slots.coefficients[at]
+
+
+@helper
+def _coefficient(square: Any, multiplier: Any) -> Any:
+    """Say how often the points of a tile on a square count."""
+    own = square.word_multiplier if square.cross_score != NO_CROSSING else 0
+    return np.int64(square.letter_multiplier * (multiplier + own))
+
+
+@helper
+def _insert_coefficient(slots: Slots1, coefficient: Any) -> None:
+    """Put a coefficient among those that are there, which are in order, the last of them 0."""
+    for at in range(MAX_PLACED):  # without branches, which nothing could foretell
+        here = np.int64(slots.coefficients[at])
+        slots.coefficients[at] = max(here, coefficient)
+        coefficient = min(here, coefficient)
+
+
+@helper
+def _sort_coefficients(
+    slots: Slots1, board: Board1, first: Any, last: Any, multiplier: Any
+) -> None:
+    """Begin again with the tiles placed from one square to another: the word counts more now."""
+    for at in range(MAX_PLACED):
+        slots.coefficients[at] = 0
+    for square in range(first, last + 1):
+        if not board.squares[square].letter:
+            _insert_coefficient(slots, _coefficient(board.squares[square], multiplier))

@@ -1,0 +1,1 @@
+"""All moves of a position, the best of them, and static evaluation."""

@@ -1,0 +1,94 @@
+"""Which moves are worth a simulation: the best by static equity, each really different."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from engine.rules.moves import PASS, Direction, Exchange, Move, Place
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import rack_tiles, score_play
+from lexicons.layout import BoardLayout
+
+from .evaluation import PASS_EQUITY, POINT
+from .generator import Generator, RankedMove
+from .move_codec import leaves_of, pack
+
+__all__ = ["best_candidates", "is_symmetric", "ranked_moves"]
+
+
+def best_candidates(
+    generator: Generator, position: Position, count: int, without: Collection[Move] = ()
+) -> list[RankedMove]:
+    """Give so many of the moves of the highest static equity, fewer if there are no more.
+
+    On an empty board that is its own mirror image every word can be played across and down, which
+    comes to the same; it is given across. A pass is given only if there is nothing else.
+
+    Raises:
+        ValueError: as ``Generator.best``.
+    """
+    mirrored = position.board.is_empty and is_symmetric(position.board.layout)
+    wanted = (2 if mirrored else 1) * (count + len(without))
+    found = [
+        one
+        for one in generator.best(position, wanted)
+        if one.move not in without and not (mirrored and _runs_down(one.move))
+    ]
+    passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
+    return found[:count] or [passed]
+
+
+def ranked_moves(
+    generator: Generator, position: Position, moves: Sequence[Move]
+) -> list[RankedMove]:
+    """Rank moves that the rules allow, whatever words they make, in the order given.
+
+    No generator finds a phony; it is ranked by its score and leave alone.
+    """
+    found = generator.arrays(position)
+    rack = tuple(sorted(position.racks[position.on_turn]))
+    ranked = []
+    for move in moves:
+        at = np.flatnonzero(found.packed == np.uint64(pack(move)))[:1]
+        if len(at):
+            (leave,) = leaves_of(found.parts[at], rack)
+            score, equity = int(found.scores[at[0]]), int(found.equities[at[0]])
+            ranked.append(RankedMove(move, score, equity, leave))
+        else:
+            ranked.append(_phony(generator, position, move))
+    return ranked
+
+
+def _phony(generator: Generator, position: Position, move: Move) -> RankedMove:
+    rules = generator.rules
+    score = 0
+    used: tuple[int, ...] = ()
+    if isinstance(move, Place):
+        score, used = score_play(position.board, move, rules).score, rack_tiles(move.placed)
+    elif isinstance(move, Exchange):
+        used = move.tiles
+    left = Counter(position.racks[position.on_turn]) - Counter(used)
+    leave = tuple(sorted(left.elements()))
+    known = bag_count(position, rules) and len(leave) < generator.leaves.rack_size
+    worth = round(generator.leaves.value(leave) * POINT) if known else 0
+    return RankedMove(move, score, score * POINT + worth, leave)
+
+
+def _runs_down(move: Move) -> bool:
+    return isinstance(move, Place) and move.direction is Direction.DOWN
+
+
+def is_symmetric(layout: BoardLayout) -> bool:
+    """Tell whether rows and columns of a board can be swapped."""
+    if layout.rows != layout.columns or layout.start[0] != layout.start[1]:
+        return False
+    side = range(layout.rows)
+    return all(
+        multipliers[row * layout.columns + column] == multipliers[column * layout.columns + row]
+        for multipliers in (layout.letter_multipliers, layout.word_multipliers)
+        for row in side
+        for column in side
+    )

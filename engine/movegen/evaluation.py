@@ -1,0 +1,79 @@
+"""Static evaluation: what a move is worth without looking ahead, and the numbers that go into it.
+
+The equity of a move is its score, the value of the tiles that stay on the rack, and adjustments,
+each of which can be switched off, so that equities compare with those of an engine without it. All
+count thousandths of a point; what follows is in points.
+
+**Opening** (on by default). On the first play each vowel, also one that a blank stands for, costs
+0.35 for a double and 0.70 for a triple square directly above or below it (beside it, if the play is
+down): it gives the opponent a place there. On the standard board that is 0.7 at C, G, I and M.
+MAGPIE has this rule; Macondo and wolges have 0.7 at the same squares, after Sheppard's Maven.
+
+**Going out** (on by default). With an empty bag leaves are worth nothing. Who goes out gains twice
+what the opponent holds, which is what is unseen; who does not loses 10 and twice what he keeps. So
+do Macondo, MAGPIE and wolges; Quackle has 8 and 2.61 times. Without it such plays have their score.
+
+**Late bag** (on by default). What it is worth to leave so many tiles in the bag, by Quackle's
+table; the index is the number of tiles in the bag before the play, less those played, plus 7:
+10 for leaving one tile, 2 for emptying it, −8 for emptying it with a rack of one. Macondo's and
+MAGPIE's own tables are all zeros. It is not applied to exchanges, whose tiles go back.
+
+What each is worth in games is measured by ``tilewire bench adjustments`` (``docs/results``).
+
+While the bag has tiles, leaves have their full value, as in all four engines. An exchange is worth
+what is kept. A pass is worth −1,000: it is for those who have nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.equity_terms import EVALUATION, LATE_TILES, PASS_EQUITY, POINT
+from lexicons.alphabet import TileDistribution
+
+__all__ = [
+    "LATE_BAG",
+    "NOT_OUT",
+    "OPENING_VOWEL",
+    "PASS_EQUITY",
+    "PLAIN",
+    "POINT",
+    "STANDARD",
+    "Evaluation",
+]
+
+OPENING_VOWEL = -350
+NOT_OUT = 10_000
+LATE_BAG = (0, -8_000, 0, -500, -2_000, -3_500, -2_000, 2_000, 10_000, 7_000, 4_000, -1_000, -2_000)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Which adjustments count besides score and leave."""
+
+    opening: bool = True
+    going_out: bool = True
+    late_bag: bool = True
+
+    def record(self, distribution: TileDistribution) -> npt.NDArray[Any]:
+        """Give what kernels read: an array of one ``EVALUATION``."""
+        weights = np.zeros(1, EVALUATION)
+        if self.opening:
+            vowels = (1 << tile for tile, vowel in enumerate(distribution.vowels) if vowel)
+            weights["vowels"] = sum(vowels)
+            weights["opening_vowel"] = OPENING_VOWEL
+        if self.going_out:
+            weights["out_times"] = weights["kept_times"] = 2
+            weights["not_out"] = NOT_OUT
+        if self.late_bag:
+            weights["late"][0, : min(len(LATE_BAG), LATE_TILES)] = LATE_BAG
+        return weights
+
+
+STANDARD = Evaluation()
+PLAIN = Evaluation(opening=False, going_out=False, late_bag=False)
+"""Score and leave alone."""

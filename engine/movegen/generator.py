@@ -1,0 +1,260 @@
+"""All legal moves of a position, or the best of them.
+
+``legal_moves`` lists what may be played, with scores. A ``Generator`` knows leaves besides, and
+ranks by equity: every move, only the best ones, or whether there is one above a mark at all. Both
+lay the position out for ``engine.kernels`` and give moves as values.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.board import new_board, set_up
+from engine.kernels.gaddag_movegen import list_into
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.position_movegen import MoveArrays, Turn, list_moves, search_moves
+from engine.kernels.search_state import new_desk
+from engine.kernels.subracks import NEVER
+from engine.kernels.top_moves import MAX_KEPT
+from engine.rules.moves import PASS, Move
+from engine.rules.position import Board, Position, Rack, bag_count, unseen
+from engine.rules.rules import Rules, standard_rules
+from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.jit import on_warm_up
+from lexicons.kwg import WordGraph
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+
+from .evaluation import PASS_EQUITY, STANDARD, Evaluation
+from .move_codec import leaves_of, unpack
+
+__all__ = ["Generator", "RankedMove", "ScoredMove", "legal_moves"]
+
+# Room for nearly every position with no, one, two blanks; a page that is not touched costs nothing.
+_FIRST_CAPACITIES = (1 << 12, 1 << 16, 1 << 20)
+_KIND_SHIFT = np.uint64(60)
+
+
+class ScoredMove(NamedTuple):
+    """A move and the points it scores; exchanges and the pass score 0."""
+
+    move: Move
+    score: int
+
+
+class RankedMove(NamedTuple):
+    """A move, its score in points, its equity in thousandths of a point, and what it leaves."""
+
+    move: Move
+    score: int
+    equity: int
+    leave: Rack
+
+
+def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[ScoredMove]:
+    """List everything the player on turn may do, each once.
+
+    Placements come first, by score (highest first), then across before down, then by row, column
+    and placed tiles. Exchanges follow, every distinct choice of tiles, fewest first, if the bag
+    has enough; the pass comes last. A single tile that makes a word both ways is given across.
+
+    Raises:
+        ValueError: a rack of more than seven tiles, a tile that the distribution lacks, more of a
+            tile in sight than it has, or an alphabet too large to be searched.
+    """
+    found = Generator(lexicon, rules).arrays(position)
+    kinds = found.packed >> _KIND_SHIFT
+    used = np.where(kinds, np.bitwise_count(found.parts), 0)
+    order = np.lexsort((found.packed, -found.scores, used, kinds))
+    moves = unpack(found.packed[order], position.board)
+    return list(map(ScoredMove, moves, found.scores[order].tolist()))
+
+
+class Generator:
+    """Finds and ranks the moves of games with one lexicon, one set of rules, one leave table.
+
+    Moves are in order of equity, the highest first, and equals in the order of packed moves
+    (``engine.kernels.moves``), so that the best ones are always the head of the full list. What
+    the opponent holds counts when the bag is empty: it is then what is unseen.
+
+    One thread at a time may use a generator; make one for each. It takes 0.8 MB.
+
+    Args:
+        lexicon: the words.
+        rules: the rules; racks of up to seven tiles.
+        leaves: what leaves are worth; nothing, if there is no table.
+        evaluation: which adjustments count besides.
+
+    Raises:
+        ValueError: lexicon, rules and leaves have different tiles, an alphabet that is too large to
+            be searched, racks of more than seven tiles, or a square that multiplies too much.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        rules: Rules,
+        leaves: LeaveTable | None = None,
+        evaluation: Evaluation = STANDARD,
+    ) -> None:
+        leaves = leaves or _no_leaves(rules.distribution)
+        check_same_tiles(lexicon, rules, leaves)
+        self.rules = rules
+        self.leaves = leaves
+        self.words = lexicon.word_map  # keeps the memory that kernels read by address
+        record = evaluation.record(rules.distribution)
+        self.desk = new_desk(_empty_board(rules), record, rules.exchange_minimum)
+
+    def everything(self, position: Position) -> list[RankedMove]:
+        """Rank all that the player on turn may do, the pass included, best first.
+
+        Raises:
+            ValueError: as ``legal_moves``.
+        """
+        return self._head(position, None)
+
+    def best(self, position: Position, count: int = 1) -> list[RankedMove]:
+        """Give the head of ``everything``: so many moves, or all there are but the pass.
+
+        Up to 128 are found without listing the others. A pass is given only if there is nothing
+        else.
+
+        Raises:
+            ValueError: as ``legal_moves``, or ``count`` is below 1.
+        """
+        if count < 1:
+            raise ValueError(f"the best {count} moves; one is the least")
+        if count <= MAX_KEPT:
+            found = self._search(position, count, NEVER, MAX_KEPT + 1)
+        else:
+            found = [one for one in self._head(position, count + 1) if one.move != PASS][:count]
+        return found or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
+
+    def better_than(self, position: Position, equity: int) -> RankedMove | None:
+        """Give some move of more than this equity, thousandths of a point, if there is one.
+
+        The first that is found ends the search; it need not be the best. A pass is not considered.
+
+        Raises:
+            ValueError: as ``legal_moves``.
+        """
+        found = self._search(position, 1, max(equity + 1, NEVER), 1)
+        return found[0] if found else None
+
+    def arrays(self, position: Position) -> MoveArrays:
+        """Give all that the player on turn may do as arrays, in no particular order.
+
+        Raises:
+            ValueError: as ``legal_moves``.
+        """
+        turn = self._turn(position)
+        capacity = _FIRST_CAPACITIES[min(position.racks[position.on_turn].count(BLANK), 2)]
+        while True:
+            found = MoveArrays(
+                np.empty(capacity, np.uint64),
+                np.empty(capacity, np.int32),
+                np.empty(capacity, np.int32),
+                np.empty(capacity, np.uint8),
+            )
+            list_into(self.desk, found.packed, found.scores, found.parts)
+            count = list_moves(self.desk, self.words.words, self.leaves.arrays, turn, found)
+            if count <= capacity:
+                return _picked(found, slice(count))
+            capacity = count
+
+    def _head(self, position: Position, count: int | None) -> list[RankedMove]:
+        """Rank all moves; make objects of so many, which takes most of the time."""
+        found = self.arrays(position)
+        order = np.lexsort((found.packed, -found.equities))[:count]
+        return _ranked(_picked(found, order), position)
+
+    def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
+        turn = self._turn(position)
+        search_moves(self.desk, self.words.words, self.leaves.arrays, turn, limit, floor, enough)
+        found = self.desk["found"][0]
+        kept = MoveArrays(found["moves"], found["scores"], found["equities"], found["parts"])
+        return _ranked(_picked(kept, slice(int(found["count"]))), position)
+
+    def _turn(self, position: Position) -> Turn:
+        """Set the board up, and say who holds what."""
+        rules = self.rules
+        rack = position.racks[position.on_turn]
+        check_rack(rack, len(rules.distribution.counts))
+        set_up(self.desk["board"], position.board)
+        hidden = unseen(position, position.on_turn, rules)
+        bag = bag_count(position, rules, hidden)
+        points = zip(hidden, rules.distribution.points, strict=True)
+        tiles = np.zeros(MAX_PLACED, np.uint8)
+        tiles[: len(rack)] = sorted(rack)
+        return Turn(
+            rack=tiles,
+            size=len(rack),
+            bag=bag,
+            opponent_points=0 if bag else sum(count * each for count, each in points),
+        )
+
+
+def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None:
+    """See that words, rules and leaves are about the same tiles.
+
+    Raises:
+        ValueError: says which two differ, and how.
+    """
+    letters = rules.distribution.alphabet.letters
+    for what, of in (
+        (f"the lexicon {lexicon.name}", lexicon.distribution),
+        ("the leave table", leaves.distribution),
+    ):
+        if of.alphabet.letters != letters:
+            raise ValueError(
+                f"{what} is of the {of.name} alphabet with {len(of.alphabet)} letters; the game is "
+                f"played with {rules.distribution.name} tiles, {len(letters) - 1} letters"
+            )
+
+
+def _picked(found: MoveArrays, which: slice | npt.NDArray[np.int64]) -> MoveArrays:
+    packed, scores, equities, parts = found
+    return MoveArrays(packed[which], scores[which], equities[which], parts[which])
+
+
+def _ranked(found: MoveArrays, position: Position) -> list[RankedMove]:
+    moves = unpack(found.packed, position.board)
+    leaves = leaves_of(found.parts, tuple(sorted(position.racks[position.on_turn])))
+    return list(map(RankedMove, moves, found.scores.tolist(), found.equities.tolist(), leaves))
+
+
+def check_rack(rack: Rack, tiles: int) -> None:
+    """See that kernels can take a rack, of a game with so many different tiles.
+
+    Raises:
+        ValueError: more than seven tiles, or one that there is not.
+    """
+    if len(rack) > MAX_PLACED:
+        raise ValueError(f"a rack of {len(rack)} tiles; moves hold at most {MAX_PLACED}")
+    if not all(0 <= tile < tiles for tile in rack):
+        raise ValueError(f"the rack {rack} has a tile beyond the {tiles} of the distribution")
+
+
+@lru_cache(maxsize=16)
+def _empty_board(rules: Rules) -> npt.NDArray[Any]:
+    return new_board(rules)
+
+
+@lru_cache(maxsize=4)
+def _no_leaves(distribution: TileDistribution) -> LeaveTable:
+    return LeaveTable.zero(distribution)
+
+
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by searches for no words at all."""
+    rules = standard_rules()
+    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    generator = Generator(lexicon, rules)
+    position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
+    generator.best(position)
+    generator.everything(position)

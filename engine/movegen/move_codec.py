@@ -1,0 +1,106 @@
+"""Packed moves of the kernels as values, and values as packed moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from operator import itemgetter
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.moves import (
+    BLANK_CODE,
+    COLUMN_SHIFT,
+    DIRECTION_SHIFT,
+    EXCHANGE,
+    LETTER_MASK,
+    MAX_PLACED,
+    PASS_MOVE,
+    ROW_SHIFT,
+    SIDE_MASK,
+    TILE_BITS,
+)
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from engine.rules.position import Board, Rack
+from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
+
+__all__ = ["leaves_of", "pack", "unpack"]
+
+_TILE_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
+_TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
+
+
+def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
+    """Give packed moves (``engine.kernels.moves``) as values, in their order.
+
+    Args:
+        packed: ``uint64[moves]``.
+        board: that they are made on.
+    """
+    codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
+    # The column behind the placed tiles stands for every square that is played through.
+    tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
+    tiles[:, :MAX_PLACED] = codes & LETTER_MASK | (codes & BLANK_CODE) << np.uint64(1)
+    placed = np.count_nonzero(tiles, axis=1)
+    squares = board.array()
+    words = lru_cache(maxsize=None)(partial(_word_at, squares))
+    where = packed >> np.uint64(COLUMN_SHIFT)
+    others = packed >= EXCHANGE
+    for at, (count, other, row) in enumerate(
+        zip(placed.tolist(), others.tolist(), tiles.tolist(), strict=True)
+    ):
+        if not other:
+            first_row, first_column, direction, in_order = words(int(where[at]), count)
+            yield Place(first_row, first_column, direction, in_order(row))
+        elif packed[at] == PASS_MOVE:
+            yield PASS
+        else:
+            yield Exchange(tuple(sorted(tile & int(LETTER_MASK) for tile in row[:count])))
+
+
+def pack(move: Move) -> int:
+    """Pack a move of seven tiles at most as kernels have it (``engine.kernels.moves``)."""
+    match move:
+        case Pass():
+            return int(PASS_MOVE)
+        case Exchange(tiles=tiles):
+            codes = [tile if tile != BLANK else int(BLANK_CODE) for tile in sorted(tiles)]
+            where = int(EXCHANGE)
+        case Place():
+            codes = [tile & ~BLANK_FLAG | (tile & BLANK_FLAG) >> 1 for tile in move.placed]
+            where = move.direction << DIRECTION_SHIFT | move.row << ROW_SHIFT
+            where |= move.column << COLUMN_SHIFT
+    for nth, code in enumerate(codes):
+        where |= code << TILE_BITS * (MAX_PLACED - 1 - nth)
+    return where
+
+
+def leaves_of(parts: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
+    """Give what stays on a rack when its parts are used; equal leaves are one value.
+
+    Args:
+        parts: ``uint8[moves]``: in each bit ``n`` says that tile ``n`` of the rack is used.
+        rack: sorted.
+    """
+    kept = lru_cache(maxsize=None)(
+        lambda part: tuple(tile for at, tile in enumerate(rack) if not part >> at & 1)
+    )
+    return map(kept, parts.tolist())
+
+
+def _word_at(
+    squares: npt.NDArray[np.uint8], where: int, placed: int
+) -> tuple[int, int, Direction, Callable[[list[int]], tuple[int, ...]]]:
+    """Unpack where a word begins; give also what puts its placed tiles on its squares."""
+    direction = Direction(where >> (DIRECTION_SHIFT - COLUMN_SHIFT))
+    row, column = where >> (ROW_SHIFT - COLUMN_SHIFT) & SIDE_MASK, where & SIDE_MASK
+    line = squares[row, column:] if direction is Direction.ACROSS else squares[row:, column]
+    order: list[int] = []
+    used = 0
+    for occupied in (line != EMPTY).tolist():
+        if not occupied and used == placed:
+            break
+        order.append(MAX_PLACED if occupied else used)
+        used += not occupied
+    return row, column, direction, itemgetter(*order)

@@ -1,0 +1,131 @@
+"""Which tiles the opponent may hold and which are in the bag, late in a game: every case."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from itertools import permutations
+from math import comb, factorial
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.inference.leave_prior import Kept, all_parts, priors_of
+from engine.kernels.rollouts import Holdings
+from engine.rules.position import Position, Rack, unseen
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
+from lexicons.jit import on_warm_up
+
+__all__ = ["Case", "list_cases", "orders_of"]
+
+_SEEDS = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One way in which the unseen tiles may lie."""
+
+    rack: Rack
+    """The opponent's."""
+    bag: Rack
+    """Sorted; every order of it is as likely."""
+    weight: float
+    """Of all cases together 1."""
+
+
+def list_cases(
+    position: Position, rules: Rules, belief: Belief | None, seed: int, most: int
+) -> tuple[list[Case], float]:
+    """List the racks that the player who is not on turn may hold, each once.
+
+    A rack is as likely as the belief says; tiles that it doesn't speak of are drawn as physical
+    tiles, so that two equal ones count twice. If there are more than ``most`` racks, so many are
+    drawn by their weights at even distances (systematic sampling, Madow 1944), which leaves no
+    rack out that has its share; those drawn more than once weigh more.
+
+    Returns:
+        The cases, in a random order, so that the first few are a sample of all; and the share of
+        the belief that they cover, 1 if all were listed.
+
+    Raises:
+        ValueError: as ``engine.simulation.rollout_input.scene`` and ``holdings``.
+    """
+    begins = scene(position, rules, TO_THE_END, seed)
+    laid_out = holdings(position, begins, belief, rules)
+    counts = unseen(position, position.on_turn, rules)
+    racks = all_parts(counts, begins.opponent_tiles)
+    weights = _weigh(racks, counts, laid_out)
+    chance = np.random.default_rng(seed % _SEEDS)
+    order = chance.permutation(np.flatnonzero(weights > 0))
+    racks, weights = racks[order], weights[order] / weights.sum()
+    mass = 1.0
+    if len(racks) > most:
+        marks = (np.arange(most) + chance.random()) / most
+        drawn = np.searchsorted(np.cumsum(weights), marks).clip(max=len(racks) - 1)
+        chosen, times = np.unique(drawn, return_counts=True)
+        racks, mass, weights = racks[chosen], float(weights[chosen].sum()), times / most
+    listed = [
+        Case(tuple(rack), _without(counts, rack), weight)
+        for rack, weight in zip(racks.tolist(), weights.tolist(), strict=True)
+    ]
+    return listed, mass
+
+
+def _weigh(
+    racks: npt.NDArray[np.uint8], counts: tuple[int, ...], laid_out: Holdings
+) -> npt.NDArray[np.float64]:
+    """Say how likely each rack is; holdings of different sizes are different beliefs."""
+    if not len(laid_out.sizes):
+        return priors_of(racks, counts, Kept.nothing())
+    shares = np.diff(laid_out.sums, prepend=0.0)
+    weights = np.zeros(len(racks))
+    for size in np.unique(laid_out.sizes).tolist():
+        of_size = laid_out.sizes == size
+        tiles = np.ascontiguousarray(laid_out.tiles[of_size, :size])
+        kept = Kept(tiles, shares[of_size]) if size else Kept.nothing()
+        share = 1.0 if size else float(shares[of_size].sum())
+        weights += share * priors_of(racks, counts, kept)
+    return weights
+
+
+def _without(counts: tuple[int, ...], rack: list[int]) -> Rack:
+    return tuple(sorted((Counter(dict(enumerate(counts))) - Counter(rack)).elements()))
+
+
+def orders_of(
+    bag: Rack, together: int, most: int, seed: int
+) -> tuple[list[tuple[Rack, float]], bool]:
+    """List the orders in which a bag may be drawn, and how likely each is.
+
+    Args:
+        bag: the tiles.
+        together: so many are drawn at once; their order makes no difference.
+        most: if there are more orders, counted as physical tiles, so many are drawn.
+        seed: for what is drawn.
+
+    Returns:
+        Orders with their shares, which are 1 together, and whether these are all.
+    """
+    together = min(together, len(bag))
+    if together == len(bag):
+        return [(bag, 1.0)], True
+    count = comb(len(bag), together) * factorial(len(bag) - together)
+    if count <= most:
+        found = Counter(
+            (*sorted(order[:together]), *order[together:]) for order in permutations(bag)
+        )
+        return [(order, times / found.total()) for order, times in sorted(found.items())], True
+    chance = random.Random(seed)
+    drawn = [tuple(chance.sample(bag, len(bag))) for _ in range(most)]
+    return [(order, 1 / most) for order in drawn], False
+
+
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by weighing a few racks."""
+    counts = 1, 1
+    racks = all_parts(counts, 1)
+    for kept in (Kept.nothing(), Kept(np.ones((1, 1), np.uint8), np.ones(1))):
+        priors_of(racks, counts, kept)

@@ -1,0 +1,377 @@
+"""Candidates of a pre-endgame compared, case by case.
+
+Work goes where it decides something (successive halving; Karnin, Koren and Somekh, *Almost Optimal
+Exploration in Multi-Armed Bandits*, 2013): all candidates get a short look at some cases, the
+better half a longer one at more cases, and so on. A candidate that can't come up to the best any
+more, by what is proven of both, gets none. If the last few are proven and others may still be as
+good, these are taken up again; so in the end the best candidate is proven to be it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from engine.endgame import EndgameSolver
+from engine.movegen.candidates import best_candidates
+from engine.movegen.evaluation import POINT
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import Exchange, Move
+from engine.rules.position import Position, Rack, bag_count
+from engine.rules.rules import Rules, check_move, why_not
+from engine.simulation.rollout_input import Belief
+
+from .bounds import EPSILON, Branch, Ledger, Trial
+from .full_position import Deal, passing, tiles_of
+from .replies import MODELS, Model, Opponent
+from .scenarios import Case, list_cases, orders_of
+
+__all__ = ["MOST_IN_BAG", "Outcome", "PreEndgame", "likely_candidates"]
+
+MOST_IN_BAG = 7
+
+_CANDIDATES = {1: 24, 2: 16, 3: 12}  # by tiles in the bag
+_CANDIDATES_BEYOND = 10
+
+_FIRST_NODES = 64  # of a look at an endgame
+_GROWTH = 4  # of the next look
+_FIRST_CASES = 24
+_FEW = 3  # candidates that are never fewer
+
+_BEGIN = 20  # nodes that take as long
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of a candidate."""
+
+    move: Move
+    score: int
+    """Points."""
+    leave: Rack
+    static: int
+    """Static equity, thousandths of a point."""
+    win: float
+    """Share of the games won over the cases looked at, 0 to 1; a tie counts half."""
+    wins: float
+    draws: float
+    losses: float
+    """The three are 1 together; as long as no case was looked at it is all draws."""
+    spread: float
+    """Points gained on the opponent from now to the end of the game, in the mean. Where a case's
+    outcome is proven and its points are not, they are a guess."""
+    cases: int
+    """How many were looked at, of ``PreEndgame.cases``."""
+    proven: bool
+    """Whether the outcome of every case is certain, so that the shares are exact."""
+    nodes: int
+    """Work that it took."""
+
+
+def likely_candidates(
+    generator: Generator, position: Position, most: int | None = None
+) -> list[RankedMove]:
+    """Give the moves that a pre-endgame compares: the best by static equity, and a pass.
+
+    Args:
+        generator: ranks them.
+        position: the mover's rack is known.
+        most: how many besides the pass; by default 24 with one tile in the bag, fewer with more.
+
+    Raises:
+        ValueError: as ``Generator.best``.
+    """
+    bag = bag_count(position, generator.rules)
+    found = best_candidates(generator, position, most or _CANDIDATES.get(bag, _CANDIDATES_BEYOND))
+    passed = passing(position)
+    return found if passed in found else [*found, passed]
+
+
+class PreEndgame:
+    """The pre-endgame of a position; what is known of it is better the more work is done.
+
+    Args:
+        solver: for the endgames; it belongs to the pre-endgame while that lasts.
+        generator: for static moves.
+        position: 1 to 7 tiles in the bag, the mover's rack known. If the opponent's is, it is taken
+            for granted.
+        candidates: legal moves of the position, each once; the best by equity first.
+        belief: what the opponent may hold; by default anything.
+        model: how the opponent moves while there are tiles in the bag.
+        seed: for cases and orders that are drawn.
+        most_cases: with more of them so many are drawn.
+
+    Raises:
+        ValueError: no such bag, racks that are not whole or not possible, a game that is over, no
+            candidate, an unknown model, or a belief that the unseen tiles do not allow.
+    """
+
+    def __init__(
+        self,
+        solver: EndgameSolver,
+        generator: Generator,
+        position: Position,
+        candidates: Sequence[RankedMove],
+        *,
+        belief: Belief | None = None,
+        model: Model = "rational",
+        seed: int = 0,
+        most_cases: int = 400,
+    ) -> None:
+        rules = generator.rules
+        _check(position, rules, candidates, model, most_cases)
+        self._solver, self._generator = solver, generator
+        self._position, self._seat = position, position.on_turn
+        self._seed = seed
+        cases, self.mass = list_cases(position, rules, belief, seed, most_cases)
+        self.cases = len(cases)
+        orders = max(1, most_cases // len(cases))
+        self._ledgers = [self._ledger(one, cases, orders) for one in candidates]
+        self._alive = list(range(len(candidates)))
+        self._by_points: set[int] = set()  # candidates whose points may decide
+        self._beaten_by_now: set[int] | None = None
+        self._quota = 0  # nodes that this slice has left
+        self._opponent = Opponent(model, generator, self._search, seed)
+        self._steps = self._work()
+        self._is_over = False
+
+    def _ledger(self, one: RankedMove, cases: list[Case], most_orders: int) -> Ledger:
+        """Lay out all that may come of a candidate."""
+        together = len(tiles_of(one.move))
+        trials, exact = [], True
+        for nth, case in enumerate(cases):
+            orders, all_listed = orders_of(case.bag, together, most_orders, self._seed + nth)
+            exact = exact and all_listed and not isinstance(one.move, Exchange)
+            racks = self._position.racks[self._seat], case.rack
+            position = replace(self._position, racks=racks if self._seat == 0 else racks[::-1])
+            trials.append([Trial(Deal(position, bag), case.weight * s) for bag, s in orders])
+        return Ledger(one, trials, exact and self.mass > 1 - EPSILON)
+
+    # --- work -----------------------------------------------------------------------------------
+
+    def advance(self, nodes: int) -> int:
+        """Do so much work, in nodes of the solver, hardly more; give how much, 0 when it is over.
+
+        What comes of it is the same in slices of any size, if the solver has one thread.
+        """
+        done = 0
+        while done < nodes:
+            self._quota = nodes - done
+            worked = next(self._steps, None)
+            if worked is None:
+                self._is_over = True
+                break
+            done += worked
+        return done
+
+    def _work(self) -> Iterator[int]:
+        """Go from round to round; give the nodes of each step."""
+        for number in count():
+            selected = self._select(number)
+            if not selected:
+                return
+            self._alive = selected
+            for which, case, order in self._round(number):
+                for nodes in self._look(which, case, order):
+                    self._ledgers[which].nodes += nodes
+                    yield nodes
+
+    def _round(self, number: int) -> Iterator[tuple[int, int, int]]:
+        """Give the trials of a round: all candidates in one case, then in the next.
+
+        A candidate is looked at in every case before it is in any a second time.
+        """
+        new = {which for which in self._alive if not self._ledgers[which].looked.all()}
+        for case in range(min(_FIRST_CASES << 2 * number, self.cases)):
+            for which in self._alive:
+                if self._is_compared and which in self._beaten():
+                    continue
+                for order, trial in enumerate(self._ledgers[which].trials[case]):
+                    if self._is_open(which, trial) and not (which in new and trial.visits):
+                        yield which, case, order
+
+    def _select(self, number: int) -> list[int]:
+        """Select the candidates of a round; none, if there is nothing to find out any more."""
+        if not self._is_compared:
+            return list(range(len(self._ledgers)))
+        left = [which for which in self._in_order() if which not in self._beaten()]
+        best = max(self._ledgers[which].standing.win for which in left)
+        level = {w for w in left if self._ledgers[w].standing.win > best - EPSILON}
+        self._by_points = level if len(level) > 1 or len(left) == 1 else set()
+        half = max(_FEW, -(-len(self._ledgers) >> number))
+        if not any(map(self._has_open, left[:half])):
+            half = len(left)
+            left = [which for which in left if self._has_open(which)][:_FEW]
+        return left[:half]
+
+    def _has_open(self, which: int) -> bool:
+        return any(
+            self._is_open(which, trial)
+            for trials in self._ledgers[which].trials
+            for trial in trials
+        )
+
+    def _is_open(self, which: int, trial: Trial) -> bool:
+        """Tell whether a trial of a candidate has something to find out that may decide."""
+        outcome_only = which not in self._by_points
+        return trial.visits == 0 or trial.is_guess or any(trial.open(outcome_only=outcome_only))
+
+    def _look(self, which: int, case: int, order: int) -> Iterator[int]:
+        """Look at a trial, the longer the more often that was done; give the nodes of each step."""
+        ledger = self._ledgers[which]
+        trial = ledger.trials[case][order]
+        if not trial.branches or trial.is_guess:
+            yield from self._play(ledger.ranked, trial)
+        nodes = _FIRST_NODES * _GROWTH**trial.visits
+        outcome_only = which not in self._by_points
+        for branch in trial.open(outcome_only=outcome_only):
+            # The first look is for points, so that there is something to compare by.
+            if trial.visits and branch.is_open(outcome_only=True):
+                yield from self._search(branch, nodes, first_win=True)
+            if branch.is_open(outcome_only=outcome_only):
+                yield from self._search(branch, nodes)
+            if outcome_only and branch.high < 0:
+                break
+        trial.visits += 1
+        ledger.note(case, order)
+        self._beaten_by_now = None
+
+    def _play(self, one: RankedMove, trial: Trial) -> Iterator[int]:
+        """Play a candidate, and what the opponent may reply as long as there is a bag."""
+        deal = trial.deal.after(one.move, one.score, self._generator.rules, self._seed)
+        if not deal.bag or deal.over:
+            trial.branches = [Branch(deal, self._seat)]
+        elif trial.visits or self._opponent.is_static:
+            trial.branches = yield from self._opponent.branches(deal)
+            trial.is_guess = False
+        else:
+            trial.branches = yield from self._opponent.static_branches(deal)
+            trial.is_guess = True
+
+    def _search(self, branch: Branch, nodes: int, *, first_win: bool = False) -> Iterator[int]:
+        """Work on an endgame; give the nodes of each step, none more than are wanted now."""
+        if branch.low == branch.high:
+            return
+        solver = self._solver
+        solver.begin(branch.position, first_win=first_win)
+        yield _BEGIN
+        while nodes > 0 and not solver.is_over:
+            done = solver.advance(min(nodes, self._quota))
+            nodes -= done
+            yield done
+        solution = solver.solution
+        branch.take(solution, outcome_only=first_win)
+        branch.is_exhausted = solver.is_over and not solution.proven
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to find out that would matter."""
+        return self._is_over
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no more work could change which candidate is best."""
+        rivals = len(self._ledgers) - 1
+        return self._is_over or (self._is_compared and len(self._beaten()) == rivals)
+
+    def leader(self) -> Outcome:
+        """Say what is known of the best candidate so far."""
+        return self._outcome(self._ledgers[self._in_order(deepest=True)[0]])
+
+    def outcomes(self) -> list[Outcome]:
+        """Say what is known of every candidate, the best first.
+
+        Those that were given up after a shorter look than others and may still be best come last.
+        Until all have been looked at in a case they are in the order given.
+        """
+        return [self._outcome(self._ledgers[which]) for which in self._in_order(deepest=True)]
+
+    def _outcome(self, ledger: Ledger) -> Outcome:
+        one = ledger.ranked
+        wins, draws, losses, spread = 0.0, 1.0, 0.0, one.equity / POINT
+        if ledger.looked.any():
+            wins, draws, losses = ledger.shares()
+            scores = self._position.scores
+            spread = ledger.standing.spread - (scores[self._seat] - scores[1 - self._seat])
+        return Outcome(
+            one.move,
+            one.score,
+            one.leave,
+            one.equity,
+            wins + draws / 2,
+            wins,
+            draws,
+            losses,
+            spread,
+            ledger.cases,
+            ledger.is_proven,
+            ledger.nodes,
+        )
+
+    @property
+    def _is_compared(self) -> bool:
+        return all(bool(ledger.looked.any()) for ledger in self._ledgers)
+
+    def _in_order(self, *, deepest: bool = False) -> list[int]:
+        """Order the candidates, the best first; ``deepest`` as ``outcomes`` says."""
+        every = list(range(len(self._ledgers)))
+        if not self._is_compared:
+            return every
+        left = set(every) - self._beaten()
+        given_up = left - set(self._alive) if deepest else set()
+        shallow = {which for which in given_up if self._has_open(which)}
+
+        def key(which: int) -> tuple[bool, float, float]:
+            standing = self._ledgers[which].standing
+            return which in shallow, -round(standing.win, 9), -standing.spread
+
+        order = sorted(every, key=key)
+        # Who is beaten may look better, by the cases that he was looked at in.
+        leader = next(which for which in order if which in left)
+        return sorted(order, key=lambda which: which != leader)
+
+    def _beaten(self) -> set[int]:
+        """Give the candidates than which another is proven to be as good.
+
+        That one is the candidate of which the most is proven.
+        """
+        if self._beaten_by_now is None:
+            standings = [ledger.standing for ledger in self._ledgers]
+            floors = [(round(one.win_low, 9), one.spread_low) for one in standings]
+            best = max(range(len(floors)), key=floors.__getitem__)
+            others = (which for which in range(len(floors)) if which != best)
+            self._beaten_by_now = {
+                which for which in others if standings[best].beats(standings[which])
+            }
+        return self._beaten_by_now
+
+
+def _check(
+    position: Position, rules: Rules, candidates: Sequence[RankedMove], model: str, most_cases: int
+) -> None:
+    """See that it is a pre-endgame, and that the rules allow what is compared."""
+    if reason := why_not(position, rules):
+        raise ValueError(reason)
+    known = position.racks[1 - position.on_turn]
+    if known and len(known) != rules.rack_size:
+        raise ValueError(
+            f"the opponent's rack has {len(known)} tiles; while there is a bag it has "
+            f"{rules.rack_size}, or it is left out"
+        )
+    bag = bag_count(position, rules)
+    if not 1 <= bag <= MOST_IN_BAG:
+        raise ValueError(
+            f"{bag} tiles are in the bag; a pre-endgame has 1 to {MOST_IN_BAG}"
+            + ("" if bag else ", and without any it is an endgame")
+        )
+    if model not in MODELS:
+        raise ValueError(f"no model is called {model!r}; known: {', '.join(MODELS)}")
+    if not candidates or most_cases < 1:
+        raise ValueError(
+            f"{len(candidates)} candidates in {most_cases} cases; there is at least one of each"
+        )
+    for one in candidates:
+        check_move(position, one.move, rules, None, bag)

@@ -1,0 +1,197 @@
+"""The bag: an order of tiles that nobody can steer and anybody can check afterwards.
+
+The order comes from a pseudo-random function of a secret of the host and a nonce of each seat.
+The host publishes ``commitment(secret)`` before it learns the nonces, and the secret when the
+game is over; then ``verify_draws`` recomputes every draw.
+
+The function, exactly, so that it can be written again in any language:
+
+- ``key = HMAC-SHA256(secret, "tilewire draws 1" ‖ SHA-256(nonce₀) ‖ SHA-256(nonce₁))``, the
+  nonces by seat, empty where there is none.
+- Block ``i`` = 0, 1, 2, … is ``HMAC-SHA256(key, i)`` with ``i`` in eight bytes, big-endian. Each
+  block gives eight numbers of 32 bits, big-endian, in order.
+- A number below ``n``: take the next ``x``; while ``x ≥ ⌊2³²/n⌋·n`` take the next; the result is
+  ``x mod n``.
+- The first order: all tiles sorted by number (the blank is 0); for ``i`` from the last index down
+  to 1 swap the tiles at ``i`` and at a number below ``i + 1`` (Fisher and Yates, as Durstenfeld
+  1964 gives it).
+- Drawing takes tiles from the front, one after another. In a *mirrored* game seat 1 takes them
+  from the back.
+- An exchange draws first. Then the tiles given back, sorted by number, go in one after another,
+  each before the tile at a number below the count of tiles then in the bag plus 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from lexicons.alphabet import TileDistribution
+
+from .moves import Exchange, Move, Pass, Place
+from .rules import Rules
+
+__all__ = ["Bag", "DrawError", "DrawStream", "commitment", "verify_draws"]
+
+_LABEL = b"tilewire draws 1"
+_PER_BLOCK = 8
+_RANGE = 1 << 32
+
+
+def commitment(secret: bytes) -> bytes:
+    """Commit to a secret without giving it away: its SHA-256."""
+    return hashlib.sha256(secret).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawStream:
+    """The numbers of one game, from ``position`` on; a value, so that a game can be replayed."""
+
+    secret: bytes = field(repr=False)
+    nonces: tuple[bytes, bytes] = (b"", b"")
+    position: int = 0
+    """How many numbers of 32 bits have been taken."""
+
+    def below(self, count: int) -> tuple[int, DrawStream]:
+        """Give a number from 0 to ``count`` − 1, each as likely, and the stream behind it.
+
+        Raises:
+            ValueError: ``count`` is not from 1 to 2³².
+        """
+        if not 1 <= count <= _RANGE:
+            raise ValueError(f"a number below {count}; 1 to {_RANGE} are possible")
+        fair = _RANGE // count * count
+        position = self.position
+        key = self._key()
+        while True:
+            number = _number(key, position)
+            position += 1
+            if number < fair:
+                return number % count, replace(self, position=position)
+
+    def shuffled(self, tiles: Iterable[int]) -> tuple[tuple[int, ...], DrawStream]:
+        """Put tiles in an order, each order as likely, and give the stream behind it."""
+        order, stream = list(tiles), self
+        for last in range(len(order) - 1, 0, -1):
+            other, stream = stream.below(last + 1)
+            order[last], order[other] = order[other], order[last]
+        return tuple(order), stream
+
+    def _key(self) -> bytes:
+        nonces = b"".join(hashlib.sha256(nonce).digest() for nonce in self.nonces)
+        return hmac.digest(self.secret, _LABEL + nonces, "sha256")
+
+
+def _number(key: bytes, position: int) -> int:
+    block, within = divmod(position, _PER_BLOCK)
+    digest = hmac.digest(key, block.to_bytes(8, "big"), "sha256")
+    return int.from_bytes(digest[4 * within : 4 * within + 4], "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """The tiles that are left, in the order in which they will be drawn.
+
+    ``mirrored``: seat 1 draws from the back, so that two games with the same secret and the seats
+    swapped give both players the same luck, until tiles go back.
+    """
+
+    order: tuple[int, ...] = field(repr=False)
+    stream: DrawStream
+    mirrored: bool = False
+
+    @classmethod
+    def shuffled(
+        cls, distribution: TileDistribution, stream: DrawStream, *, mirrored: bool = False
+    ) -> Bag:
+        """Fill a bag and shake it."""
+        order, stream = stream.shuffled(distribution.all_tiles())
+        return cls(order, stream, mirrored)
+
+    def __len__(self) -> int:
+        """Count the tiles left."""
+        return len(self.order)
+
+    def draw(self, count: int, seat: int) -> tuple[tuple[int, ...], Bag]:
+        """Draw tiles for a seat, as many as there are up to ``count``, in the order drawn."""
+        count = min(count, len(self.order))
+        if self.mirrored and seat == 1:
+            kept = len(self.order) - count
+            return self.order[kept:][::-1], replace(self, order=self.order[:kept])
+        return self.order[:count], replace(self, order=self.order[count:])
+
+    def put_back(self, tiles: Iterable[int]) -> Bag:
+        """Put tiles back at places that the stream says."""
+        order, stream = list(self.order), self.stream
+        for tile in sorted(tiles):
+            at, stream = stream.below(len(order) + 1)
+            order.insert(at, tile)
+        return replace(self, order=tuple(order), stream=stream)
+
+
+class DrawError(ValueError):
+    """The draws of a game are not those that its secret gives; the sentence says where."""
+
+
+def verify_draws(
+    rules: Rules,
+    secret: bytes,
+    nonces: tuple[bytes, bytes],
+    committed: bytes,
+    opening_racks: tuple[Iterable[int] | None, Iterable[int] | None],
+    turns: Iterable[tuple[int, Move, Iterable[int] | None]],
+    *,
+    mirrored: bool = False,
+) -> None:
+    """Check that a game was dealt as its host had committed to; whether it was legal is no matter.
+
+    Args:
+        rules: the distribution and the rack size of the game.
+        secret: as it was opened at the end.
+        nonces: by seat.
+        committed: the hash that was published at the start.
+        opening_racks: by seat, in any order; None where it was not seen.
+        turns: the seat, the move and the tiles drawn after it, in any order; None where they were
+            not seen. The tiles of every exchange are needed, for they went back into the bag.
+        mirrored: whether each seat drew from an end of its own.
+
+    Raises:
+        DrawError: the secret is not the one committed to, or says where the draws first differ
+            from what it gives.
+    """
+    if commitment(secret) != committed:
+        raise DrawError("the secret is not the one that was committed to")
+    bag = Bag.shuffled(rules.distribution, DrawStream(secret, nonces), mirrored=mirrored)
+    for seat, rack in enumerate(opening_racks):
+        given, bag = bag.draw(rules.rack_size, seat)
+        _check_drawn(f"at the start seat {seat}", rack, given, rules)
+    for number, (seat, move, drawn) in enumerate(turns, start=1):
+        given, bag = _drawn_after(move, seat, bag)
+        _check_drawn(f"in turn {number} seat {seat}", drawn, given, rules)
+
+
+def _drawn_after(move: Move, seat: int, bag: Bag) -> tuple[tuple[int, ...], Bag]:
+    """Draw as many as left the rack, which was full as long as there are tiles in the bag."""
+    match move:
+        case Pass():
+            return (), bag
+        case Exchange(tiles=tiles):
+            drawn, bag = bag.draw(len(tiles), seat)
+            return drawn, bag.put_back(tiles)
+        case Place():
+            return bag.draw(len(move.placed), seat)
+
+
+def _check_drawn(
+    who: str, drawn: Iterable[int] | None, given: tuple[int, ...], rules: Rules
+) -> None:
+    if drawn is None:
+        return
+    shown, due = sorted(drawn), sorted(given)
+    if shown != due:
+        text = rules.distribution.alphabet.text
+        raise DrawError(
+            f"{who} drew {text(shown) or 'nothing'}; the secret gives {text(due) or 'nothing'}"
+        )

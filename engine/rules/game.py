@@ -1,0 +1,155 @@
+"""A whole game as a value: the position, the bag, what was played, how it ended.
+
+The same rules, secret, nonces and moves give the same game, tile for tile; so a game is kept as
+its moves and replayed from them. Clocks, resignations and forfeits are not of this module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypeVar
+
+from .bag import Bag
+from .moves import Exchange, Move, Pass, Place
+from .position import Board, Position, Rack
+from .rules import Rules, Words, canonical, check_move, rack_tiles
+
+__all__ = ["Ending", "Game", "Turn"]
+
+Reason: TypeAlias = Literal["out", "zeroes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn that was taken.
+
+    ``score`` is what it added, ``total`` the player's score after it; ``rack`` is what he held
+    before, ``drawn`` what he drew after, in the order drawn. ``words`` are a placement's.
+    """
+
+    seat: int
+    rack: Rack
+    move: Move
+    score: int
+    total: int
+    drawn: tuple[int, ...] = ()
+    words: tuple[tuple[int, ...], ...] = ()
+    bingo: bool = False
+
+    @property
+    def scoreless(self) -> bool:
+        """Whether it counts towards the end of the game; a placement never does."""
+        return not isinstance(self.move, Place)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a game was played to its end.
+
+    ``adjustments`` are what the settlement of the racks added to each score; ``racks`` what each
+    held.
+    """
+
+    reason: Reason
+    adjustments: tuple[int, int]
+    racks: tuple[Rack, Rack]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game between two turns, or at its end.
+
+    Once ``over`` is set, ``position`` has the final scores, the racks settled.
+    """
+
+    rules: Rules
+    position: Position
+    bag: Bag
+    opening_racks: tuple[tuple[int, ...], tuple[int, ...]]
+    """What each drew at the start, in the order drawn."""
+    turns: tuple[Turn, ...] = ()
+    over: Ending | None = None
+
+    @classmethod
+    def start(cls, rules: Rules, bag: Bag) -> Game:
+        """Deal: seat 0 draws a rack, then seat 1."""
+        first, bag = bag.draw(rules.rack_size, 0)
+        second, bag = bag.draw(rules.rack_size, 1)
+        racks = tuple(sorted(first)), tuple(sorted(second))
+        position = Position(Board.empty(rules.layout), racks, (0, 0))
+        return cls(rules, position, bag, (first, second))
+
+    def play(self, move: Move, words: Words | None) -> Game:
+        """Make the move of the player on turn, draw, and see whether the game is over.
+
+        Args:
+            move: what he does; a placement in either description is kept in the canonical one.
+            words: tells what is a word; None: anything is.
+
+        Raises:
+            IllegalMove: with the reason; this game stays as it is.
+            ValueError: the game is over.
+        """
+        if self.over is not None:
+            raise ValueError(f"the game is over ({self.over.reason}); no move can be made")
+        position, rules, seat = self.position, self.rules, self.position.on_turn
+        play = check_move(position, move, rules, words, len(self.bag))
+        if isinstance(move, Place):
+            move = canonical(move, position.board)
+        rack, drawn, bag = self._draw(move, seat)
+        score = play.score if play else 0
+        total = position.scores[seat] + score
+        turn = Turn(
+            seat=seat,
+            rack=position.racks[seat],
+            move=move,
+            score=score,
+            total=total,
+            drawn=drawn,
+            words=play.words if play else (),
+            bingo=play.bingo if play else False,
+        )
+        after = Position(
+            board=position.board.with_move(move) if isinstance(move, Place) else position.board,
+            racks=_with(position.racks, seat, rack),
+            scores=_with(position.scores, seat, total),
+            on_turn=1 - seat,
+            scoreless_turns=0 if play else position.scoreless_turns + 1,
+        )
+        return replace(self, position=after, bag=bag, turns=(*self.turns, turn))._settled(seat)
+
+    def _draw(self, move: Move, seat: int) -> tuple[Rack, tuple[int, ...], Bag]:
+        """Take the tiles used off the rack, fill it up, put an exchange's tiles back."""
+        if isinstance(move, Pass):
+            return self.position.racks[seat], (), self.bag
+        used = move.tiles if isinstance(move, Exchange) else rack_tiles(move.placed)
+        rack = list(self.position.racks[seat])
+        for tile in used:
+            rack.remove(tile)
+        drawn, bag = self.bag.draw(self.rules.rack_size - len(rack), seat)
+        if isinstance(move, Exchange):
+            bag = bag.put_back(used)
+        return tuple(sorted((*rack, *drawn))), drawn, bag
+
+    def _settled(self, mover: int) -> Game:
+        """End the game if this turn did, and settle the racks."""
+        position, value = self.position, self.rules.distribution.value
+        if not position.racks[mover] and not self.bag.order:
+            gain = 2 * value(position.racks[1 - mover])
+            return self._ended("out", _with((0, 0), mover, gain))
+        if position.scoreless_turns >= self.rules.scoreless_limit:
+            return self._ended("zeroes", (-value(position.racks[0]), -value(position.racks[1])))
+        return self
+
+    def _ended(self, reason: Reason, adjustments: tuple[int, int]) -> Game:
+        position = self.position
+        scores = (position.scores[0] + adjustments[0], position.scores[1] + adjustments[1])
+        ending = Ending(reason, adjustments, position.racks)
+        return replace(self, position=replace(position, scores=scores), over=ending)
+
+
+_T = TypeVar("_T")
+
+
+def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
+    return (value, pair[1]) if seat == 0 else (pair[0], value)

@@ -1,0 +1,126 @@
+"""The board and what else a position is: racks, scores, whose turn it is. Values, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
+from lexicons.layout import BoardLayout
+
+from .moves import PLAYED_THROUGH, Direction, Place
+
+if TYPE_CHECKING:
+    from .rules import Rules
+
+__all__ = ["Board", "Position", "Rack", "bag_count", "unseen"]
+
+Rack: TypeAlias = tuple[int, ...]
+"""Tile numbers, sorted; an unused blank is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The tiles that lie on the squares of a layout.
+
+    ``squares`` is row-major, ``rows × columns`` bytes: ``EMPTY`` or a letter, with ``BLANK_FLAG``
+    where a blank stands for it.
+    """
+
+    layout: BoardLayout
+    squares: bytes
+
+    @classmethod
+    def empty(cls, layout: BoardLayout) -> Board:
+        """Give a board without tiles."""
+        return cls(layout, bytes(layout.rows * layout.columns))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no tile lies on it."""
+        return not any(self.squares)
+
+    def at(self, row: int, column: int) -> int:
+        """Tell what lies on a square; a square off the board is empty."""
+        layout = self.layout
+        if 0 <= row < layout.rows and 0 <= column < layout.columns:
+            return self.squares[row * layout.columns + column]
+        return EMPTY
+
+    def squares_of(self, place: Place) -> Iterator[tuple[int, int, int]]:
+        """Walk along a placement: row, column and entry of ``tiles`` for each square."""
+        down = place.direction is Direction.DOWN
+        for step, tile in enumerate(place.tiles):
+            yield place.row + step * down, place.column + step * (not down), tile
+
+    def with_move(self, place: Place) -> Board:
+        """Put the tiles of a legal placement down."""
+        squares = bytearray(self.squares)
+        for row, column, tile in self.squares_of(place):
+            if tile != PLAYED_THROUGH:
+                squares[row * self.layout.columns + column] = tile
+        return Board(self.layout, bytes(squares))
+
+    def array(self) -> npt.NDArray[np.uint8]:
+        """Give the squares as ``uint8[rows, columns]``, a copy of the caller's own."""
+        shape = self.layout.rows, self.layout.columns
+        return np.frombuffer(self.squares, np.uint8).reshape(shape).copy()
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position between two turns.
+
+    ``racks`` and ``scores`` are by seat; a rack is ``()`` when it is empty or not known.
+    ``scoreless_turns`` counts those in a row up to now.
+    """
+
+    board: Board
+    racks: tuple[Rack, Rack]
+    scores: tuple[int, int]
+    on_turn: int = 0
+    scoreless_turns: int = 0
+
+
+def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
+    """Count the tiles that a seat doesn't see, by tile number: in the bag or on the other rack.
+
+    Raises:
+        ValueError: there are more of a tile in sight than the distribution has.
+    """
+    left = list(rules.distribution.counts)
+    for tile in position.board.squares:
+        if tile != EMPTY:
+            left[BLANK if tile & BLANK_FLAG else tile] -= 1
+    for tile in position.racks[seat]:
+        left[tile] -= 1
+    if min(left) < 0:
+        tile = left.index(min(left))
+        name = rules.distribution.alphabet.tile_text(tile)
+        raise ValueError(
+            f"{rules.distribution.counts[tile] - left[tile]} tiles {name} are in sight; "
+            f"the {rules.distribution.name} distribution has {rules.distribution.counts[tile]}"
+        )
+    return tuple(left)
+
+
+def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
+    """Count the tiles in the bag; a rack that isn't known is taken to be as full as it can be.
+
+    Args:
+        position: with the rack of the player on turn.
+        rules: those of the game.
+        hidden: what he doesn't see (``unseen``), if that is known already.
+
+    Raises:
+        ValueError: there are more of a tile in sight than the distribution has.
+    """
+    if hidden is None:
+        hidden = unseen(position, position.on_turn, rules)
+    held = len(position.racks[1 - position.on_turn])
+    empty = position.racks.count(())
+    return max(sum(hidden) - held - empty * rules.rack_size, 0)

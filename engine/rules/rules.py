@@ -1,0 +1,330 @@
+"""The rules of play: what is legal, what it scores, and why a move is refused.
+
+Plain Python over values: no clock, socket, log or player's name. The rules are those of the
+tournament game (two players, a bag, a rack of seven, 50 points for using all of it); a word that
+is not in the lexicon makes a play illegal at once (the *void* challenge rule).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, TypeAlias
+
+from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, TileDistribution, load_distribution
+from lexicons.layout import BoardLayout, load_layout
+
+from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from .position import Board, Position, unseen
+
+__all__ = [
+    "IllegalMove",
+    "Play",
+    "Rules",
+    "Words",
+    "canonical",
+    "check_move",
+    "rack_tiles",
+    "score_play",
+    "square_name",
+    "standard_rules",
+    "why_not",
+]
+
+Words: TypeAlias = Callable[[tuple[int, ...]], bool]
+"""Tells whether tiles, without ``BLANK_FLAG``, are a word."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is played with, and the numbers that make the game."""
+
+    distribution: TileDistribution
+    layout: BoardLayout
+    rack_size: int = 7
+    bingo_bonus: int = 50
+    """For placing ``rack_size`` tiles in one turn."""
+    exchange_minimum: int = 7
+    """An exchange needs as many tiles in the bag."""
+    scoreless_limit: int = 6
+    """So many scoreless turns in a row end the game."""
+    challenge: Literal["void"] = "void"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no game."""
+        for name in ("rack_size", "exchange_minimum", "scoreless_limit"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; it is 1 or more")
+
+
+@cache
+def standard_rules(distribution: str = "english", layout: str = "standard") -> Rules:
+    """Give the tournament rules with an embedded distribution and layout."""
+    return Rules(load_distribution(distribution), load_layout(layout))
+
+
+class IllegalMove(ValueError):
+    """A move that the rules forbid: ``code`` says why in a word, the message in a sentence."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What a placement comes to.
+
+    ``words`` are the words made, the main word first, then the cross-words in the order of the
+    squares; blanks keep their ``BLANK_FLAG``.
+    """
+
+    score: int
+    words: tuple[tuple[int, ...], ...]
+    bingo: bool
+
+
+def square_name(row: int, column: int) -> str:
+    """Name a square as players do: row 8, column D is ``8D``."""
+    return f"{row + 1}{chr(ord('A') + column)}"
+
+
+def rack_tiles(placed: Iterable[int]) -> tuple[int, ...]:
+    """Tell which tiles leave the rack when these are placed: a used blank is a blank."""
+    return tuple(sorted(BLANK if tile & BLANK_FLAG else tile for tile in placed))
+
+
+# --- legality -------------------------------------------------------------------------------------
+
+
+def check_move(
+    position: Position, move: Move, rules: Rules, words: Words | None, bag: int
+) -> Play | None:
+    """See that the player on turn may make a move.
+
+    Args:
+        position: with his rack; the other may be unknown.
+        move: a placement in either description, an exchange or a pass.
+        rules: the rules.
+        words: tells what is a word; None: anything is.
+        bag: how many tiles are in the bag.
+
+    Returns:
+        What a placement comes to; None for an exchange or a pass.
+
+    Raises:
+        IllegalMove: with the first reason found.
+    """
+    rack = position.racks[position.on_turn]
+    match move:
+        case Pass():
+            return None
+        case Exchange(tiles=tiles):
+            _check_exchange(tiles, rack, rules, bag)
+            return None
+        case Place():
+            _check_known((tile & ~BLANK_FLAG for tile in move.placed), BLANK + 1, rules)
+            _check_on_rack(rack_tiles(move.placed), rack, rules)
+            play = score_play(position.board, move, rules)
+            if words is not None:
+                _check_words(play, rules, words)
+            return play
+
+
+def _check_exchange(tiles: tuple[int, ...], rack: tuple[int, ...], rules: Rules, bag: int) -> None:
+    if not tiles:
+        raise IllegalMove("exchange_empty", "an exchange of no tiles is a pass")
+    _check_known(tiles, BLANK, rules)
+    needed = max(rules.exchange_minimum, len(tiles))  # as many come out as go in
+    if bag < needed:
+        raise IllegalMove(
+            "exchange_too_few_in_bag",
+            f"an exchange needs {needed} tiles in the bag, which has {bag}",
+        )
+    _check_on_rack(tiles, rack, rules)
+
+
+def _check_on_rack(tiles: Iterable[int], rack: tuple[int, ...], rules: Rules) -> None:
+    lacking = Counter(tiles) - Counter(rack)
+    if lacking:
+        text = rules.distribution.alphabet.text
+        verb = "is" if lacking.total() == 1 else "are"
+        raise IllegalMove(
+            "not_on_rack",
+            f"{text(sorted(lacking.elements()))} {verb} not on the rack {text(rack) or '(empty)'}",
+        )
+
+
+def _check_known(tiles: Iterable[int], lowest: int, rules: Rules) -> None:
+    highest = len(rules.distribution.alphabet)
+    for tile in tiles:
+        if not lowest <= tile <= highest:
+            raise IllegalMove(
+                "no_such_tile", f"{tile} is no tile here; they are {lowest} to {highest}"
+            )
+
+
+def _check_words(play: Play, rules: Rules, words: Words) -> None:
+    phony = [word for word in play.words if not words(tuple(t & ~BLANK_FLAG for t in word))]
+    if phony:
+        names = " and ".join(map(rules.distribution.alphabet.text, phony))
+        verb = "is not a word" if len(phony) == 1 else "are not words"
+        raise IllegalMove("not_a_word", f"{names} {verb}")
+
+
+# --- geometry and score ---------------------------------------------------------------------------
+
+
+def score_play(board: Board, place: Place, rules: Rules) -> Play:
+    """Score a placement, having seen that its tiles may lie there; words are not looked up.
+
+    Raises:
+        IllegalMove: ``off_board``, ``occupied``, ``gap``, ``not_whole_word``, ``nothing_placed``,
+            ``misses_start``, ``too_short`` or ``not_connected``.
+    """
+    squares = list(board.squares_of(place))
+    _check_squares(board, place, squares)
+    crosses = [
+        _line(board, row, column, _across(place.direction), tile)
+        for row, column, tile in squares
+        if tile != PLAYED_THROUGH
+    ]
+    crosses = [cross for cross in crosses if len(cross) > 1]
+    placed = len(place.placed)
+    _check_connection(board, place, squares, rules, touches=bool(crosses))
+    main = [(row, column, tile or board.at(row, column)) for row, column, tile in squares]
+    lines = ([main] if len(main) > 1 else []) + crosses
+    if not lines:
+        raise IllegalMove("too_short", "a word has two letters or more")
+    if placed == 1 and place.direction is Direction.DOWN:
+        lines.reverse()  # a single tile's main word runs across, however it was described
+    bingo = placed == rules.rack_size
+    score = sum(_word_score(board, line, rules) for line in lines)
+    return Play(
+        score=score + rules.bingo_bonus * bingo,
+        words=tuple(tuple(tile for _, _, tile in line) for line in lines),
+        bingo=bingo,
+    )
+
+
+_Squares: TypeAlias = list[tuple[int, int, int]]
+
+
+def _across(direction: Direction) -> Direction:
+    return Direction.DOWN if direction is Direction.ACROSS else Direction.ACROSS
+
+
+def _check_squares(board: Board, place: Place, squares: _Squares) -> None:
+    layout = board.layout
+    if not place.placed:
+        raise IllegalMove("nothing_placed", "a placement puts down one tile or more")
+    for row, column, tile in squares:
+        if not (0 <= row < layout.rows and 0 <= column < layout.columns):
+            raise IllegalMove(
+                "off_board",
+                f"the word runs off the board of {layout.rows}×{layout.columns} squares",
+            )
+        lies = board.at(row, column)
+        if tile == PLAYED_THROUGH and lies == EMPTY:
+            raise IllegalMove("gap", f"no tile lies on {square_name(row, column)}")
+        if tile != PLAYED_THROUGH and lies != EMPTY:
+            raise IllegalMove("occupied", f"a tile lies on {square_name(row, column)} already")
+    down = place.direction is Direction.DOWN
+    for (row, column, _), step in ((squares[0], -1), (squares[-1], 1)):
+        beside = row + step * down, column + step * (not down)
+        if board.at(*beside) != EMPTY:
+            raise IllegalMove(
+                "not_whole_word",
+                f"the word goes on over {square_name(*beside)}; give it from its first letter "
+                "to its last",
+            )
+
+
+def _check_connection(
+    board: Board, place: Place, squares: _Squares, rules: Rules, *, touches: bool
+) -> None:
+    if board.is_empty:
+        start = rules.layout.start
+        if start not in {(row, column) for row, column, _ in squares}:
+            raise IllegalMove("misses_start", f"the first play covers {square_name(*start)}")
+        if len(squares) < 2:
+            raise IllegalMove("too_short", "the first play has two tiles or more")
+    elif not touches and len(place.placed) == len(place.tiles):
+        raise IllegalMove("not_connected", "the play touches no tile on the board")
+
+
+def _line(board: Board, row: int, column: int, direction: Direction, tile: int) -> _Squares:
+    """The word that a tile put on a square makes in a direction, square by square."""
+    down = direction is Direction.DOWN
+    row_step, column_step = int(down), int(not down)
+    line = [(row, column, tile)]
+    at = row - row_step, column - column_step
+    while lies := board.at(*at):
+        line.insert(0, (*at, lies))
+        at = at[0] - row_step, at[1] - column_step
+    at = row + row_step, column + column_step
+    while lies := board.at(*at):
+        line.append((*at, lies))
+        at = at[0] + row_step, at[1] + column_step
+    return line
+
+
+def _word_score(board: Board, line: _Squares, rules: Rules) -> int:
+    """Premium squares count once, for the tile that covers them."""
+    layout, points = rules.layout, rules.distribution.points
+    total, times = 0, 1
+    for row, column, tile in line:
+        value = points[BLANK if tile & BLANK_FLAG else tile]
+        if board.at(row, column) == EMPTY:
+            at = row * layout.columns + column
+            value *= layout.letter_multipliers[at]
+            times *= layout.word_multipliers[at]
+        total += value
+    return total * times
+
+
+def canonical(place: Place, board: Board) -> Place:
+    """Describe a single tile that makes words both ways, or only one, in the one agreed way.
+
+    Across where that makes a word, else down; the description then covers the whole word.
+    """
+    if len(place.placed) != 1:
+        return place
+    row, column, tile = next(s for s in board.squares_of(place) if s[2] != PLAYED_THROUGH)
+    for direction in (Direction.ACROSS, Direction.DOWN):
+        line = _line(board, row, column, direction, tile)
+        if len(line) > 1:
+            tiles = tuple(tile if (r, c) == (row, column) else PLAYED_THROUGH for r, c, _ in line)
+            return Place(line[0][0], line[0][1], direction, tiles)
+    return replace(place, tiles=(tile,))
+
+
+def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
+    """Say why a position has nothing to choose, or too little is known of it; empty if it is fine.
+
+    Args:
+        position: as the player on turn sees it.
+        rules: those of the game.
+        whole: whether all of the rack has to be known.
+
+    Raises:
+        ValueError: more of a tile is in sight than there are.
+    """
+    rack = position.racks[position.on_turn]
+    hidden = sum(unseen(position, position.on_turn, rules))
+    text = rules.distribution.alphabet.text(rack)
+    if position.scoreless_turns >= rules.scoreless_limit:
+        return f"the game is over, after {position.scoreless_turns} scoreless turns in a row"
+    if rack and not hidden:
+        return "the game is over: the opponent has no tiles left"
+    if not rack and hidden <= rules.rack_size:
+        return "no rack is on turn: the game is over, or the last rack is not given"
+    if not rack:
+        return "the rack of the player on turn is not given"
+    if whole and len(rack) < rules.rack_size < hidden:
+        return (
+            f"{text} is not the whole rack, which has {rules.rack_size} tiles while there is a bag"
+        )
+    return ""

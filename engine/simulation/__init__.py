@@ -1,0 +1,1 @@
+"""Rollouts of candidates, what is known of each, and which is sampled next."""

@@ -1,0 +1,125 @@
+"""Rolling candidates out in one thread or several: who works what out, and how they share it.
+
+Samples are numbered, and each of them has chance of its own; so it makes no difference to what
+comes of them who works them out, in what order and in how many calls.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.board import set_up
+from engine.kernels.game import new_game
+from engine.kernels.rollouts import Candidates, Chances, Holdings, Scene, lay_out, roll_out
+from engine.movegen.generator import Generator
+from engine.rules.position import Position
+
+from .rollout_results import Outcomes
+
+__all__ = ["Roller"]
+
+_CALL = (4, 32)  # samples of one kernel call, where several threads share the work
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+
+class Roller:
+    """Rolls candidates out, and adds up in ``outcomes`` what came of them.
+
+    Args:
+        generators: one for each thread; they belong to it while it lasts.
+        position: where the mover has to choose.
+        given: what every sample begins with, what the opponent may hold, the win probabilities and
+            the candidates.
+        outcomes: of as many candidates and threads, modified.
+    """
+
+    def __init__(
+        self,
+        generators: Sequence[Generator],
+        position: Position,
+        given: tuple[Scene, Holdings, Chances, Candidates],
+        outcomes: Outcomes,
+    ) -> None:
+        self._given = given
+        self._outcomes = outcomes
+        self._searchers = [_Searcher(one, position) for one in generators]
+        self._tasks: deque[tuple[int, int, int]] = deque()
+        others = len(generators) - 1
+        self._pool = ThreadPoolExecutor(others) if others else None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is left to work out."""
+        return not self._tasks
+
+    def plan(self, candidate: int, first: int, count: int) -> None:
+        """Add samples of a candidate, from the ``first`` on, to what is to be worked out."""
+        self._tasks.append((candidate, first, count))
+
+    def work(self, rollouts: int) -> int:
+        """Work so many rollouts of the plan out, or all of it; give their number."""
+        left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
+        threads = len(self._searchers)
+        fewest, most = (wanted, wanted) if threads == 1 else _CALL
+        lock = threading.Lock()
+
+        def work(thread: int) -> None:
+            nonlocal left
+            while True:
+                with lock:
+                    # Less and less at a time, so that all threads end at about the same time.
+                    share = min(left, max(fewest, min(most, left // (2 * threads))))
+                    left -= share
+                    tasks = self._take(share)
+                if not share:
+                    return
+                self._roll_out(thread, tasks)
+
+        others = [self._pool.submit(work, thread) for thread in range(1, threads) if self._pool]
+        work(0)
+        for other in others:
+            other.result()
+        return wanted
+
+    def _take(self, rollouts: int) -> Counts:
+        """Take tasks of so many samples in all off the plan, the last one perhaps in part."""
+        taken: list[tuple[int, int, int]] = []
+        while rollouts:
+            one, first, count = self._tasks.popleft()
+            if count > rollouts:
+                self._tasks.appendleft((one, first + rollouts, count - rollouts))
+                count = rollouts
+            taken.append((one, first, count))
+            rollouts -= count
+        return np.array(taken, np.int64)
+
+    def _roll_out(self, thread: int, tasks: Counts) -> None:
+        searcher, outcomes = self._searchers[thread], self._outcomes
+        roll_out(
+            searcher.generator.desk,
+            searcher.game,
+            searcher.generator.words.words,
+            searcher.generator.leaves.arrays,
+            *self._given,
+            tasks,
+            outcomes.values,
+            outcomes.tallies[thread],
+        )
+
+
+class _Searcher:
+    """What one thread has to itself."""
+
+    def __init__(self, generator: Generator, position: Position) -> None:
+        self.generator = generator
+        self.game = new_game(generator.rules, mirrored=True)
+        set_up(generator.desk["board"], position.board)
+        lay_out(generator.desk, generator.words.words)

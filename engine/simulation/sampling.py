@@ -1,0 +1,118 @@
+"""Which candidates get the next samples: rules of best-arm identification.
+
+A rule looks at a ``Standing`` (``engine.simulation.arm_statistics``) and says how many of the next
+``samples`` each candidate gets: ``int64[candidates]``, whose sum is ``samples``.
+
+``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
+                 from him (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
+                 Algorithms Revisited*, 2022)
+``elimination``  equal samples to all who may still be the best: who is clearly behind the leader
+                 drops out (Even-Dar, Mannor and Mansour 2006; with paired samples Kim and Nelson
+                 2001)
+``ocba``         optimal computing budget allocation: samples in proportion to (σ / difference)²
+                 (Chen, Lin, Yücesan and Chick 2000)
+``equal``        the same number to each, the measure of the others
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .arm_statistics import Standing
+
+__all__ = ["RULES", "Rule", "Standing", "elimination", "equal", "ocba", "top_two"]
+
+Reals: TypeAlias = npt.NDArray[np.float64]
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+Rule: TypeAlias = Callable[[Standing, int], Counts]
+"""Given a standing, says who gets how many of the next samples; their sum is what was asked."""
+
+_PORTIONS: Final = 8
+"""``top_two`` gives samples in so many portions."""
+
+
+def equal(standing: Standing, samples: int) -> Counts:
+    """Give everybody as many as everybody else, the fewest so far first."""
+    return _level(standing.samples, np.ones(len(standing.samples), np.bool_), samples)
+
+
+def elimination(standing: Standing, samples: int) -> Counts:
+    """Give equal numbers to all who are not clearly behind."""
+    alive = (standing.scores() <= standing.boundary) & ~standing.twins
+    alive[standing.leader] = True
+    return _level(standing.samples, alive, samples)
+
+
+def top_two(standing: Standing, samples: int) -> Counts:
+    """Give half to the leader and half to those whom it is cheapest to take for the best."""
+    leader, counts = standing.leader, standing.samples.copy()
+    idle = standing.twins
+    idle[leader] = True
+    given = 0
+    while given < samples:
+        portion = min(-(-samples // _PORTIONS), samples - given)
+        chosen = leader
+        if 2 * (counts - standing.samples)[leader] > given:
+            cost = standing.scores(counts) ** 2 / 2 + np.log(counts)
+            cost[idle] = math.inf
+            cheapest = int(np.argmin(cost))
+            chosen = cheapest if math.isfinite(cost[cheapest]) else leader
+        counts[chosen] += portion
+        given += portion
+    shares: Counts = counts - standing.samples
+    return shares
+
+
+def ocba(standing: Standing, samples: int) -> Counts:
+    """Move towards shares in proportion to (σ / difference)², as far as so many samples reach."""
+    leader, deviations = standing.leader, np.sqrt(np.maximum(standing.variances, 1e-12))
+    behind = np.maximum(standing.behind, standing.errors() / 4 + 1e-12)
+    shares = (deviations / behind) ** 2
+    shares[standing.twins] = 0
+    shares[leader] = 0
+    shares[leader] = deviations[leader] * math.sqrt(float(np.sum(shares**2 / deviations**2)))
+    total = float(shares.sum())
+    if total <= 0:
+        return equal(standing, samples)
+    wanted = shares / total * (standing.samples.sum() + samples)
+    missing = np.maximum(wanted - standing.samples, 0)
+    if not missing.sum():
+        return equal(standing, samples)
+    exact = missing / missing.sum() * samples
+    given: Counts = np.floor(exact).astype(np.int64)
+    for one in np.argsort(given - exact, kind="stable")[: samples - int(given.sum())]:
+        given[one] += 1
+    return given
+
+
+RULES: Final[dict[str, Rule]] = {
+    "top-two": top_two,
+    "elimination": elimination,
+    "ocba": ocba,
+    "equal": equal,
+}
+
+
+def _level(counts: Counts, among: npt.NDArray[np.bool_], samples: int) -> Counts:
+    """Give samples one by one to whoever of some has the fewest; of equals the first."""
+    after = counts.copy()
+    which = np.flatnonzero(among)
+    order = which[np.argsort(counts[which], kind="stable")]
+    for n in range(1, len(order) + 1):  # fill the lowest up to the next, level by level
+        low = order[:n]
+        room = int((counts[order[n]] - after[low]).sum()) if n < len(order) else samples
+        if room >= samples:
+            each, rest = divmod(samples, n)
+            after[low] += each
+            after[np.sort(low)[:rest]] += 1
+            break
+        after[low] = counts[order[n]]
+        samples -= room
+    given: Counts = after - counts
+    return given

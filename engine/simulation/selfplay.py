@@ -1,0 +1,230 @@
+"""Static players against each other, thousands of games a minute, whole games in one kernel call.
+
+A static player makes the move of the highest equity and never looks ahead. Games between two leave
+tables tell which is better; games of one with itself measure how fast everything is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.game import MOST_TILES, new_game
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.selfplay import Deals, Results, play_games
+from engine.movegen.evaluation import STANDARD, Evaluation
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+
+__all__ = ["Forced", "StaticGames", "play_static_games"]
+
+_GAMES_A_CALL = 32
+_TURNS_RECORDED = 64  # room at first; there is more where a game takes more
+
+
+class Forced(NamedTuple):
+    """Leaves that movers are given on some of the first turns, as far as bag and rack have them."""
+
+    leaves: npt.NDArray[np.uint8]
+    """[games, turns, tiles] each sorted, from the front."""
+    sizes: npt.NDArray[np.uint8]
+    """[games, turns] how many tiles each has; 0 where nobody is given any."""
+
+    @classmethod
+    def none(cls, games: int) -> Forced:
+        """Force nothing in so many games."""
+        return cls(np.zeros((games, 0, MAX_PLACED), np.uint8), np.zeros((games, 0), np.uint8))
+
+
+@dataclass(frozen=True)
+class StaticGames:
+    """What came of games, by game."""
+
+    results: Results
+    begins: npt.NDArray[np.uint8]
+    """[games] which player, 0 or 1, sat in seat 0 and began."""
+
+    @property
+    def scores(self) -> npt.NDArray[np.int32]:
+        """[games, 2] by seat; seat 0 began."""
+        return self.results.scores
+
+    @property
+    def bingos(self) -> npt.NDArray[np.int32]:
+        """[games, 2] by seat: how often all of a full rack was played."""
+        return self.results.bingos
+
+    @property
+    def turns(self) -> npt.NDArray[np.int32]:
+        """[games] how many turns both took."""
+        return self.results.turns
+
+    def position(self, game: int, turn: int, rules: Rules) -> Position:
+        """Give the position of a recorded game before a turn, as the player on turn sees it.
+
+        Scores are not in it, and the opponent's rack is not known.
+
+        Raises:
+            ValueError: the games were not recorded, or this one has no such turn.
+        """
+        recorded = min(int(self.turns[game]), self.results.moves.shape[1])
+        if not 0 <= turn < recorded:
+            raise ValueError(f"game {game} has {recorded} recorded turns; there is no turn {turn}")
+        board = Board.empty(rules.layout)
+        for at in range(turn):
+            (move,) = unpack(self.results.moves[game, at : at + 1], board)
+            if isinstance(move, Place):
+                board = board.with_move(move)
+        size = int(self.results.sizes[game, turn])
+        rack = tuple(self.results.racks[game, turn, :size].tolist())
+        racks = (rack, ()) if turn % 2 == 0 else ((), rack)
+        return Position(board, racks, (0, 0), on_turn=turn % 2)
+
+
+def play_static_games(
+    lexicon: Lexicon,
+    rules: Rules,
+    leaves: LeaveTable | None = None,
+    games: int = 1_000,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    opponent: LeaveTable | None = None,
+    pairs: bool = False,
+    mirrored: bool = False,
+    record: bool = False,
+    forced: Forced | None = None,
+    evaluation: Evaluation = STANDARD,
+    opponent_evaluation: Evaluation | None = None,
+) -> StaticGames:
+    """Play games between static players; the same arguments give the same games.
+
+    Args:
+        lexicon: the words.
+        rules: the rules; racks of up to seven tiles.
+        leaves: the leave table of player 0; without one leaves are worth nothing.
+        games: how many.
+        seed: for the orders of the bags.
+        threads: how many at once; it makes no difference to the games.
+        opponent: the leave table of player 1; by default that of player 0.
+        pairs: games 0 and 1, 2 and 3 … share an order, and the player who began is second then.
+        mirrored: seat 1 draws from the back of the order, so that in both games of a pair the same
+            tiles come to each seat, until some go back.
+        record: keep in ``results`` what happened turn by turn.
+        forced: leaves that players are given, instead of what they hold.
+        evaluation: which adjustments count besides leaves for player 0.
+        opponent_evaluation: … for player 1; by default the same.
+
+    Raises:
+        ValueError: as ``Generator``, or a number of games or threads is below 1.
+    """
+    if games < 1 or threads < 1:
+        raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
+    deals = _deals(rules, games, seed, pairs, forced)
+    tables = [
+        _Table(
+            Generator(lexicon, rules, leaves, evaluation),
+            Generator(lexicon, rules, opponent or leaves, opponent_evaluation or evaluation),
+            mirrored,
+        )
+        for _ in range(threads)
+    ]
+    results = _play(tables, deals, _TURNS_RECORDED if record else 0)
+    longest = int(results.turns.max())
+    if record and longest > _TURNS_RECORDED:
+        results = _play(tables, deals, longest)
+    return StaticGames(results, deals.begins)
+
+
+def _play(tables: list[_Table], deals: Deals, room: int) -> Results:
+    """Play every game at some table, so many at once, with room for so many turns to record."""
+    games = len(deals.orders)
+    results = _results(games, room)
+    free = list(tables)
+
+    def play(part: slice) -> None:
+        table = free.pop()  # a thread has one part at a time, so that one is free
+        table.play(_part_of_deals(deals, part), _part_of_results(results, part))
+        free.append(table)
+
+    with ThreadPoolExecutor(len(tables)) as pool:
+        for _ in pool.map(play, _parts(games)):
+            pass  # what was raised is raised here
+    return results
+
+
+class _Table:
+    """What one thread plays at."""
+
+    def __init__(self, player: Generator, opponent: Generator, mirrored: bool) -> None:
+        self._player, self._opponent = player, opponent
+        self._evaluations = np.concatenate((player.desk["evaluation"], opponent.desk["evaluation"]))
+        self._game = new_game(player.rules, mirrored)
+
+    def play(self, deals: Deals, results: Results) -> None:
+        """Play the games of some rows."""
+        play_games(
+            self._player.desk,
+            self._game,
+            self._player.words.words,
+            (self._player.leaves.arrays, self._opponent.leaves.arrays),
+            self._evaluations,
+            deals,
+            results,
+        )
+
+
+def _deals(rules: Rules, games: int, seed: int, pairs: bool, forced: Forced | None = None) -> Deals:
+    tiles = np.array(rules.distribution.all_tiles(), np.uint8)
+    if len(tiles) > MOST_TILES - MAX_PLACED:
+        raise ValueError(f"a bag of {len(tiles)} tiles; it holds {MOST_TILES - MAX_PLACED} at most")
+    chance = np.random.default_rng(seed)
+    orders = chance.permuted(np.tile(tiles, (games, 1)), axis=1)
+    seeds = chance.integers(1 << 63, size=games, dtype=np.uint64)
+    begins = np.zeros(games, np.uint8)
+    if pairs:
+        first = np.arange(games) // 2 * 2
+        orders, seeds = orders[first], seeds[first]
+        begins = (np.arange(games) % 2).astype(np.uint8)
+    leaves, sizes = forced or Forced.none(games)
+    if sizes.shape[0] != games or leaves.shape[:2] != sizes.shape:
+        raise ValueError(f"forced leaves of {sizes.shape[0]} games for {games} games")
+    return Deals(orders, seeds, begins, leaves, sizes)
+
+
+def _results(games: int, room: int) -> Results:
+    return Results(
+        scores=np.zeros((games, 2), np.int32),
+        bingos=np.zeros((games, 2), np.int32),
+        turns=np.zeros(games, np.int32),
+        moves=np.zeros((games, room), np.uint64),
+        racks=np.zeros((games, room, MAX_PLACED), np.uint8),
+        sizes=np.zeros((games, room), np.uint8),
+        equities=np.zeros((games, room), np.int32),
+        spreads=np.zeros((games, room), np.int32),
+        bags=np.zeros((games, room), np.int32),
+        leaves=np.zeros((games, room), np.int32),
+    )
+
+
+def _parts(games: int) -> Iterator[slice]:
+    for first in range(0, games, _GAMES_A_CALL):
+        yield slice(first, min(first + _GAMES_A_CALL, games))
+
+
+def _part_of_deals(deals: Deals, part: slice) -> Deals:
+    return Deals._make(array[part] for array in deals)
+
+
+def _part_of_results(results: Results, part: slice) -> Results:
+    return Results._make(array[part] for array in results)

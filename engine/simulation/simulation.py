@@ -1,0 +1,308 @@
+"""Simulation: which of some candidates is best, by rolling each of them out many times.
+
+Every candidate is played, static players go on for some turns, and the rollout is worth an equity
+and a probability to win (``engine.kernels.rollouts``). Samples go where they decide something
+(``engine.simulation.sampling``). A simulation knows no clock: ``advance`` does so much work, and
+may be called again for as long as there is time.
+
+What comes of it depends on the seed and the number of rollouts alone: not on how the work was cut
+into slices, nor on the number of threads.
+
+Candidates are compared by *utility*: the probability to win, and a little for each point, which
+decides where every candidate wins, or none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.kernels.equity_terms import POINT
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import Move
+from engine.rules.position import Board, Position, Rack, bag_count
+from engine.rules.rules import check_move, standard_rules
+from lexicons.jit import on_warm_up
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
+from lexicons.win_probability import WinProbabilities
+
+from .arm_statistics import Prior, Standing, stand
+from .rollout_input import (
+    BY_POINTS,
+    Belief,
+    Utility,
+    chances,
+    holdings,
+    packed_candidates,
+    prior,
+    scene,
+)
+from .rollout_results import Difference, Outcomes, Ply
+from .rollout_workers import Roller
+from .sampling import RULES
+
+__all__ = ["Difference", "Estimate", "Ply", "Simulation"]
+
+_FEWEST = 192  # samples of a round
+_MOST = 4_096
+_GROWTH = 8  # a round is this part of all samples so far
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of a candidate."""
+
+    move: Move
+    score: int
+    """Points."""
+    leave: Rack
+    static: int
+    """Static equity, thousandths of a point."""
+    samples: int
+    win: float
+    """Probability, from 0 to 1; a tie counts half."""
+    win_error: float
+    """Its standard error."""
+    equity: float
+    """Points gained on the opponent from before the move on, with what the last leaves are worth;
+    until there are samples the static equity."""
+    equity_error: float
+    """Its standard error."""
+
+
+class Simulation:
+    """Rollouts of some candidates of a position.
+
+    Args:
+        generators: one for each thread; they belong to the simulation while it lasts.
+        position: the mover's rack is known. If the opponent's is, it is taken for granted.
+        candidates: legal moves of the position, each once.
+        win_probabilities: by spread and unseen tiles; without them candidates are compared by
+            points.
+        plies: how many turns are taken after a candidate, unless the game ends.
+        seed: for what is drawn.
+        first: samples of each candidate before the rule is asked, two or more.
+        rule: how samples are shared out: ``top-two``, ``elimination``, ``ocba`` or ``equal``.
+        belief: what the opponent may hold; by default anything.
+        utility: what is wanted; by default wins, and a little for points.
+        use_prior: whether candidates are thought to be worth their static equity before they are
+            sampled; it keeps short simulations from choosing what was merely lucky.
+        limit: how many rollouts there will be, those of all candidates together; the first samples
+            are made in any case.
+
+    Raises:
+        ValueError: no candidate, generator or ply, an unknown rule, a belief that the unseen tiles
+            do not allow, or a position that generators refuse.
+    """
+
+    def __init__(
+        self,
+        generators: Sequence[Generator],
+        position: Position,
+        candidates: Sequence[RankedMove],
+        win_probabilities: WinProbabilities | None,
+        *,
+        plies: int = 2,
+        seed: int = 0,
+        first: int = 16,
+        rule: str = "top-two",
+        belief: Belief | None = None,
+        utility: Utility | None = None,
+        use_prior: bool = True,
+        limit: int | None = None,
+    ) -> None:
+        _check(candidates, generators, plies, first, rule)
+        self.position = position
+        self.candidates = tuple(candidates)
+        self._first = first
+        self._rule = RULES[rule]
+        self._limit = limit
+        self._utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
+        rules = generators[0].rules
+        begins = scene(position, rules, plies, seed)
+        for one in candidates:
+            check_move(position, one.move, rules, None, bag_count(position, rules))
+        self.plies = begins.plies
+        self.exact = len(begins.hidden) == begins.opponent_tiles
+        """Whether nothing is left to chance, since the bag is empty: one sample says it all."""
+        self._outcomes = Outcomes(len(candidates), len(generators), begins.plies, self.exact)
+        given = (
+            begins,
+            holdings(position, begins, belief, rules),
+            chances(win_probabilities),
+            packed_candidates(candidates, generators[0].leaves),
+        )
+        self._roller = Roller(generators, position, given, self._outcomes)
+        self._planned = np.zeros(len(candidates), np.int64)
+        self._standing: Standing | None = None
+        self._prior: Prior | None = None
+        if use_prior:
+            self._prior = prior(candidates, begins, win_probabilities, self._utility)
+
+    # --- work -----------------------------------------------------------------------------------
+
+    def advance(self, rollouts: int) -> int:
+        """Make so many more rollouts, or those that are left to make; give their number."""
+        done = 0
+        while done < rollouts:
+            if self._roller.is_idle and not self._plan():
+                break
+            done += self._roller.work(rollouts - done)
+            self._standing = None
+        return done
+
+    def _plan(self) -> bool:
+        """Plan the next round; tell whether there is one."""
+        count = len(self.candidates)
+        if self.exact:
+            wanted = np.full(count, 0 if self._planned.any() else 1)
+        elif not self._planned.any():
+            wanted = np.full(count, self._first)
+        else:
+            so_far = int(self._planned.sum())
+            size = min(max(_FEWEST, so_far // _GROWTH), _MOST)
+            if self._limit is not None:
+                size = min(size, self._limit - so_far)
+            wanted = self._rule(self.standing, max(size, 0))
+        if not wanted.any():
+            return False
+        self._outcomes.make_room(int((self._planned + wanted).max()))
+        for one in np.flatnonzero(wanted).tolist():
+            first, end = int(self._planned[one]), int(self._planned[one] + wanted[one])
+            self._roller.plan(one, first, end - first)
+        self._planned += wanted
+        return True
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def rollouts(self) -> int:
+        """How many were made."""
+        return int(self._outcomes.samples.sum())
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether every candidate has been looked at, so that they can be compared."""
+        return bool((self._outcomes.samples >= (1 if self.exact else self._first)).all())
+
+    @property
+    def standing(self) -> Standing:
+        """What all samples so far say; utilities are in the unit of ``Utility``.
+
+        Raises:
+            ValueError: the first round is not over, or the simulation is exact.
+        """
+        if self.exact or not self.is_sampled:
+            raise ValueError("candidates don't have the samples yet by which they are compared")
+        if self._standing is None:
+            adjusted = self._outcomes.adjusted(self._utility.win, self._utility.point)
+            found = stand(adjusted, self._outcomes.samples, self._prior)
+            self._standing = replace(found, equal=self._outcomes.equal_to(found.leader))
+        return self._standing
+
+    @property
+    def leader(self) -> RankedMove:
+        """The best candidate; before all are sampled the first."""
+        return self.candidates[self._order()[0]]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether more samples would change nothing, as far as can be told."""
+        if len(self.candidates) == 1:
+            return True
+        return self.is_sampled and (self.exact or self.standing.is_certain)
+
+    @property
+    def regret(self) -> float:
+        """What it may cost to choose the leader, in the unit of ``Utility``; ∞ before samples."""
+        if self.is_certain:
+            return 0.0
+        return self.standing.regret if self.is_sampled else math.inf
+
+    def estimates(self) -> list[Estimate]:
+        """Say what is known of every candidate, the best first."""
+        samples = self._outcomes.samples
+        wins, gains = self._outcomes.means(1.0, 0.0), self._outcomes.means(0.0, 1.0)
+        return [
+            Estimate(
+                self.candidates[one].move,
+                self.candidates[one].score,
+                self.candidates[one].leave,
+                self.candidates[one].equity,
+                int(samples[one]),
+                min(max(float(wins[0][one]), 0.0), 1.0) if samples[one] else 0.5,
+                float(wins[1][one]),
+                float(gains[0][one]) if samples[one] else self.candidates[one].equity / POINT,
+                float(gains[1][one]),
+            )
+            for one in self._order()
+        ]
+
+    def difference(self, one: Move, other: Move) -> Difference:
+        """Say how far apart two candidates are, by the luck that they have in common.
+
+        Raises:
+            ValueError: one of them is no candidate.
+        """
+        return self._outcomes.difference(self._index(one), self._index(other))
+
+    def plies_of(self, move: Move) -> list[Ply]:
+        """Say what the turns after a candidate look like, as far as any rollout came.
+
+        Raises:
+            ValueError: it is no candidate.
+        """
+        return self._outcomes.plies(self._index(move))
+
+    def _index(self, move: Move) -> int:
+        for which, one in enumerate(self.candidates):
+            if one.move == move:
+                return which
+        raise ValueError(f"{move} is none of the {len(self.candidates)} candidates")
+
+    def _order(self) -> list[int]:
+        """Order the candidates, the best first.
+
+        Before all are sampled they stay as they were given, but where one sample says it all.
+        """
+        if not self.exact and not self.is_sampled:
+            return list(range(len(self.candidates)))
+        if self.exact:
+            means = self._outcomes.means(self._utility.win, self._utility.point)[0]
+            means = np.where(self._outcomes.samples, means, -math.inf)
+        else:
+            means = self.standing.means
+        order: list[int] = np.argsort(-means, kind="stable").tolist()
+        return order
+
+
+def _check(
+    candidates: Sequence[RankedMove],
+    generators: Sequence[Generator],
+    plies: int,
+    first: int,
+    rule: str,
+) -> None:
+    if not candidates or not generators or plies < 1:
+        raise ValueError(
+            f"{len(candidates)} candidates, {len(generators)} generators, {plies} plies; a "
+            "simulation takes one or more of each"
+        )
+    if first < 2:
+        raise ValueError(f"{first} first samples; nothing is known of less than 2")
+    if rule not in RULES:
+        raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
+
+
+@on_warm_up
+def warm_up() -> None:
+    """Compile the kernels, or load them, by a rollout without words."""
+    rules = standard_rules()
+    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    generator = Generator(lexicon, rules)
+    position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
+    Simulation([generator], position, generator.best(position), None).advance(1)

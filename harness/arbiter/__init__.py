@@ -1,0 +1,1 @@
+"""One game: table, scorebook, clock, views, records, journal."""

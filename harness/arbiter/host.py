@@ -1,0 +1,229 @@
+"""The shell around one table: real time, real seats, a real journal.
+
+``GameHost`` owns a ``Table`` and does what it says: makes records durable, then sends messages,
+then starts the next clock. Everything that happens goes through one inbox, so a game is one task
+and takes one thing at a time. A fault of the host itself (the journal's disk is full, a bug)
+voids the game and is nobody's loss.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
+
+import structlog
+
+from harness.seats.seats import Came, Gone, Happening, Noted, ProcessSeat, Said, Seat
+from protocol.channel import now_ms
+from protocol.errors import PeerError
+from protocol.messages import Message
+from protocol.parts import Style
+
+from .journal import Journal, JournalError
+from .lag import LagMeter
+from .records import Began, ClockNote, Ended, Turn
+from .scorebook import Scorebook
+from .table import Effects, Table
+from .table_messages import Sends
+
+__all__ = ["GameHost"]
+
+log = structlog.get_logger(__name__)
+
+NOTE_EVERY_MS = 250
+"""How often the journal is told what a running clock shows."""
+
+Spectator: TypeAlias = Callable[[Message], None]
+
+
+class GameHost:
+    """One game from its first offer, or from where the journal has it, to its end.
+
+    Args:
+        book: the game.
+        seats: who plays it, by seat number.
+        journal: where it is kept; it has the game's first record already.
+        lag: how late this host's own loop runs.
+        guests: names of a server's players who sit here, and may ask for the verdict afterwards.
+    """
+
+    def __init__(
+        self,
+        book: Scorebook,
+        seats: tuple[Seat, Seat],
+        journal: Journal,
+        lag: LagMeter,
+        guests: frozenset[str] = frozenset(),
+    ) -> None:
+        self.book = book
+        self.game = book.opened.game
+        self.guests = guests
+        self._seats = seats
+        self._journal = journal
+        self._lag = lag
+        self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
+        self._spectators: set[Spectator] = set()
+        self._table = Table(book, now_ms(), (self._known_style(0), self._known_style(1)))
+        self._next_note_ms = 0
+
+    async def run(self) -> Ended:
+        """Play the game; the seats are stopped when this returns."""
+        log.info("game opened", game=self.game, players=self.book.opened.players)
+        try:
+            for number, seat in enumerate(self._seats):
+                seat.start(self._reporter(number))
+            while not self._table.over:
+                await self._carry_out(await self._next_effects())
+            self._keep_styles()
+        except JournalError as error:
+            log.error("journal", game=self.game, reason=str(error))
+            await self._abandon("the game can't be kept", replace=True)
+        except Exception as error:
+            log.exception("host error", game=self.game)
+            await self._abandon(type(error).__name__, replace=False)
+        finally:
+            for seat in self._seats:
+                await seat.stop()
+        assert self.book.ended is not None
+        log.info("game over", game=self.game, outcome=self.book.ended.outcome)
+        return self.book.ended
+
+    def verdict(self) -> Message:
+        """Tell how the game ended, when it has."""
+        return self._table.verdict()
+
+    # --- spectators -----------------------------------------------------------------------------
+
+    def watch(self, spectator: Spectator) -> None:
+        """Tell a spectator the game so far, and from now on each event."""
+        for message in self._table.watched(now_ms()):
+            spectator(message)
+        if self.book.ended is None:
+            self._spectators.add(spectator)
+
+    def unwatch(self, spectator: Spectator) -> None:
+        """Tell a spectator no more."""
+        self._spectators.discard(spectator)
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def _reporter(self, seat: int) -> Callable[[Happening], None]:
+        return lambda happening: self._inbox.put_nowait((seat, happening))
+
+    async def _next_effects(self) -> Effects:
+        wait_ms = self._wake_at() - now_ms()
+        if wait_ms <= 0:  # also while the inbox is never empty
+            return await self._time_passed()
+        try:
+            async with asyncio.timeout(wait_ms / 1_000):
+                seat, happening = await self._inbox.get()
+        except TimeoutError:
+            return await self._time_passed()
+        return self._take(seat, happening)
+
+    def _wake_at(self) -> int:
+        deadline = self._table.deadline()
+        assert deadline is not None, "a game that is on has a deadline"
+        return min(deadline, self._next_note_ms) if self.book.clock_runs else deadline
+
+    async def _time_passed(self) -> Effects:
+        """Note the clocks; call the game if a deadline has passed and nothing came in before it.
+
+        Bytes that are in already may still be on their way through the tasks that carry them:
+        those get their turn first, so that a busy loop never turns a timely move into a loss.
+        """
+        now = now_ms()
+        if self.book.clock_runs and now >= self._next_note_ms:
+            self._note(now)
+        deadline = self._table.deadline()
+        if deadline is None or now < deadline:
+            return Effects()
+        for _ in range(4):
+            await asyncio.sleep(0)
+        for _ in range(self._inbox.qsize()):  # what is in by now, and no more
+            await self._carry_out(self._take(*self._inbox.get_nowait()))
+            if self._table.over:
+                return Effects()
+        return self._table.tick(now_ms())
+
+    def _take(self, seat: int, happening: Happening) -> Effects:
+        match happening:
+            case Came(seen=seen):
+                return self._table.attach(seat, now_ms(), seen=seen)
+            case Gone(why=why, failure=failure, evidence=evidence):
+                if failure is None:
+                    return self._table.detach(seat, why)
+                if failure == "host_error":
+                    return self._table.void(why, now_ms())
+                return self._table.fail(seat, failure, why, now_ms(), evidence)
+            case Noted(code=code, message=message, evidence=evidence):
+                return self._table.note(seat, code, message, evidence)
+            case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
+                try:
+                    return self._table.receive(
+                        seat, message, at_ms, lag_ms, self._lag.late_at(at_ms)
+                    )
+                except PeerError as error:
+                    self._seats[seat].refuse(error)
+                    return Effects()
+
+    async def _carry_out(self, effects: Effects) -> None:
+        if effects.records:
+            await self._journal.append(self.game, effects.records, last=self._table.over)
+        if any(isinstance(record, Began) for record in effects.records):
+            log.info("game began", game=self.game)
+        self._tell(effects.sends)
+        for seat in effects.restart:
+            log.warning("seat restarted", game=self.game, seat=seat)
+            self._seats[seat].restart()
+        if any(isinstance(record, Turn | Began) for record in effects.records):
+            now = now_ms()
+            self._next_note_ms = now + NOTE_EVERY_MS
+            await self._carry_out(self._table.begin_turn(now))
+
+    def _tell(self, sends: Sends) -> None:
+        for recipient, message in sends:
+            if recipient is not None:
+                self._seats[recipient].send(message)
+            else:
+                for spectator in tuple(self._spectators):
+                    spectator(message)
+
+    def _note(self, now: int) -> None:
+        self._next_note_ms = now + NOTE_EVERY_MS
+        note = ClockNote(game=self.game, clocks=self.book.clocks(now), seq=self.book.next_seq)
+        self._journal.note(note)
+
+    # --- how opponents play ---------------------------------------------------------------------
+
+    def _known_style(self, seat: int) -> Style | None:
+        """Say what a seat may be told of its opponent: a player in a process of ours, and no other.
+
+        What the journal knows is for our own players; a guest or a bot elsewhere has none of it.
+        """
+        is_ours = isinstance(self._seats[seat], ProcessSeat)
+        return self._journal.style_of(self.book.opened.players[1 - seat]) if is_ours else None
+
+    def _keep_styles(self) -> None:
+        """Keep what our own players found out about their opponents, under those one's names.
+
+        The name is the one that an opponent has in this game: that of a local seat within its
+        match, or what a guest says that he is called.
+        """
+        for seat, style in enumerate(self.book.styles):
+            if style and isinstance(self._seats[seat], ProcessSeat):
+                self._journal.keep_style(self.book.opened.players[1 - seat], style)
+
+    # --- the host's own faults ------------------------------------------------------------------
+
+    async def _abandon(self, reason: str, *, replace: bool) -> None:
+        """Void the game; with ``replace`` also if it had ended with a verdict that wasn't kept."""
+        log.error("game void", game=self.game, reason=reason)
+        effects = self._table.void(reason, now_ms(), replace=replace)
+        try:
+            if effects.records:
+                await self._journal.append(self.game, effects.records, last=True)
+        except JournalError as error:
+            log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
+        self._tell(effects.sends)

@@ -1,0 +1,296 @@
+"""The state of one game as its arbiter keeps it: bag, board, racks, clocks, turns, verdicts.
+
+Whatever changes it is a record (``harness.arbiter.records``): the live game makes a record and
+takes it in, a restored one takes in the records of the journal, so both arrive at the same state.
+Connections and messages are for ``harness.arbiter.table``; time comes in as milliseconds of one
+monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.notation.move_text import format_move, parse_move
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.rules import IllegalMove, Rules
+from lexicons.store import Lexicon
+from protocol.parts import MAX_SENTENCE, Accusation, Belief, Outcome, Style
+
+from .clock import Clock, TurnLimit
+from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Thought, Turn
+
+__all__ = ["Scorebook"]
+
+SENTENCES: dict[str, str] = {
+    "out": "a player went out",
+    "zeroes": "six scoreless turns in a row",
+    "resign": "resigned",
+    "time": "lost on time",
+    "illegal": "lost by illegal moves",
+    "crash": "lost, the process died twice",
+    "stall": "lost, the process hung twice",
+    "no_show": "no game",
+    "host_error": "void by the host's own fault",
+}
+
+
+class Scorebook:
+    """One game, from its setup to its end.
+
+    Args:
+        opened: the setup.
+        rules: the rules of the setup, ready to use.
+        lexicon: the words of the setup.
+    """
+
+    def __init__(self, opened: Opened, rules: Rules, lexicon: Lexicon) -> None:
+        self.opened = opened
+        self.rules = rules
+        self.nonces: tuple[str, str] | None = None
+        self.game: Game | None = None
+        self.turns: list[Turn] = []
+        self.refusals: list[RefusedMove] = []
+        self.faults: list[Accusation] = []
+        self.evidence: list[str] = []
+        """What failed processes left, for whoever looks into it."""
+        self.styles: list[Style | None] = [None, None]
+        """How its opponent plays, as each seat said last."""
+        self.ended: Ended | None = None
+        self.attempt = 1
+        """Which try of the turn in hand comes next."""
+        self._words = lexicon.graph.contains
+        self._alphabet = rules.distribution.alphabet
+        self._clocks = [Clock(opened.time.initial_ms), Clock(opened.time.initial_ms)]
+        self._started_ms: int | None = None
+        self._spent_ms = 0
+
+    @classmethod
+    def restored(
+        cls, records: Iterable[Record], note: ClockNote | None, rules: Rules, lexicon: Lexicon
+    ) -> Scorebook:
+        """Rebuild a game from its journal; its clock stands still until ``start_clock``.
+
+        Args:
+            records: all of the game's records in order, ``Opened`` first.
+            note: the last note of its clocks, if there is one.
+            rules: the rules of the setup.
+            lexicon: the words of the setup.
+
+        Raises:
+            ValueError: the records are not those of a game.
+        """
+        opened, *rest = records
+        if not isinstance(opened, Opened):
+            raise ValueError(f"the first record of a game is 'opened', not {opened!r}")
+        book = cls(opened, rules, lexicon)
+        for record in rest:
+            book.take(record)
+        if note is not None and note.seq == book.next_seq and book.on_turn is not None:
+            full = book._clocks[book.on_turn].remaining_ms
+            book._spent_ms = max(0, full - note.clocks[book.on_turn])
+        return book
+
+    # --- what may be asked ----------------------------------------------------------------------
+
+    @property
+    def on_turn(self) -> int | None:
+        """The seat to move, if the game is on."""
+        return self.game.position.on_turn if self.game and not self.ended else None
+
+    @property
+    def next_seq(self) -> int:
+        """The number of the event that comes next; the start is event 0."""
+        return len(self.turns) + (self.game is not None) + (self.ended is not None)
+
+    @property
+    def clock_runs(self) -> bool:
+        """Whether somebody's clock is running."""
+        return self._started_ms is not None
+
+    def rack_text(self, seat: int) -> str:
+        """What a seat holds, as text."""
+        return self._alphabet.text(self.game.position.racks[seat]) if self.game else ""
+
+    @property
+    def bag_count(self) -> int:
+        """How many tiles are in the bag."""
+        return len(self.game.bag.order) if self.game else self.rules.distribution.total
+
+    def elapsed(self, now_ms: int) -> int:
+        """How long the turn in hand has taken."""
+        running = 0 if self._started_ms is None else max(0, now_ms - self._started_ms)
+        return self._spent_ms + running
+
+    def limit(self) -> TurnLimit:
+        """How long the turn in hand may take."""
+        assert self.on_turn is not None, "nobody is to move"
+        return self._clocks[self.on_turn].limit(self.opened.time)
+
+    def flag_falls(self) -> int | None:
+        """Say at which millisecond the turn in hand will have taken too long, if a clock runs.
+
+        A move that comes by then may have spent up to the quota of lag on its way, which is not
+        known before it is here.
+        """
+        if self._started_ms is None:
+            return None
+        allowed = self.limit().ms + self.opened.time.lag_ms
+        return self._started_ms + allowed - self._spent_ms + 1
+
+    def time_left(self, now_ms: int) -> int:
+        """How long until the game is lost on time, at least 0."""
+        return max(0, self.limit().ms - self.elapsed(now_ms))
+
+    def clocks(self, now_ms: int) -> tuple[int, int]:
+        """Both clocks in milliseconds, the running turn charged; at the end, as they stopped."""
+        if self.ended is not None:
+            return self.ended.clocks
+        shown = [clock.remaining_ms for clock in self._clocks]
+        if self.on_turn is not None:
+            shown[self.on_turn] -= self.elapsed(now_ms)
+        return shown[0], shown[1]
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """Both totals, racks settled if the game was played out, overtime not yet taken off."""
+        return self.game.position.scores if self.game else (0, 0)
+
+    # --- what happens ---------------------------------------------------------------------------
+
+    def begin(self, nonces: tuple[str, str]) -> Began:
+        """Deal, once both seats are ready."""
+        record = Began(nonces=nonces)
+        self.take(record)
+        return record
+
+    def start_clock(self, now_ms: int) -> None:
+        """Let the clock of the seat to move run."""
+        if self._started_ms is None and self.on_turn is not None:
+            self._started_ms = now_ms
+
+    def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
+        """Make the move of the seat to move, stop its clock, draw.
+
+        Raises:
+            IllegalMove: with the reason; nothing has changed.
+        """
+        assert self.game is not None, "the game has not begun"
+        try:
+            move = parse_move(text, self.game.position.board, self._alphabet)
+        except ValueError as error:
+            raise IllegalMove("not_a_move", str(error)) from None
+        before, after = self.game, self.game.play(move, self._words)
+        made = after.turns[-1]
+        elapsed = self.elapsed(now_ms)
+        clocks = list(self._clocks)
+        elapsed = max(0, elapsed - host_lag_ms)
+        clocks[made.seat] = clocks[made.seat].after(elapsed, self.opened.time, lag_ms)
+        scores = list(before.position.scores)
+        scores[made.seat] += made.score
+        turn = Turn(
+            seq=self.next_seq,
+            seat=made.seat,
+            move=format_move(made.move, self._alphabet),
+            score=made.score,
+            scores=(scores[0], scores[1]),
+            rack=self._alphabet.text(made.rack),
+            rack_after=self._alphabet.text(after.position.racks[made.seat]),
+            bag=len(after.bag.order),
+            clocks=(clocks[0].remaining_ms, clocks[1].remaining_ms),
+            words=tuple(self._alphabet.text(word) for word in made.words),
+            think_ms=Clock.charge(elapsed, self.opened.time, lag_ms),
+            lag_ms=min(lag_ms, elapsed, self.opened.time.lag_ms),
+            host_lag_ms=host_lag_ms,
+        )
+        self._finish(turn, after)
+        return turn
+
+    def refuse(self, move: str, error: IllegalMove) -> RefusedMove:
+        """Note a move against the rules."""
+        assert self.on_turn is not None, "nobody is to move"
+        record = RefusedMove(
+            seq=self.next_seq,
+            seat=self.on_turn,
+            attempt=self.attempt,
+            move=move,
+            code=error.code,
+            message=str(error),
+        )
+        self.take(record)
+        return record
+
+    def accuse(self, seat: int, code: str, message: str) -> None:
+        """Note what a seat did wrong; it goes into the result.
+
+        The message may quote what a seat sent or what its process printed, at any length.
+        """
+        self.faults.append(Accusation(seat=seat, code=code, message=message[:MAX_SENTENCE]))
+
+    def end(self, outcome: Outcome, winner: int | None, message: str, now_ms: int) -> Ended:
+        """End the game.
+
+        Args:
+            outcome: the code.
+            winner: the seat that wins, or none; ignored where the game was played out.
+            message: what there is to say beyond the outcome.
+            now_ms: the time, at which a running clock stops.
+        """
+        clocks = self.clocks(now_ms)
+        penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]
+        final = self.scores[0] - penalties[0], self.scores[1] - penalties[1]
+        over = self.game.over if self.game else None
+        if over is not None and outcome == over.reason:
+            winner = None if final[0] == final[1] else int(final[1] > final[0])
+        record = Ended(
+            seq=self.next_seq,
+            outcome=outcome,
+            winner=winner,
+            scores=final,
+            message=f"{SENTENCES[outcome]}{': ' if message else ''}{message}"[:MAX_SENTENCE],
+            racks=(self.rack_text(0), self.rack_text(1)),
+            rack_adjustments=over.adjustments if over else (0, 0),
+            time_penalties=(penalties[0], penalties[1]),
+            clocks=clocks,
+            faults=tuple(self.faults),
+        )
+        self.take(record)
+        return record
+
+    def take(self, record: Record) -> None:
+        """Take a record in: one just made, or one of the journal."""
+        match record:
+            case Began(nonces=nonces):
+                self.nonces = nonces
+                self.game = self._deal(nonces)
+            case Turn():
+                assert self.game is not None, "a turn before the start"
+                move = parse_move(record.move, self.game.position.board, self._alphabet)
+                self._finish(record, self.game.play(move, self._words))
+            case RefusedMove():
+                self.refusals.append(record)
+                self.attempt += 1
+            case Thought(seat=seat, belief=Belief(style=style)) if style:
+                self.styles[seat] = style
+            case Failed(seat=seat, code=code, message=message) if code != "disconnect":
+                self.accuse(seat, code, message)
+                name = self.opened.players[seat]
+                self.evidence.append(f"{name}, {code}: {message}\n{record.evidence}\n")
+            case Ended():
+                self.ended, self._started_ms = record, None
+                self.faults = list(record.faults)
+
+    def _deal(self, nonces: tuple[str, str]) -> Game:
+        used = nonces if self.opened.committed else ("", "")
+        secret, first, second = map(bytes.fromhex, (self.opened.secret, *used))
+        stream = DrawStream(secret, (first, second))
+        distribution = self.rules.distribution
+        bag = Bag.shuffled(distribution, stream, mirrored=self.opened.mirrored)
+        return Game.start(self.rules, bag)
+
+    def _finish(self, turn: Turn, after: Game) -> None:
+        self.turns.append(turn)
+        self.game = after
+        clock = self._clocks[turn.seat]
+        self._clocks[turn.seat] = Clock(turn.clocks[turn.seat], clock.turns + 1)
+        self._started_ms, self._spent_ms, self.attempt = None, 0, 1

@@ -1,0 +1,377 @@
+"""Whether a seat moves in time when every core is busy: measured where it counts, at the arbiter.
+
+A process like those of matches is asked for moves in positions of static games, while other
+processes of the same niceness burn the cores. Each position is a game that is taken up where it
+stands, as after a crash, with its whole history; so the seat gets ready for it without a clock, and
+then has a *budget*: from the sending of ``your_turn`` to the arrival of ``move``.
+
+Budgets are drawn so that each order of magnitude is as likely. In three of four games the budget is
+the longest that a turn may take, with a long time on the clock; in the fourth it is all that is
+left on the clock, and as much as the game began with, so that a seat that has more turns to come
+spends only a part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from bot.equipment import Equipment
+from bot.seat.worker_main import NICENESS
+from bot.seat_text import parse_seat
+from engine.movegen.generator import Generator
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_move, parse_move
+from engine.rules.moves import PASS
+from engine.rules.rules import IllegalMove, check_move
+from harness.arbiter.views import exchanged_count
+from harness.lab.sampled_positions import Situation, varied_situations
+from harness.lab.study_context import Field
+from harness.seats.seat_factory import WorkerMaker
+from protocol.channel import Channel, ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import (
+    Decline,
+    Error,
+    GameOver,
+    Message,
+    Move,
+    NewGame,
+    Played,
+    Ready,
+    YourTurn,
+)
+from protocol.parts import TimeControl
+
+__all__ = ["Answer", "Asking", "DeadlineBench", "Span", "ask_for_moves", "summary"]
+
+LONG_MS: Final = 25 * 60_000
+PATIENCE_S: Final = 120
+"""An answer that takes longer never comes."""
+
+_ON_CLOCK_EVERY = 4
+_LAST_WORDS_S = 0.2  # for stderr of a process that ended to come in
+_SPAN_ENDS_MS = (50, 100, 200, 500, 1_000)
+_BURN = """
+import os, sys
+os.nice(int(sys.argv[1]))
+parent = os.getppid()
+while os.getppid() == parent:
+    for _ in range(1_000_000):
+        pass
+"""
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of whom."""
+
+    bot: str
+    equipment: Equipment
+    moves: int
+    load: int
+    """Busy processes beside the seat."""
+    from_ms: int
+    to_ms: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.moves < 1 or self.load < 0 or not 1 <= self.from_ms <= self.to_ms:
+            raise ValueError(
+                f"{self.moves} moves with {self.load} busy processes, {self.from_ms} to "
+                f"{self.to_ms} ms each; one move and 0 processes are the least"
+            )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One move."""
+
+    budget_ms: int
+    took_ms: float
+    on_clock: bool
+    """Whether the budget was all that was left on the clock."""
+    bag: int
+    """Tiles in the bag."""
+    choices: int
+    """Moves besides the pass: 0, 1, or 2 for more."""
+    illegal: str = ""
+    """The move and what is wrong with it."""
+
+    @property
+    def overshoot_ms(self) -> float:
+        """By how much it came after the end of the budget; below 0: in time."""
+        return self.took_ms - self.budget_ms
+
+
+@dataclass(frozen=True)
+class Span:
+    """Answers to budgets of one kind, in milliseconds; p50, p90, p99 and max of each."""
+
+    budgets: str
+    moves: int
+    late: int
+    overshoot_ms: dict[str, float]
+    """Below 0: in time."""
+    unused_ms: dict[str, float]
+    unused_share: float
+    """Of the budgets, on average; what came late used all of it."""
+
+
+@dataclass(frozen=True)
+class DeadlineBench:
+    """What came of all of it."""
+
+    bot: str
+    moves: int
+    late: int
+    illegal: int
+    illegal_moves: list[str]
+    load: int
+    niceness: int
+    from_ms: int
+    to_ms: int
+    seed: int
+    empty_bag: int
+    """Positions with no tile in the bag."""
+    low_bag: int
+    """Positions with 1 to 6 tiles in the bag."""
+    one_move: int
+    """Positions with one move besides the pass."""
+    only_pass: int
+    spans: list[Span]
+
+
+async def ask_for_moves(
+    asking: Asking, field: Field, answers: list[Answer], tell: Callable[[int], object]
+) -> None:
+    """Ask a seat for moves; each answer is added to the list when it comes.
+
+    Args:
+        asking: what is asked.
+        field: what is played with, as the seat's equipment says too.
+        answers: modified in place, so that what there is stays when this is stopped.
+        tell: told after each how many there are.
+
+    Raises:
+        SeatError: the text of the seat means nothing.
+        ChannelClosed: the seat's process ended, or does not answer.
+    """
+    situations = varied_situations(
+        field.lexicon, field.rules, field.leaves, asking.moves, asking.seed
+    )
+    arbiter = _Arbiter(asking, field)
+    spec = parse_seat(asking.bot)
+    worker = await WorkerMaker(spec, spec.name, asking.equipment, seed=asking.seed).make()
+    try:
+        with _busy(asking.load):
+            for number, situation in enumerate(situations):
+                answers.append(await arbiter.ask(worker.channel, number, situation))
+                tell(len(answers))
+    except ChannelClosed as closed:
+        await asyncio.sleep(_LAST_WORDS_S)
+        words = worker.stderr_tail.strip()
+        raise ChannelClosed(f"{closed}{': ' if words else ''}{words[-1_000:]}") from None
+    finally:
+        await worker.kill()
+
+
+def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
+    """Add answers up."""
+    illegal = [one.illegal for one in answers if one.illegal]
+    return DeadlineBench(
+        bot=asking.bot,
+        moves=len(answers),
+        late=_late(answers),
+        illegal=len(illegal),
+        illegal_moves=illegal[:10],
+        load=asking.load,
+        niceness=NICENESS,
+        from_ms=asking.from_ms,
+        to_ms=asking.to_ms,
+        seed=asking.seed,
+        empty_bag=sum(one.bag == 0 for one in answers),
+        low_bag=sum(1 <= one.bag <= 6 for one in answers),
+        one_move=sum(one.choices == 1 for one in answers),
+        only_pass=sum(one.choices == 0 for one in answers),
+        spans=[_span(name, some) for name, some in _spans(answers) if some],
+    )
+
+
+class _Arbiter:
+    """Offers each position as a game of its own, and asks for one move in it."""
+
+    def __init__(self, asking: Asking, field: Field) -> None:
+        self._asking, self._field = asking, field
+        self._generator = Generator(field.lexicon, field.rules, field.leaves)
+        self._alphabet = field.rules.distribution.alphabet
+        self._chance = random.Random(f"budgets {asking.seed}")
+        self._words = field.lexicon.graph.contains
+
+    async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:
+        """Have a move chosen and judge it."""
+        ends = (math.log(self._asking.from_ms), math.log(self._asking.to_ms))
+        budget_ms = round(math.exp(self._chance.uniform(*ends)))
+        on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
+        game, position, seq = f"deadline-{number}", situation.position, len(situation.turns) + 1
+        clocks = (budget_ms if on_clock else LONG_MS,) * 2
+        await channel.send(self._offer(game, situation, budget_ms, clocks))
+        await _expect(channel, Ready)
+        turn = YourTurn(
+            game=game,
+            seq=seq,
+            position=write_cgp(position, self._field.rules),
+            rack=self._alphabet.text(position.racks[position.on_turn]),
+            bag=situation.bag,
+            clocks=clocks,
+            deadline_ms=budget_ms,
+        )
+        sent = time.perf_counter()
+        await channel.send(turn)
+        move = await _expect(channel, Move)
+        took_ms = 1_000 * (time.perf_counter() - sent)
+        message = "one move was asked for"
+        await channel.send(
+            GameOver(
+                game=game,
+                seq=seq,
+                outcome="host_error",
+                winner=None,
+                scores=position.scores,
+                message=message,
+            )
+        )
+        illegal, choices = self._illegal(situation, move.move), self._choices(situation)
+        return Answer(budget_ms, took_ms, on_clock, situation.bag, choices, illegal)
+
+    def _offer(
+        self, game: str, situation: Situation, budget_ms: int, clocks: tuple[int, int]
+    ) -> NewGame:
+        """Offer to take a game up where it stands."""
+        field, position = self._field, situation.position
+        seat = position.on_turn
+        cap_ms = None if clocks[seat] == budget_ms else budget_ms
+        return NewGame(
+            game=game,
+            seq=len(situation.turns) + 1,
+            players=("asked", "other") if seat == 0 else ("other", "asked"),
+            you=seat,
+            lexicon=field.lexicon.name,
+            lexicon_checksum=field.lexicon.checksum,
+            time=TimeControl(initial_ms=clocks[seat], move_cap_ms=cap_ms, max_overtime_ms=0),
+            clocks=clocks,
+            rack=self._alphabet.text(position.racks[seat]),
+            history=self._history(game, situation, clocks),
+        )
+
+    def _history(
+        self, game: str, situation: Situation, clocks: tuple[int, int]
+    ) -> tuple[Played, ...]:
+        told = []
+        for at, turn in enumerate(situation.turns):
+            text = format_move(turn.move, self._alphabet)
+            if at % 2 != situation.position.on_turn and text[0] == "-" and len(text) > 1:
+                text = f"-{exchanged_count(text)}"
+            told.append(
+                Played(
+                    game=game,
+                    seq=at + 1,
+                    seat=at % 2,
+                    move=text,
+                    score=turn.score,
+                    scores=turn.scores,
+                    bag=turn.bag,
+                    clocks=clocks,
+                )
+            )
+        return tuple(told)
+
+    def _illegal(self, situation: Situation, text: str) -> str:
+        """Say what is wrong with a move by the rules, if anything is."""
+        position, rules = situation.position, self._field.rules
+        try:
+            move = parse_move(text, position.board, self._alphabet)
+            check_move(position, move, rules, self._words, situation.bag)
+        except (IllegalMove, ValueError) as error:
+            return f"{text} in {write_cgp(position, rules)}: {error}"
+        return ""
+
+    def _choices(self, situation: Situation) -> int:
+        best = self._generator.best(situation.position, 2)
+        return 0 if best[0].move == PASS else len(best)
+
+
+async def _expect(channel: Channel, kind: type[M]) -> M:
+    """Wait for a message of a kind; what a seat thinks aloud is passed over."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                content = (await channel.receive()).content
+                if isinstance(content, kind):
+                    return content
+                if isinstance(content, PeerError | Decline | Error):
+                    raise ChannelClosed(f"the seat does not play: {content}")
+    except TimeoutError:
+        raise ChannelClosed(f"no {kind.__name__} in {PATIENCE_S} s") from None
+
+
+@contextmanager
+def _busy(load: int) -> Iterator[None]:
+    """Keep cores busy, each by a process as nice as a seat's and in a session of its own, too."""
+    command = [sys.executable, "-c", _BURN, str(NICENESS)]
+    with contextlib.ExitStack() as stack:
+        for _ in range(load):
+            process = stack.enter_context(subprocess.Popen(command, start_new_session=True))
+            stack.callback(process.kill)
+        yield
+
+
+# --- what it adds up to ---------------------------------------------------------------------------
+
+
+def _spans(answers: Sequence[Answer]) -> Iterator[tuple[str, list[Answer]]]:
+    """Sort answers by their budgets."""
+    a_turn = [one for one in answers if not one.on_clock]
+    yield "all", list(answers)
+    yield "of the clock", [one for one in answers if one.on_clock]
+    yield "of a turn", a_turn
+    for low, high in zip((0, *_SPAN_ENDS_MS), (*_SPAN_ENDS_MS, math.inf), strict=True):
+        name = f"of a turn, {low} to {high} ms" if high < math.inf else f"of a turn, from {low} ms"
+        yield name, [one for one in a_turn if low <= one.budget_ms < high]
+
+
+def _span(name: str, answers: Sequence[Answer]) -> Span:
+    overshoot = np.array([one.overshoot_ms for one in answers])
+    unused = np.maximum(-overshoot, 0)
+    budgets = np.array([one.budget_ms for one in answers])
+    return Span(
+        budgets=name,
+        moves=len(answers),
+        late=_late(answers),
+        overshoot_ms=_quantiles(overshoot),
+        unused_ms=_quantiles(unused),
+        unused_share=round(float((unused / budgets).mean()), 4),
+    )
+
+
+def _late(answers: Sequence[Answer]) -> int:
+    return sum(one.overshoot_ms > 0 for one in answers)
+
+
+def _quantiles(values: Any) -> dict[str, float]:
+    marks = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+    return {name: round(float(np.quantile(values, mark)), 2) for name, mark in marks.items()}

@@ -1,0 +1,188 @@
+"""Misconduct on real sockets: the outcome of each kind, and how soon after its deadline it came.
+
+A server runs in a process of its own. A misbehaving client plays against one that passes; the
+verdict's time is taken where the other player learns of it, so the way through sockets, arbiter
+and journal is all in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.seats.seats import STALL_MS
+from protocol.channel import ChannelClosed, now_ms
+from protocol.messages import Info, NewGame, Played, Started, YourTurn
+
+from .client import Client, serving
+
+__all__ = ["Call", "call_faults"]
+
+CLOCK_MS = 1_000
+READY_MS = 1_500
+
+SETTINGS = f"""
+max_games = 4
+[bots]
+dies = "harness.lab.bench.bots:Dies?stamp={{stamp}}"
+hangs = "harness.lab.bench.bots:Hangs?stamp={{stamp}}"
+[time]
+initial_ms = {CLOCK_MS}
+max_overtime_ms = 0
+ready_ms = {READY_MS}
+"""
+
+SLOW_SETTINGS = SETTINGS.replace(f"initial_ms = {CLOCK_MS}", "initial_ms = 60000").replace(
+    f"ready_ms = {READY_MS}", "ready_ms = 30000"
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """What came of one kind of misconduct."""
+
+    case: str
+    expected: str
+    outcome: str
+    late_ms: int | None
+    """From the deadline, or the deed, to the other player's ``game_over``."""
+    what: str
+    """From what the time is counted."""
+
+
+async def call_faults() -> list[Call]:
+    """Play every case once, one after another."""
+    calls = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        stamp = folder / "stamp"
+        async with serving(folder, SETTINGS.format(stamp=stamp)) as url:
+            for case, expected, misfit, what in _CASES:
+                calls.append(await _call(url, case, expected, misfit, what))
+        (folder / "serve.db").unlink()
+        async with serving(folder, SLOW_SETTINGS.format(stamp=stamp)) as url:
+            for bot, outcome, patience_ms in (("dies", "crash", 0), ("hangs", "stall", STALL_MS)):
+                calls.append(await _call_process(url, bot, outcome, stamp, patience_ms))
+    return calls
+
+
+_Misfit = Callable[[Client], Coroutine[None, None, int]]
+"""Plays badly, and gives the millisecond from which the verdict is due."""
+
+
+async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) -> Call:
+    bad, good = await Client.login(url, f"bad-{case}"), await Client.login(url, f"good-{case}")
+    await bad.seek(f"good-{case}")
+    await good.seek(f"bad-{case}")
+    judged = asyncio.create_task(good.pass_to_the_end())
+    # The misfit goes on until the verdict; what it does after it does not matter.
+    due = asyncio.create_task(misfit(bad))
+    over = await judged
+    at_ms = good.at_ms
+    due_ms = None
+    with suppress(TimeoutError, ChannelClosed):
+        async with asyncio.timeout(1):
+            due_ms = await due
+    await good.close()
+    await bad.close()
+    late = None if due_ms is None else at_ms - due_ms
+    return Call(case, expected, over.outcome, late, what)
+
+
+async def _first_turn(client: Client) -> tuple[YourTurn, int]:
+    """Get ready and wait for a turn; with the millisecond of its deadline."""
+    await client.get_ready()
+    turn = await client.expect(YourTurn)
+    return turn, client.at_ms + turn.deadline_ms
+
+
+async def _silent(client: Client) -> int:
+    return (await _first_turn(client))[1]
+
+
+async def _chatty(client: Client) -> int:
+    turn, deadline = await _first_turn(client)
+    while now_ms() < deadline + 200:
+        await client.channel.send(Info(game=turn.game, seq=turn.seq, text="still thinking"))
+        await asyncio.sleep(0.05)
+    return deadline
+
+
+async def _late(client: Client) -> int:
+    turn, deadline = await _first_turn(client)
+    await asyncio.sleep((deadline + 1 - now_ms()) / 1_000)
+    await client.play(turn)
+    return deadline
+
+
+async def _returns(client: Client) -> int:
+    """Leave in mid-turn, come back, and play on to the end."""
+    game = await client.get_ready()
+    await client.expect(Started)
+    await client.close()
+    await asyncio.sleep(0.2)
+    back = await Client.login(client.channel.peer, "bad-returns")
+    await back.resume(game, 0)
+    over = await back.pass_to_the_end()
+    at_ms = back.at_ms
+    await back.close()
+    return at_ms if over.outcome == "zeroes" else 0
+
+
+async def _never_ready(client: Client) -> int:
+    await client.expect(NewGame)
+    return client.at_ms + READY_MS
+
+
+async def _illegal(client: Client) -> int:
+    turn, _ = await _first_turn(client)
+    for attempt in (1, 2, 3):
+        await client.play(turn, "8D QQQQQ", attempt)
+    return now_ms()
+
+
+async def _overtakes(client: Client) -> int:
+    """Move out of turn, twice, with forged numbers; the game goes on as if nothing had been."""
+    turn, _ = await _first_turn(client)
+    for _ in range(2):
+        forged = YourTurn(
+            **{field: getattr(turn, field) for field in turn.__struct_fields__ if field != "seq"},
+            seq=turn.seq + 7,
+        )
+        await client.play(forged)
+    await client.play(turn)
+    await client.expect(Played)
+    await client.pass_to_the_end()
+    at_ms = client.at_ms
+    return at_ms
+
+
+_CASES: tuple[tuple[str, str, _Misfit, str], ...] = (
+    ("silent", "time", _silent, "deadline"),
+    ("chatty", "time", _chatty, "deadline"),
+    ("1 ms late", "time", _late, "deadline"),
+    ("returns", "zeroes", _returns, "the other's verdict"),
+    ("never ready", "no_show", _never_ready, "deadline"),
+    ("illegal word", "illegal", _illegal, "third try"),
+    ("out of turn", "zeroes", _overtakes, "the other's verdict"),
+)
+
+
+async def _call_process(url: str, bot: str, expected: str, stamp: Path, patience_ms: int) -> Call:
+    client = await Client.login(url, f"against-{bot}")
+    await client.seek(bot)
+    over = await client.pass_to_the_end()
+    at_ms = client.at_ms
+    await client.close()
+    due_ms = _read_stamp(stamp) + patience_ms
+    what = "second failure" + (f" and {patience_ms / 1_000:.0f} s of silence" * (patience_ms > 0))
+    return Call(f"process {bot}", expected, over.outcome, at_ms - due_ms, what)
+
+
+def _read_stamp(stamp: Path) -> int:
+    """Read when a player of ``harness.lab.bench.bots`` failed, in milliseconds."""
+    return int(stamp.read_text(encoding="ascii")) // 1_000_000

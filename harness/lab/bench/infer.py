@@ -1,0 +1,141 @@
+"""How long it takes to work out what a play tells, on this machine, in one thread.
+
+The plays are static choices in games between static players, as somebody with a random rack sees
+them, each in a game of its own. All leaves that are possible are looked at; of five tiles also as
+many as so much time allows. Kernels are compiled and warm.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+from statistics import median
+
+import numpy as np
+
+from bot.search.belief import look_until
+from engine.inference.inference import Inference, Judges, Play, Posterior
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import MODELS, Model, Style
+from engine.movegen.generator import Generator
+from engine.rules.moves import Place
+from engine.rules.position import Position, unseen
+from harness.lab.sampled_positions import situation_in_play
+from harness.lab.study_context import Field
+from lexicons.jit import warm_up
+
+__all__ = ["KEPT", "InferBench", "InferRow", "measure_infer"]
+
+KEPT = (2, 3, 4, 5)
+"""Tiles that plays keep."""
+BUDGET_S = 0.3
+_LOOKING = 0.9  # of a budget; adding up takes the rest
+
+
+@dataclass(frozen=True)
+class InferRow:
+    """Plays that keep so many tiles, judged by one model."""
+
+    kept: int
+    model: str
+    plays: int
+    leaves: float
+    """That were looked at, in the mean."""
+    ms: float
+    """For a play, the median."""
+    most_ms: float
+    us_a_leaf: float
+    """Microseconds, all plays together."""
+    surviving: float
+    """The share of leaves that are still possible; with the soft model all are."""
+    effective: float
+    """The effective sample size, the median."""
+
+
+@dataclass(frozen=True)
+class InferBench:
+    """All leaves, and of five tiles those that 0.3 seconds allow."""
+
+    seed: int
+    lexicon: str
+    rows: list[InferRow]
+    within_budget: list[InferRow]
+
+
+def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
+    """Measure so many plays of each number of tiles kept.
+
+    Raises:
+        ValueError: no play.
+    """
+    if plays < 1:
+        raise ValueError(f"{plays} plays; there is at least one")
+    warm_up()
+    seen = {kept: list(islice(_plays(field, kept, seed), plays)) for kept in KEPT}
+    judges = Judges(field.lexicon, field.rules, field.leaves)
+    models = [MODELS["deterministic"], MODELS["soft"]]
+    for some in seen.values():  # what is read from disk when it is first wanted
+        _timed(judges, some[0], models[0], None)
+    return InferBench(
+        seed=seed,
+        lexicon=field.lexicon.name,
+        rows=[_row(judges, seen[kept], model, None) for kept in KEPT for model in models],
+        within_budget=[_row(judges, seen[KEPT[-1]], model, BUDGET_S) for model in models],
+    )
+
+
+_Seen = tuple[Play, tuple[int, ...]]
+
+
+def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
+    """Give plays that keep so many tiles, and what is unseen by him who sees them."""
+    rules = field.rules
+    generator = Generator(field.lexicon, rules, field.leaves)
+    for number in count():
+        position = situation_in_play(field.lexicon, rules, field.leaves, seed, number).position
+        best = generator.best(position)[0]
+        seat = position.on_turn
+        held = len(position.racks[seat])
+        hidden = np.array(unseen(position, seat, rules))
+        bag = int(hidden.sum()) - rules.rack_size
+        if not isinstance(best.move, Place) or len(best.leave) != kept or bag < 1:
+            continue
+        chance = np.random.default_rng((seed, number))
+        own = tuple(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
+        rack = tuple(tile for tile, times in enumerate(own) for _ in range(times))
+        racks = ((), rack) if seat == 0 else (rack, ())
+        counts = unseen(Position(position.board, racks, (0, 0)), 1 - seat, rules)
+        yield Play(position.board, best.move, best.score, held, bag), counts
+
+
+def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | None) -> InferRow:
+    found = [_timed(judges, one, model, budget_s) for one in plays]
+    looked = [len(posterior.leaves) for posterior, _ in found]
+    seconds = [took for _, took in found]
+    return InferRow(
+        kept=plays[0][0].kept,
+        model=model.name,
+        plays=len(plays),
+        leaves=round(float(np.mean(looked)), 1),
+        ms=round(1_000 * median(seconds), 2),
+        most_ms=round(1_000 * max(seconds), 2),
+        us_a_leaf=round(1e6 * sum(seconds) / sum(looked), 2),
+        surviving=round(sum(one.surviving for one, _ in found) / sum(looked), 4),
+        effective=round(median(one.effective for one, _ in found), 1),
+    )
+
+
+def _timed(
+    judges: Judges, seen: _Seen, model: Model, budget_s: float | None
+) -> tuple[Posterior, float]:
+    play, counts = seen
+    began = time.perf_counter()
+    inference = Inference(judges, play, counts, Kept.nothing(), Style.of(model))
+    if budget_s is None:
+        inference.advance(1 << 30)
+    else:
+        look_until(inference, began + budget_s * _LOOKING)
+    posterior = inference.posterior()
+    return posterior, time.perf_counter() - began

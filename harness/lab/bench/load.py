@@ -1,0 +1,115 @@
+"""A server under load: many connections, a thousand small messages a second, two busy cores."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocol.channel import now_ms
+from protocol.messages import Ping, Pong
+
+from .client import Client, serving
+
+__all__ = ["Load", "measure_load"]
+
+SETTINGS = """
+max_games = 2
+[bots]
+burner = "harness.lab.bench.bots:Burner?ms=5000"
+[time]
+initial_ms = 3600000
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Round trips of small messages, in milliseconds."""
+
+    connections: int
+    messages: int
+    messages_per_s: float
+    p50_ms: float
+    p99_ms: float
+    worst_ms: float
+    searching: int
+
+
+async def measure_load(
+    connections: int = 200, rate: float = 1_000.0, seconds: float = 15.0, searching: int = 2
+) -> Load:
+    """Load a server and time ``ping`` to ``pong`` at the client.
+
+    Args:
+        connections: how many at once.
+        rate: messages a second, all connections together.
+        seconds: how long.
+        searching: seats that search in processes of the server's meanwhile.
+    """
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url = await stack.enter_async_context(serving(folder, SETTINGS))
+        games = [asyncio.create_task(_keep_busy(url, n)) for n in range(searching)]
+        if searching:
+            await asyncio.sleep(3)  # the searching processes come up and compile
+        clients = [await Client.login(url, f"c{n}", "spectator") for n in range(connections)]
+        began = now_ms()
+        times = await asyncio.gather(
+            *(
+                _ping(client, connections / rate, seconds, offset=n / rate)
+                for n, client in enumerate(clients)
+            )
+        )
+        took = (now_ms() - began) / 1_000
+        for task in games:
+            task.cancel()
+        await asyncio.gather(*games, return_exceptions=True)
+        for client in clients:
+            await client.close()
+    return _summary([t for one in times for t in one], connections, took, searching)
+
+
+async def _keep_busy(url: str, number: int) -> None:
+    """Play the burner and pass at once, so that it is always its turn."""
+    while True:
+        client = await Client.login(url, f"busy{number}")
+        await client.seek("burner")
+        await client.pass_to_the_end()
+        await client.close()
+
+
+async def _ping(client: Client, every_s: float, seconds: float, offset: float) -> list[float]:
+    loop = asyncio.get_running_loop()
+    due = loop.time() + offset
+    end = due + seconds
+    times = []
+    number = 0
+    while due < end:
+        await asyncio.sleep(due - loop.time())
+        number += 1
+        sent = loop.time()
+        await client.channel.send(Ping(id=number))
+        await client.expect(Pong)
+        times.append((loop.time() - sent) * 1_000)
+        due += every_s
+    return times
+
+
+def _summary(times: Sequence[float], connections: int, took: float, searching: int) -> Load:
+    ranked = sorted(times)
+
+    def quantile(share: float) -> float:
+        return round(ranked[min(len(ranked) - 1, int(share * len(ranked)))], 2)
+
+    return Load(
+        connections=connections,
+        messages=len(ranked),
+        messages_per_s=round(len(ranked) / took, 1),
+        p50_ms=quantile(0.5),
+        p99_ms=quantile(0.99),
+        worst_ms=round(ranked[-1], 2),
+        searching=searching,
+    )

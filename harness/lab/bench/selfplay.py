@@ -1,0 +1,253 @@
+"""How fast static players play each other, and how fast moves are listed, on this machine.
+
+Kernels are compiled or loaded, and the words laid out for them, before the time is taken; how long
+that took is stated apart.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any, TypeVar
+
+import numpy as np
+
+from engine.kernels.gaddag_movegen import list_into
+from engine.kernels.moves import MAX_PLACED
+from engine.kernels.selfplay import list_in_games
+from engine.movegen.generator import Generator
+from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.lab.study_context import Field
+from lexicons.store import Lexicon
+from lexicons.wordlist import WordList, pack_words
+
+__all__ = [
+    "Bench",
+    "Generation",
+    "GenerationBench",
+    "Kind",
+    "SelfPlayBench",
+    "about",
+    "measure_generation",
+    "measure_selfplay",
+    "sample_words",
+    "time_generation",
+    "timed",
+]
+
+_T = TypeVar("_T")
+_MOVES_LISTED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every measurement here states."""
+
+    seconds: float
+    """Of the measured work alone."""
+    threads: int
+    games: int
+    seed: int
+    lexicon: str
+    words: int
+    leaves: str
+    compile_seconds: float
+    """To compile or load the kernels and to lay the words out for them."""
+    peak_memory_mb: float
+    """Of the whole process, in units of 2²⁰ bytes."""
+
+
+@dataclass(frozen=True)
+class SelfPlayBench(Bench):
+    """Games of static players."""
+
+    games_per_s: float
+    moves: int
+    """Turns, exchanges and passes included."""
+    moves_per_s: float
+    mean_score: float
+    """Of a player in a game."""
+    turns_per_game: float
+    """Of both players."""
+    bingos_per_game: float
+    """Of both players."""
+    first_wins: float
+    """The share of games that the player who began wins; a tie is half a win."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How long it took to list all placements in positions of one kind."""
+
+    positions: int
+    placements: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Positions of one kind."""
+
+    positions: int
+    placements: int
+    seconds: float
+    us_per_position: float
+    placements_per_s: float
+
+
+@dataclass(frozen=True)
+class GenerationBench(Bench):
+    """Listing all placements in the positions of static games, by blanks on the rack."""
+
+    all: Kind
+    no_blank: Kind
+    blank: Kind
+
+
+def measure_selfplay(field: Field, games: int, threads: int, seed: int) -> SelfPlayBench:
+    """Play games between two static players with the same leave table.
+
+    Raises:
+        ValueError: a number of games or threads below 1, or tiles that don't fit each other.
+    """
+    compile_seconds = timed(lambda: _play(field, 1, 1, seed))[0]
+    seconds, played = timed(lambda: _play(field, games, threads, seed))
+    scores, turns = played.scores, int(played.turns.sum())
+    return SelfPlayBench(
+        **about(field, games, threads, seed, seconds, compile_seconds),
+        games_per_s=round(games / seconds, 1),
+        moves=turns,
+        moves_per_s=round(turns / seconds),
+        mean_score=round(float(scores.mean()), 2),
+        turns_per_game=round(turns / games, 2),
+        bingos_per_game=round(float(played.bingos.sum()) / games, 3),
+        first_wins=round(float(np.sign(scores[:, 0] - scores[:, 1]).mean() + 1) / 2, 4),
+    )
+
+
+def measure_generation(field: Field, games: int, threads: int, seed: int) -> GenerationBench:
+    """List all placements in each position of static games, in so many threads side by side.
+
+    Each thread has games of its own; seconds are then the mean of theirs.
+
+    Raises:
+        ValueError: as ``measure_selfplay``, or fewer games than threads.
+    """
+    if threads < 1 or games < threads:
+        raise ValueError(f"{games} games in {threads} threads; each thread has at least one")
+    compile_seconds = timed(lambda: time_generation(field, 1, seed))[0]
+    shares = [games // threads + (part < games % threads) for part in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        tasks = [
+            pool.submit(time_generation, field, share, seed + at) for at, share in enumerate(shares)
+        ]
+        found = [task.result() for task in tasks]
+    kinds = {kind: _kind([one[kind] for one in found]) for kind in ("all", "no blank", "blank")}
+    return GenerationBench(
+        **about(field, games, threads, seed, kinds["all"].seconds, compile_seconds),
+        all=kinds["all"],
+        no_blank=kinds["no blank"],
+        blank=kinds["blank"],
+    )
+
+
+def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation]:
+    """List all placements in each position of static games; time it by kinds of racks.
+
+    The time is that of sorting the rack out, looking leaves up, and listing the placements with
+    their scores; going through the games is measured apart and taken off. The kinds are ``all``,
+    ``no blank`` and ``blank``.
+    """
+    played = play_static_games(
+        field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
+    ).results
+    generator = Generator(field.lexicon, field.rules, field.leaves)
+    moves = np.empty(_MOVES_LISTED, np.uint64)
+    scores, parts = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
+    list_into(generator.desk, moves, scores, parts)
+
+    def run(fewest: int, most: int) -> tuple[int, int, float]:
+        began = time.perf_counter()
+        positions, listed = list_in_games(
+            generator.desk, generator.words.words, generator.leaves.arrays, played, fewest, most
+        )
+        return int(positions), int(listed), time.perf_counter() - began
+
+    run(MAX_PLACED + 1, MAX_PLACED + 1)
+    *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
+    kinds = {"all": (0, MAX_PLACED), "no blank": (0, 0), "blank": (1, MAX_PLACED)}
+    found = {kind: run(*blanks) for kind, blanks in kinds.items()}
+    return {
+        kind: Generation(positions, listed, max(seconds - walk, 0.0))
+        for kind, (positions, listed, seconds) in found.items()
+    }
+
+
+def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
+    """Make a lexicon of so many words of another, chosen by a seed.
+
+    Raises:
+        ValueError: there are not as many, or none are asked for.
+    """
+    total = sum(1 for _ in lexicon.graph.words())
+    if not 1 <= count <= total:
+        raise ValueError(f"{count} words of {lexicon.name}; it has {total}")
+    chosen = np.zeros(total, np.bool_)
+    chosen[random.Random(seed).sample(range(total), count)] = True
+    matrix = pack_words(list(compress(lexicon.graph.words(), chosen)))
+    from lexicons.build import build_word_graph
+
+    checksum = WordList(lexicon.distribution.alphabet, matrix).checksum
+    graph = build_word_graph(matrix)
+    return Lexicon(f"{lexicon.name} ({count} words)", lexicon.distribution, graph, checksum)
+
+
+def about(
+    field: Field, games: int, threads: int, seed: int, seconds: float, compile_seconds: float
+) -> dict[str, Any]:
+    """Give the fields of ``Bench``."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "seconds": round(seconds, 4),
+        "threads": threads,
+        "games": games,
+        "seed": seed,
+        "lexicon": field.lexicon.name,
+        "words": field.words,
+        "leaves": field.leaves_name,
+        "compile_seconds": round(compile_seconds, 3),
+        "peak_memory_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+    }
+
+
+def timed(work: Callable[[], _T]) -> tuple[float, _T]:
+    """Do something; give the seconds that it took, and what it gave."""
+    began = time.perf_counter()
+    done = work()
+    return time.perf_counter() - began, done
+
+
+def _play(field: Field, games: int, threads: int, seed: int) -> StaticGames:
+    return play_static_games(
+        field.lexicon, field.rules, field.leaves, games, seed=seed, threads=threads
+    )
+
+
+def _kind(parts: list[Generation]) -> Kind:
+    """Add the threads up."""
+    positions = sum(part.positions for part in parts)
+    placements = sum(part.placements for part in parts)
+    seconds = sum(part.seconds for part in parts) / len(parts)
+    return Kind(
+        positions=positions,
+        placements=placements,
+        seconds=round(seconds, 4),
+        us_per_position=round(1e6 * seconds / positions, 2) if positions else 0.0,
+        placements_per_s=round(placements / seconds) if seconds else 0,
+    )

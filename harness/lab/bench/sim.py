@@ -1,0 +1,254 @@
+"""How many rollouts this machine makes in a second.
+
+A simulation is made of them: an *iteration* is one rollout of one candidate. Candidates have equal
+samples, so that all of them count alike. The usual position is before the eleventh turn of a game
+between static players; of those of the first eight games of seed 0 that last long enough it is the
+one of median speed. Stages of the game are measured in eight positions each.
+
+All positions have tiles in the bag: with none a rollout has no luck, and each candidate gets one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from engine.movegen.candidates import best_candidates
+from engine.movegen.generator import Generator, RankedMove
+from engine.notation.cgp import read_cgp
+from engine.rules.position import Position, bag_count
+from engine.simulation.selfplay import play_static_games
+from engine.simulation.simulation import Simulation
+from harness.lab.sampled_positions import situation
+from harness.lab.study_context import Field
+from lexicons.win_probability import WinProbabilities
+
+from .selfplay import Bench, about, timed
+
+__all__ = [
+    "MID_GAME",
+    "SimBench",
+    "Simulating",
+    "StagesBench",
+    "measure_sim",
+    "measure_stages",
+    "stage_positions",
+]
+
+MID_GAME: Final = (
+    "15/5Q9/2V1AI9/2EMU3B6/2GIT3L6/3LOP2O6/3T1A2C6/3ZINCOS6/5D9/4KY9/3TE10/3WE10/3IF10/3N11/PREY11"
+    " LNORRTW/ 191/151 0"
+)
+"""The usual position; its player on turn holds LNORRTW and leads by 40."""
+
+_RUNS = 5
+_TURNS: Final = {"opening": 0, "mid_game": 10, "late": 18}
+_POSITIONS = 8  # of each stage, one of a game
+_GAMES = 16 * _POSITIONS  # to choose from
+
+
+@dataclass(frozen=True)
+class Simulating:
+    """What is simulated."""
+
+    win_probabilities: WinProbabilities | None
+    candidates: int = 15
+    """So many of the highest static equity, as far as there are as many."""
+    plies: tuple[int, ...] = (2, 4)
+    """Turns after a candidate, one number after the other."""
+    rollouts: int = 10_000
+    """Of each run."""
+
+    def check(self, threads: int) -> None:
+        """See that there is something to do.
+
+        Raises:
+            ValueError: a number below 1.
+        """
+        if min(self.rollouts, self.candidates, *self.plies, threads) < 1:
+            raise ValueError(
+                f"{self.rollouts} rollouts of {self.candidates} candidates for "
+                f"{', '.join(map(str, self.plies))} plies in {threads} threads; there is at least "
+                "one of each"
+            )
+
+
+@dataclass(frozen=True)
+class SimBench(Bench):
+    """One position; medians of several runs."""
+
+    iterations_per_s: float
+    """All threads together, for the first number of plies."""
+    plies: int
+    position: str
+    """CGP."""
+    candidates: int
+    rollouts: int
+    """Of each run."""
+    runs: int
+    by_plies: dict[str, float]
+    """Iterations a second for each number of plies."""
+    times_one_thread: dict[str, float]
+    """How much more that is than one thread makes, measured in turns; empty for one thread."""
+
+
+@dataclass(frozen=True)
+class StagesBench(Bench):
+    """Iterations a second, all threads together, by the number of turns after the candidate."""
+
+    candidates: int
+    """At most."""
+    rollouts: int
+    """Of each run, in all positions of a stage together."""
+    runs: int
+    opening: dict[str, float]
+    mid_game: dict[str, float]
+    """Before the eleventh turn."""
+    late: dict[str, float]
+    """Before the nineteenth, with tiles in the bag."""
+
+
+def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: int) -> SimBench:
+    """Simulate one position.
+
+    Raises:
+        ValueError: it can't be read or has an empty bag, a number is below 1, or tiles don't fit
+            each other.
+    """
+    what.check(threads)
+    position = read_cgp(cgp, field.rules).position
+    if not bag_count(position, field.rules):
+        raise ValueError(
+            "the bag is empty in this position, so that one rollout of a candidate says it all; "
+            "name one with tiles in the bag"
+        )
+    compile_seconds, bench = timed(lambda: _Bench(field, what, [position], threads, seed))
+    began = time.perf_counter()
+    found = {plies: bench.rates(plies) for plies in what.plies}
+    seconds = time.perf_counter() - began
+    rates = {f"{plies}": round(all_threads, 1) for plies, (all_threads, _) in found.items()}
+    ratios = {f"{plies}": round(many / one, 2) for plies, (many, one) in found.items() if one}
+    return SimBench(
+        **about(field, 1, threads, seed, seconds, compile_seconds),
+        iterations_per_s=rates[f"{what.plies[0]}"],
+        plies=what.plies[0],
+        position=cgp,
+        candidates=len(bench.candidates[0]),
+        rollouts=what.rollouts,
+        runs=_RUNS,
+        by_plies=rates,
+        times_one_thread=ratios,
+    )
+
+
+def measure_stages(field: Field, what: Simulating, threads: int, seed: int) -> StagesBench:
+    """Simulate positions of each stage of the game.
+
+    Raises:
+        ValueError: a number below 1, or tiles that don't fit each other.
+    """
+    what.check(threads)
+    stages = stage_positions(field, seed)
+    compile_seconds, benches = timed(
+        lambda: {name: _Bench(field, what, some, threads, seed) for name, some in stages.items()}
+    )
+    began = time.perf_counter()
+    found = {
+        name: {f"{plies}-ply": round(bench.rate(plies), 1) for plies in what.plies}
+        for name, bench in benches.items()
+    }
+    seconds = time.perf_counter() - began
+    return StagesBench(
+        **about(field, _POSITIONS, threads, seed, seconds, compile_seconds),
+        candidates=what.candidates,
+        rollouts=what.rollouts,
+        runs=_RUNS,
+        opening=found["opening"],
+        mid_game=found["mid_game"],
+        late=found["late"],
+    )
+
+
+class _Bench:
+    """Positions with their candidates, and a generator for each thread; all is warm."""
+
+    def __init__(
+        self,
+        field: Field,
+        what: Simulating,
+        positions: Sequence[Position],
+        threads: int,
+        seed: int,
+    ) -> None:
+        self._what, self._positions, self._seed = what, positions, seed
+        self._generators = [
+            Generator(field.lexicon, field.rules, field.leaves) for _ in range(threads)
+        ]
+        self.candidates: list[list[RankedMove]] = [
+            best_candidates(self._generators[0], position, what.candidates)
+            for position in positions
+        ]
+        self._run(self._generators, 1, 2 * threads)
+
+    def rate(self, plies: int) -> float:
+        """Give iterations a second, the median of several runs."""
+        share = max(1, self._what.rollouts // len(self._positions))
+        return median(self._run(self._generators, plies, share) for _ in range(_RUNS))
+
+    def rates(self, plies: int) -> tuple[float, float]:
+        """Give iterations a second, and those of one thread if there are more, in turns."""
+        share, one = self._what.rollouts, self._generators[:1]
+        if len(self._generators) == 1:
+            return self.rate(plies), 0.0
+        runs = [
+            (self._run(self._generators, plies, share), self._run(one, plies, share))
+            for _ in range(_RUNS)
+        ]
+        return median(many for many, _ in runs), median(alone for _, alone in runs)
+
+    def _run(self, generators: Sequence[Generator], plies: int, rollouts: int) -> float:
+        """Make so many rollouts in each position; give iterations a second."""
+        made, seconds = 0, 0.0
+        for position, candidates in zip(self._positions, self.candidates, strict=True):
+            simulation = Simulation(
+                generators,
+                position,
+                candidates,
+                self._what.win_probabilities,
+                plies=plies,
+                seed=self._seed,
+                rule="equal",
+                limit=rollouts,
+            )
+            began = time.perf_counter()
+            made += simulation.advance(rollouts)
+            seconds += time.perf_counter() - began
+        return made / seconds
+
+
+def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
+    """Give positions of each stage, from games that have tiles in the bag at the latest.
+
+    Raises:
+        ValueError: no game has; or tiles don't fit each other.
+    """
+    games = play_static_games(
+        field.lexicon, field.rules, field.leaves, _GAMES, seed=seed, record=True
+    )
+    last = max(_TURNS.values())
+    long_enough = (games.turns > last) & (games.results.bags[:, last] > 0)
+    chosen = list(islice(cycle(np.flatnonzero(long_enough).tolist()), _POSITIONS))
+    if not chosen:
+        raise ValueError(
+            f"no game of {field.lexicon.name} had tiles in the bag before turn {last + 1}"
+        )
+    return {
+        stage: [situation(games, game, turn, field.rules).position for game in chosen]
+        for stage, turn in _TURNS.items()
+    }

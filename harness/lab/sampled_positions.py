@@ -1,0 +1,116 @@
+"""Positions of games between static players, with all that the player on turn was told.
+
+They are ordinary positions: static players play each other with the usual luck, and somewhere in
+the game somebody else is asked what he would do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from engine.kernels.moves import PASS_MOVE
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import Move, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
+from engine.simulation.selfplay import StaticGames, play_static_games
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+
+__all__ = ["Situation", "TurnTaken", "situation", "situation_in_play", "varied_situations"]
+
+_CORNERED_EVERY = 20
+_POOL = 2_000  # games, of which about 20 have such a position
+_FEW_TILES = 2  # on a rack that may have one move at most
+
+
+@dataclass(frozen=True)
+class TurnTaken:
+    """A turn that was taken before."""
+
+    move: Move
+    score: int
+    scores: tuple[int, int]
+    """Both totals after it."""
+    bag: int
+    """Tiles in the bag after it."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A position and how it came about."""
+
+    position: Position
+    """The rack of the player on turn is known, the other is not."""
+    bag: int
+    """Tiles in the bag."""
+    turns: tuple[TurnTaken, ...]
+
+
+def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situation:
+    """Give where a recorded game stood before a turn.
+
+    Raises:
+        ValueError: the games were not recorded, or this one has no such turn.
+    """
+    position = games.position(game, turn, rules)
+    leads, bags = games.results.spreads[game].tolist(), games.results.bags[game].tolist()
+    board, scores, scoreless = Board.empty(rules.layout), [0, 0], 0
+    turns: list[TurnTaken] = []
+    for at in range(turn):
+        (move,) = unpack(games.results.moves[game, at : at + 1], board)
+        score = -leads[at + 1] - leads[at]  # whoever is on turn next sees the lead from his side
+        scores[at % 2] += score
+        scoreless = 0 if isinstance(move, Place) else scoreless + 1
+        board = board.with_move(move) if isinstance(move, Place) else board
+        turns.append(TurnTaken(move, score, (scores[0], scores[1]), bags[at + 1]))
+    known = replace(position, scores=(scores[0], scores[1]), scoreless_turns=scoreless)
+    return Situation(known, bags[turn], tuple(turns))
+
+
+def situation_in_play(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, seed: int, number: int
+) -> Situation:
+    """Give a position with tiles in the bag, from a game of its own.
+
+    The game is that of seed and number; each of its turns with a tile in the bag or more is as
+    likely.
+    """
+    for_game, for_turn = np.random.SeedSequence((seed, number)).generate_state(2).tolist()
+    games = play_static_games(lexicon, rules, leaves, 1, seed=for_game, record=True)
+    turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
+    return situation(games, 0, int(np.random.default_rng(for_turn).choice(turns)), rules)
+
+
+def varied_situations(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, count: int, seed: int
+) -> list[Situation]:
+    """Give positions of any kind, each from a game of its own, where each turn is as likely.
+
+    In place of every twentieth there is one in which the player on turn has one move besides the
+    pass or none, as far as there are some.
+    """
+    pool = max(count, _POOL)
+    games = play_static_games(lexicon, rules, leaves, pool, seed=seed, record=True)
+    turns = np.random.default_rng(seed).integers(games.turns[:count])
+    found = [situation(games, game, turn, rules) for game, turn in enumerate(turns.tolist())]
+    cornered = _cornered(games, Generator(lexicon, rules, leaves))
+    for place, other in zip(range(0, count, _CORNERED_EVERY), cornered, strict=False):
+        found[place] = other
+    return found
+
+
+def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
+    """Find positions where there is next to nothing to choose, one in a game."""
+    results, rules = games.results, generator.rules
+    room = np.arange(results.sizes.shape[1])
+    few = (results.sizes <= _FEW_TILES) & (results.bags == 0)
+    likely = (few | (results.moves == PASS_MOVE)) & (room < games.turns[:, np.newaxis])
+    for game in np.flatnonzero(likely.any(axis=1)).tolist():
+        at = (situation(games, game, turn, rules) for turn in np.flatnonzero(likely[game]).tolist())
+        yield from islice((one for one in at if len(generator.best(one.position, 2)) < 2), 1)

@@ -1,0 +1,252 @@
+"""CS221's first table: built-in players against an engine of somebody else's, clocks on.
+
+The students (Stanford 2016) had *vanilla*, *rh*, *mc* and *mc+rh* play Quackle's Speedy Player
+through files. Here each player has a match against the engine's seat, in a folder of its own inside
+the experiment's, which goes on where it was. If the engine begins each game afresh, the games come
+in pairs with the same draws and the seats swapped, and the draws are the same for each player.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from bot.equipment import Equipment
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
+from harness.matches.match import (
+    Match,
+    MatchConfig,
+    MatchError,
+    read_config,
+    told_apart,
+    write_config,
+)
+from harness.matches.report import MatchFolder
+from harness.matches.results import GameResult, read_results
+from harness.matches.significance import Interval
+from harness.matches.statistics import match_statistics
+from harness.pictures import picture
+from harness.seats.seat_factory import Seating
+from lexicons.store import Lexicon
+from protocol.parts import TimeControl
+
+from .cs221 import PLAYERS
+
+__all__ = ["CHALLENGERS", "EngineRow", "EngineTable", "PlayedRow", "draw_differences"]
+
+CHALLENGERS = (*PLAYERS, "champion")
+"""The students' players, and the best of the house."""
+
+BIN_POINTS = 25
+
+
+@dataclass(frozen=True)
+class EngineRow:
+    """What came of a player's games against the engine; unknown is None."""
+
+    player: str
+    opponent: str
+    games: int
+    wins: float | None
+    """The share of games that the player wins; a tie is half a win, a forfeit a whole loss."""
+    mean: float | None
+    """Points of the player in a game."""
+    opponent_mean: float | None
+    difference: float | None
+    """Points a game that the player is ahead."""
+    error: float | None
+    """Half the width of its 95 % interval, over pairs where games are paired."""
+    lost_twice: float | None
+    """The share of games, of those played to their end, lost to twice the own points or more."""
+    largest_ratio: float | None
+    """The winner's points by the loser's, in the game where that is most."""
+    forfeits: int
+    """Games that the player lost otherwise than by the score."""
+    opponent_forfeits: int
+
+
+class PlayedRow(NamedTuple):
+    """A row of the table, and the games behind it."""
+
+    row: EngineRow
+    differences: npt.NDArray[np.int64]
+    """The player's points less the engine's, game by game."""
+
+
+@dataclass(frozen=True)
+class EngineTable:
+    """The experiment in its folder.
+
+    Raises:
+        SeatError: a player or the engine is no seat, or is elsewhere.
+    """
+
+    engine: str
+    """Its seat."""
+    players: Sequence[str]
+    """Their seats."""
+    games: int
+    """For each player."""
+    time: TimeControl
+    equipment: Equipment
+    lexicon: Lexicon
+    """The words of the equipment, loaded."""
+    seed: int
+    """For the draws, and for what players leave to chance."""
+    concurrency: int
+    """Games at once."""
+    folder: Path
+
+    def __post_init__(self) -> None:
+        """See that everybody can sit down."""
+        for seat in (self.engine, *self.players):
+            if parse_seat(seat).kind == "remote":
+                raise SeatError(f"{seat!r} is elsewhere; `tilewire match` plays against it")
+
+    async def play(
+        self,
+        player: str,
+        tell: Callable[[int], object],
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
+        """Play those games of a player that are not there yet.
+
+        Args:
+            player: one of the players.
+            tell: told after each game how many there are by now.
+            notice: told in a sentence what takes long.
+
+        Raises:
+            ValueError: the folder has a match of another kind.
+            MatchError: it can't go on.
+            JournalError: the match's journal can't be used.
+            OSError: the folder can't be written.
+        """
+        config, folder = self._config(player), self._folder(player)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._take_up(config, folder)
+        with MatchFolder(folder) as files:
+
+            def finished(result: GameResult) -> None:
+                files.append(result)
+                tell(len(self._counted(files.results)))
+
+            async with Seating(config, self.lexicon, notice) as seating:
+                match = Match(config, self.lexicon, folder, seating.open, finished, files.results)
+                await match.play()
+            files.write_summary(*config.names)
+
+    def rows(self) -> list[PlayedRow]:
+        """Add up the games that there are, of players that have any."""
+        found = []
+        for player in self.players:
+            path = self._folder(player) / "results.jsonl"
+            results = self._counted(read_results(path)) if path.exists() else []
+            if results:
+                found.append(_added_up(player, parse_seat(self.engine).name, results))
+        return found
+
+    def _counted(self, results: Sequence[GameResult]) -> list[GameResult]:
+        return [one for one in results if not one.void and one.number <= self.games]
+
+    def _folder(self, player: str) -> Path:
+        return self.folder / quote(player, safe="+")
+
+    def _config(self, player: str) -> MatchConfig:
+        specs = parse_seat(player), parse_seat(self.engine)
+        paired = all(spec.starts_afresh for spec in specs)
+        return MatchConfig(
+            seats=(specs[0].text, specs[1].text),
+            names=told_apart(specs[0].name, specs[1].name),
+            games=self.games,
+            time=self.time,
+            lexicon=self.equipment.lexicon,
+            lexicon_checksum=self.lexicon.checksum,
+            seed=self.seed if paired else None,
+            paired=paired,
+            concurrency=self.concurrency,
+            transport="pipe",
+            leaves=self.equipment.leaves,
+            threads=self.equipment.threads,
+        )
+
+    @staticmethod
+    def _take_up(config: MatchConfig, folder: Path) -> None:
+        """Write down what is played, if it is what was played here before."""
+        if (folder / "match.json").exists():
+            before = read_config(folder)
+            for name in MatchConfig.__struct_fields__:
+                was, now = getattr(before, name), getattr(config, name)
+                if was != now and name not in ("games", "concurrency", "names"):
+                    raise MatchError(
+                        f"{folder} has a match with {name} {_shown(was)}, not {_shown(now)}; go on "
+                        "with the same, or name another folder"
+                    )
+        write_config(config, folder)
+
+
+def _shown(value: object) -> object:
+    return msgspec.json.encode(value).decode() if isinstance(value, msgspec.Struct) else value
+
+
+def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> PlayedRow:
+    stats = match_statistics(results)
+    own, other = stats.sides
+    ratios = [ratio for ratio in (stats.largest_ratio, stats.largest_ratio_won) if ratio]
+    row = EngineRow(
+        player=player,
+        opponent=opponent,
+        games=stats.games,
+        wins=stats.win_rate,
+        mean=stats.mean_score,
+        opponent_mean=stats.opponent_mean_score,
+        difference=stats.mean_spread,
+        error=_half_width(stats.spread_ci95),
+        lost_twice=stats.lost_double,
+        largest_ratio=max(ratios, default=None),
+        forfeits=sum(own.forfeits.values()),
+        opponent_forfeits=sum(other.forfeits.values()),
+    )
+    return PlayedRow(row, np.array([one.spread for one in results], dtype=np.int64))
+
+
+def _half_width(interval: Interval) -> float | None:
+    low, high = interval
+    return None if low is None or high is None else (high - low) / 2
+
+
+def draw_differences(found: Sequence[PlayedRow], path: str | Path) -> None:
+    """Draw how far players were ahead, one above the other, into a PNG file.
+
+    Args:
+        found: a histogram each, one or more.
+        path: of the file; one that is there is replaced.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    widest = max(int(np.abs(differences).max()) for _, differences in found)
+    bins = np.arange(-(-(widest + 1) // BIN_POINTS) * 2 + 1) * BIN_POINTS
+    bins -= bins[-1] // 2
+    with picture(path, 9, 1.0 + 1.6 * len(found)) as figure:
+        sides = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (row, differences) in zip(sides, found, strict=True):
+            axes.hist(differences, bins=bins, color="tab:blue", ec="white", lw=0.5)
+            axes.axvline(0, color="black", lw=0.8)
+            axes.axvline(float(differences.mean()), color="tab:orange", lw=2)
+            axes.set(ylabel="games")
+            axes.yaxis.get_major_locator().set_params(integer=True)
+            axes.set_title(
+                f"{row.player} – {row.opponent}: {row.games:,} games, "
+                f"{differences.mean():+.1f} points a game",
+                fontsize="medium",
+            )
+        sides[-1].set(xlabel=f"points ahead, in bins of {BIN_POINTS}; orange: the mean")

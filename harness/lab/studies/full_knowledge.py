@@ -1,0 +1,40 @@
+"""``full-knowledge``: simulates as ``sim`` does, with its options, and sees the opponent's rack.
+
+What it gains is the most that any belief about the rack could gain (Richards and Amir 2007). No
+arbiter tells what others hold, so it plays in experiments only (``in_process.play_game``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.player import View
+from bot.players.simulating import Searching, SimulatingPlayer
+from engine.rules.position import Rack
+
+__all__ = ["FullKnowledgePlayer"]
+
+
+class FullKnowledgePlayer(SimulatingPlayer):
+    """Plays what wins most often against the rack that the opponent has.
+
+    Raises:
+        ValueError: an option makes no sense.
+    """
+
+    _seen: Rack | None = None
+
+    def see(self, rack: Rack) -> None:
+        """Be shown what the opponent holds; before each choice."""
+        self._seen = rack
+
+    def search(self, view: View) -> Searching:
+        """Begin a search with both racks known.
+
+        Raises:
+            RuntimeError: nobody showed it the rack.
+        """
+        if self._seen is None:
+            raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
+        racks = (view.rack, self._seen) if view.seat == 0 else (self._seen, view.rack)
+        return super().search(replace(view, position=replace(view.position, racks=racks)))

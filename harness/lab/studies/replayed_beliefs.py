@@ -1,0 +1,216 @@
+"""Finished games as one player saw the other's turns, and what he believed against the truth.
+
+What is believed of a leave is scored as players use it: the share of what is thought to be kept
+that is this leave, and, for the part that is doubted (``Kept.doubt``), its share of random racks.
+Leaves are listed and looked at, those of a high prior first, as far as so many racks go; one that
+nobody looked at has nothing but the doubt. What an exchange or a pass leaves is drawn, and scored
+by how often it was drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb, prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.inference.inference import Judges, Play, Posterior
+from engine.inference.leave_prior import Kept
+from engine.inference.rack_filter import Tracker
+from engine.rules.game import Game, Turn
+from engine.rules.moves import Exchange, Place
+from engine.rules.position import Board, Position, Rack, unseen
+from engine.rules.rules import Rules, rack_tiles
+from lexicons.store import Lexicon
+from lexicons.tables import leaves_for
+
+__all__ = [
+    "ALL_LISTED",
+    "Drew",
+    "Games",
+    "Seen",
+    "judges_for",
+    "loss_of",
+    "random_share",
+    "read_games",
+    "share_of",
+    "take_in",
+    "told",
+]
+
+ALL_LISTED = 1_000_000
+"""No rack of English leaves more: there are 736,281 leaves of six tiles."""
+
+
+class Drew(NamedTuple):
+    """The player who watches drew tiles."""
+
+    tiles: Rack
+    counts: tuple[int, ...]
+    """How many of each tile he didn't see before, by tile number."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A turn of the other player: what was seen of it, and what was not."""
+
+    play: Play
+    counts: tuple[int, ...]
+    """How many of each tile he may have had, by tile number: those unseen, but not what the player
+    who watches gave back after he drew."""
+    given_back: Rack
+    """That."""
+    number: int
+    """Of the turn in the game; the first is 0."""
+    leave: Rack
+    """What he really kept."""
+    drawn: Rack
+    """What he really drew."""
+
+    @cached_property
+    def left(self) -> tuple[int, ...]:
+        """How many of each tile are unseen after it."""
+        shown, back = (
+            np.bincount(np.array(one, np.int64), minlength=len(self.counts))
+            for one in (self.play.tiles, self.given_back)
+        )
+        return tuple((np.array(self.counts) - shown + back).tolist())
+
+    @property
+    def hides(self) -> bool:
+        """Whether he kept tiles and the bag is not empty, so that there is something to guess."""
+        return bool(self.leave) and sum(self.left) > len(self.leave) + len(self.drawn)
+
+
+# --- a game -------------------------------------------------------------------------------------
+
+
+def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
+    """Give what a seat gets to know of the other's rack, as long as there are tiles in the bag."""
+    board = Board.empty(game.rules.layout)
+    own = tuple(sorted(game.opening_racks[seat]))
+    back: Rack = ()  # what he gave back in his last turn
+    for number, turn in enumerate(game.turns):
+        racks = (own, ()) if seat == 0 else ((), own)
+        counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
+        leave = _leave(turn)
+        if turn.seat == seat:
+            own = tuple(sorted((*leave, *turn.drawn)))
+            back = turn.move.tiles if isinstance(turn.move, Exchange) else ()
+            if turn.drawn:
+                yield Drew(tuple(sorted(turn.drawn)), counts)
+        else:
+            held = len(turn.rack)
+            if sum(counts) == held:
+                return
+            move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
+            play = Play(board, move, turn.score, held, sum(counts) - held)
+            had = np.array(counts) - np.bincount(np.array(back, np.int64), minlength=len(counts))
+            yield Seen(play, tuple(had.tolist()), back, number, leave, tuple(sorted(turn.drawn)))
+        if isinstance(turn.move, Place):
+            board = board.with_move(turn.move)
+
+
+def _leave(turn: Turn) -> Rack:
+    left = list(turn.rack)
+    used: Rack = ()
+    if isinstance(turn.move, Place):
+        used = rack_tiles(turn.move.placed)
+    elif isinstance(turn.move, Exchange):
+        used = turn.move.tiles
+    for tile in used:
+        left.remove(tile)
+    return tuple(sorted(left))
+
+
+# --- what is believed ---------------------------------------------------------------------------
+
+
+def judges_for(lexicon: Lexicon, rules: Rules) -> Judges:
+    """Give what built-in players judge by."""
+    return Judges(lexicon, rules, leaves_for(rules.distribution))
+
+
+def take_in(tracker: Tracker, event: Drew | Seen, racks: int) -> Posterior | None:
+    """Have a tracker take in what happened; give what it believes after a turn of the other.
+
+    Args:
+        tracker: of the one who watches.
+        event: what he was told.
+        racks: so many are looked at for a turn, at most.
+    """
+    if isinstance(event, Drew):
+        tracker.drew(event.tiles, event.counts)
+        return None
+    inference = tracker.watch(event.play, event.counts, seed=event.number, most_listed=ALL_LISTED)
+    inference.advance(racks)
+    return tracker.conclude(inference)
+
+
+def share_of(leave: Rack, kept: Kept) -> float:
+    """Give the share of what is thought to be kept that is this leave."""
+    if kept.size != len(leave):
+        return 0.0
+    return float(kept.weights[(kept.tiles == np.array(leave, np.uint8)).all(axis=1)].sum())
+
+
+def random_share(leave: Rack, left: tuple[int, ...]) -> float:
+    """Give the chance that so many random tiles of those left are this leave; hypergeometric."""
+    ways = prod(comb(left[tile], leave.count(tile)) for tile in set(leave))
+    return ways / comb(sum(left), len(leave))
+
+
+def loss_of(share: float, doubt: float, random: float, size: int) -> float:
+    """Give the log-loss of a leave for each of its tiles, in nats."""
+    return -math.log((1 - doubt) * share + doubt * random) / size
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+class Games(NamedTuple):
+    """Games that were played before."""
+
+    seed: int
+    """Of their bags."""
+    records: dict[int, dict[str, Any]]
+    """Of each game by its number, as ``games.played`` gives it."""
+
+
+def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> Games:
+    """Read the games of two players from a file of games (``games.play_seats``), or of an
+    experiment that keeps the games it plays.
+
+    Raises:
+        OSError: the file can't be read.
+        ValueError: it is none, is of other words, or has no game of these players.
+    """
+    try:
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]  # the last line may not be written yet
+        first, *records = [json.loads(line) for line in whole.splitlines()]
+        words, seed = first["lexicon"], int(first["seed"])
+        every = [(one["players"], one["number"], list(one["moves"])) for one in records]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(
+            f"{path} is no file of games with their moves, as experiments keep them"
+        ) from None
+    if words != lexicon.checksum:
+        raise ValueError(f"{path} has games with other words than {lexicon.name}; name its lexicon")
+    found = {
+        number: record
+        for (players, number, _), record in zip(every, records, strict=True)
+        if players == list(seats)
+    }
+    if not found:
+        others = sorted({" – ".join(players) for players, _, _ in every})
+        raise ValueError(
+            f"{path} has no game {' – '.join(seats)}; it has: {', '.join(others) or 'none'}"
+        )
+    return Games(seed, found)

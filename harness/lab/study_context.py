@@ -1,0 +1,45 @@
+"""What measurements and experiments in this process are played with: words, rules, leaves, kernels.
+
+It travels to worker processes with the shares of a crew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from engine.rules.rules import Rules
+from lexicons.jit import warm_up
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+from lexicons.tables import leaves_for, leaves_name
+
+__all__ = ["Field", "ready"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """What is played with."""
+
+    lexicon: Lexicon
+    rules: Rules
+    leaves: LeaveTable
+    leaves_name: str
+
+    @classmethod
+    def of(cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, name: str) -> Field:
+        """Complete a field: without a leave table it has the one that players have."""
+        if leaves is None:
+            leaves, name = leaves_for(rules.distribution), leaves_name(None, rules.distribution)
+        return cls(lexicon, rules, leaves, name)
+
+    @cached_property
+    def words(self) -> int:
+        """How many words the lexicon has."""
+        return sum(1 for _ in self.lexicon.graph.words())
+
+
+@cache
+def ready() -> None:
+    """Compile or load all kernels, once a process, before anything is timed."""
+    warm_up()

@@ -1,0 +1,285 @@
+"""Weights of the rack heuristic (``lexicons.rack_features``), learned from games with itself.
+
+A leave is worth what follows from it. So each turn with a full rack and a full rack's worth of
+tiles in the bag teaches: the equity of its move, less the mean, is what the leave that the same
+player kept a turn before came to. Equity is the score and, by the current weights, the next leave:
+a temporal difference without discount. A linear model of the features is fitted to that by
+stochastic gradient on the squared error, in small batches and with a step that decays; games are
+played in generations, each with the weights that the last one left.
+
+What all leaves have in common goes into an intercept that is not kept: the empty leave is worth
+nothing, and only differences choose moves.
+
+With simulation the games are those of *mc+rh*, which rolls a few moves out by the current weights
+before it makes one (``harness.lab.training.sampled``). They take longer, so that there are fewer of
+them; each generation is learned from several times instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
+from engine.movegen.evaluation import PLAIN, POINT
+from engine.rules.rules import Rules
+from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.pictures import picture
+from lexicons.alphabet import BLANK
+from lexicons.leaves import LeaveTable
+from lexicons.rack_features import (
+    RackWeights,
+    feature_names,
+    leave_features,
+    leave_table,
+    tile_counts,
+)
+from lexicons.store import Lexicon
+
+from .sampled import lessons, play_sampled_games
+
+__all__ = [
+    "Generation",
+    "Pace",
+    "Trained",
+    "Turns",
+    "draw_rack_weights",
+    "observe",
+    "train_features",
+]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How games are learned from."""
+
+    generation: int
+    """Games that are played with the same weights."""
+    passes: int
+    """How often each generation is learned from."""
+
+
+PACE = Pace(generation=2_000, passes=1)
+PACE_WITH_SIMULATION = Pace(generation=250, passes=5)
+BATCH = 64
+FIRST_STEP = 0.05
+STEPS_BEFORE_DECAY = 500
+"""The step is the first, divided by √(1 + steps so far / this)."""
+
+_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How well the weights that a generation began with foretold it."""
+
+    games: int
+    """Of this generation and all before."""
+    turns: int
+    """That taught, in this generation."""
+    loss: float
+    """The mean squared error, points²."""
+    spread: float
+    """The same without any features: the variance of what was to be foretold."""
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        return (
+            f"{self.games:,} games: squared error {self.loss:.2f} over {self.turns:,} turns "
+            f"({self.spread:.2f} without features)"
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The weights, and how they came about."""
+
+    weights: RackWeights
+    generations: tuple[Generation, ...]
+
+
+class Turns(NamedTuple):
+    """What games teach; one row or more."""
+
+    features: Floats
+    """[turns, features + 1] of the leaves kept a turn before, and 1 for the intercept."""
+    equities: Floats
+    """[turns] of the moves, in points."""
+
+
+def train_features(
+    lexicon: Lexicon,
+    rules: Rules,
+    games: int,
+    seed: int = 0,
+    progress: Callable[[Generation], object] | None = None,
+    *,
+    pace: Pace | None = None,
+    threads: int = 1,
+    with_simulation: bool = False,
+) -> Trained:
+    """Play games by the current weights, and learn from each generation of them.
+
+    Args:
+        lexicon: the words.
+        rules: the rules.
+        games: how many in all.
+        seed: for the bags and for the order of learning; the same seed gives the same weights.
+        progress: told after each generation.
+        pace: how they are learned from.
+        threads: how many games at once; it makes no difference to the weights.
+        with_simulation: whether *mc+rh* plays, instead of *rh*.
+
+    Raises:
+        ValueError: no game at all or in a generation, no turn that teaches, or as
+            ``play_static_games``.
+    """
+    pace = pace or (PACE_WITH_SIMULATION if with_simulation else PACE)
+    if games < 1 or pace.generation < 1:
+        raise ValueError(
+            f"{games} games in generations of {pace.generation}; one is the least of each"
+        )
+    play = _sampled_turns if with_simulation else _static_turns
+    letters = rules.distribution.alphabet.letters
+    learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
+    generations: list[Generation] = []
+    for before in range(0, games, pace.generation):
+        leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
+        count = min(pace.generation, games - before)
+        turns = play(lexicon, rules, leaves, count, int(learner.chance.integers(1 << 62)), threads)
+        loss, spread = learner.learn(turns, pace.passes)
+        generations.append(Generation(before + count, len(turns.equities), loss, spread))
+        if progress is not None:
+            progress(generations[-1])
+    made = {
+        "command": f"tilewire train features --lexicon {lexicon.name} --seed {seed} "
+        f"--games {games}{' --with-simulation' if with_simulation else ''}",
+        "lexicon": lexicon.name,
+        "lexicon_checksum": lexicon.checksum,
+        "seed": seed,
+        "games": games,
+    }
+    return Trained(RackWeights(letters, learner.points, made), tuple(generations))
+
+
+class _Learner:
+    """A linear model, and the gradient that it goes down by."""
+
+    def __init__(self, features: int, chance: np.random.Generator) -> None:
+        self.chance = chance
+        self._weights = np.zeros(features + 1)  # the last is the intercept
+        self._steps = 0
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """The weights without the intercept, to a thousandth."""
+        return tuple(np.round(self._weights[:-1], 3).tolist())
+
+    def learn(self, turns: Turns, passes: int) -> tuple[float, float]:
+        """Go so often through all turns, in random order; give the losses from before that."""
+        targets = turns.equities - turns.equities.mean()
+        loss = float(np.mean((turns.features @ self._weights - targets) ** 2))
+        for _ in range(passes):
+            order = self.chance.permutation(len(targets))
+            for first in range(0, len(order), BATCH):
+                self._step(turns.features, targets, order[first : first + BATCH])
+        return loss, float(np.mean(targets**2))
+
+    def _step(self, features: Floats, targets: Floats, batch: npt.NDArray[np.int64]) -> None:
+        some = features[batch]
+        off = some @ self._weights - targets[batch]
+        step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
+        self._weights -= step / len(batch) * (off @ some)
+        self._steps += 1
+
+
+def _static_turns(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
+) -> Turns:
+    played = play_static_games(
+        lexicon,
+        rules,
+        leaves,
+        games,
+        seed=seed,
+        threads=threads,
+        record=True,
+        evaluation=PLAIN,
+    )
+    return observe(played, rules)
+
+
+def _sampled_turns(
+    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
+) -> Turns:
+    played = play_sampled_games(lexicon, rules, leaves, games, seed=seed, threads=threads)
+    taught = [lesson for game in played for lesson in lessons(game, leaves)]
+    kinds = len(rules.distribution.counts)
+    kept = np.array([np.bincount(one.leave, minlength=kinds) for one in taught])
+    return _turns(kept, np.array([one.equity for one in taught]), games, rules)
+
+
+def observe(played: StaticGames, rules: Rules) -> Turns:
+    """Pair each turn that teaches with the features of the leave that its player had kept.
+
+    Raises:
+        ValueError: the games have no such turn.
+    """
+    found = played.results
+    full, past = rules.rack_size, slice(0, -2)  # the same player's turn before is two turns back
+    teaches = (
+        (np.arange(2, found.moves.shape[1]) < found.turns[:, np.newaxis])
+        & (found.sizes[:, 2:] == full)
+        & (found.bags[:, 2:] >= full)
+        & (found.moves[:, 2:] < PASS_MOVE)
+        & (found.moves[:, past] < PASS_MOVE)
+    )
+    racks = found.racks[:, past][teaches][:, :full]
+    kinds = len(rules.distribution.counts)
+    kept = tile_counts(racks, kinds) - _used(found.moves[:, past][teaches], kinds)
+    equities = found.equities[:, 2:][teaches] / POINT
+    return _turns(kept, equities, len(found.turns), rules)
+
+
+def _turns(kept: npt.NDArray[np.int64], equities: Floats, games: int, rules: Rules) -> Turns:
+    """Put leaves, as counts of their tiles, and what followed together."""
+    if not len(equities):
+        full = rules.rack_size
+        raise ValueError(
+            f"{games} games without a turn to learn from: a player's second or later, "
+            f"with {full} tiles on the rack and as many in the bag"
+        )
+    features = leave_features(kept, rules.distribution)
+    return Turns(np.column_stack((features, np.ones(len(features)))), equities)
+
+
+def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
+    """Count the rack's tiles that packed moves use, [moves, kinds]."""
+    codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
+    letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
+    return tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
+
+
+def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
+    """Draw the weights as bars, the highest first, into a PNG file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    ranked = sorted(weights.by_name().items(), key=lambda one: one[1])
+    names, points = zip(*ranked, strict=True)
+    with picture(path, 7, 1 + 0.22 * len(names)) as figure:
+        axes = figure.subplots()
+        axes.barh(names, points, color=["#b2452f" if one < 0 else "#2f6fb2" for one in points])
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.margins(y=0.01)
+        axes.set_xlabel("points")
+        axes.set_title("What the features of a leave are worth")

@@ -1,0 +1,314 @@
+"""Win probabilities by spread and unseen tiles, learned from games of static players.
+
+A position is seen from the player on turn. His *effective spread* is what he is ahead, plus what
+the leave of his last turn is worth, minus what that of his opponent's last turn is worth: points
+that are still to come. It is rounded to a whole point, half to even. Once the bag is empty leaves
+bring nothing, and only points count. *Unseen* are the tiles in the bag and on the opponent's rack;
+they are no more than a rack holds just when the bag is empty, for with tiles in it the opponent's
+rack is full.
+
+Games are tallied in integers, so that it makes no difference in which order tallies are added up,
+and then smoothed: see ``fit_win_probabilities``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
+from engine.kernels.selfplay import Results
+from engine.rules.rules import Rules
+from engine.simulation.selfplay import play_static_games
+from harness.lab.workers import Crew
+from harness.pictures import picture
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+from lexicons.win_probability import WinProbabilities
+
+__all__ = [
+    "GAMES_A_SHARE",
+    "MOST_SPREAD",
+    "Ground",
+    "Tally",
+    "Tenth",
+    "calibration",
+    "draw_win_probabilities",
+    "effective_spreads",
+    "fit_win_probabilities",
+    "play_and_tally",
+    "share_out",
+    "tally_results",
+    "tally_share",
+    "unseen_tiles",
+]
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+Reals: TypeAlias = npt.NDArray[np.float64]
+
+MOST_SPREAD = 300
+"""Spreads beyond it, either way, count as this."""
+GAMES_A_SHARE = 2_000
+
+# Chosen by the log loss on 30,000 fresh games of a fit to 60,000; twice or half the trust in what
+# was believed changes it by less than 1 in 2,000.
+_WINDOWS = ((32.0, 8.0), (16.0, 4.0), (8.0, 2.0), (4.0, 1.0), (2.0, 0.5))
+"""Standard deviations of normal windows, in points by in tiles, the widest first."""
+_TRUST = 2_000
+"""As many positions in a window as what was believed before counts for."""
+_TRUST_IN_ENDGAMES = 200
+"""The same with an empty bag, where a point more or less decides."""
+_DEVIATION = 10.0
+"""Points by the root of the unseen tiles: about how far what is to come is from even."""
+_DRAWN = (1, 7, 20, 40, 60, 93)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How often the player on turn won; both arrays are [spreads, unseen].
+
+    Rows are spreads from −MOST_SPREAD to MOST_SPREAD, columns counts of unseen tiles from 1.
+    """
+
+    games: Counts
+    """Positions."""
+    half_wins: Counts
+    """2 for each that was won, 1 for a tie."""
+    rack_size: int
+    """With so many tiles unseen or fewer the bag is empty."""
+
+    def __add__(self, other: Tally) -> Tally:
+        """Add up two tallies of games by the same rules."""
+        if self.rack_size != other.rack_size or self.games.shape != other.games.shape:
+            raise ValueError(
+                f"tallies of {self.games.shape} and {other.games.shape} positions, racks of "
+                f"{self.rack_size} and {other.rack_size}; they are not of the same rules"
+            )
+        return Tally(self.games + other.games, self.half_wins + other.half_wins, self.rack_size)
+
+
+def share_out(games: int, seed: int) -> list[tuple[int, int]]:
+    """Split games into shares, each a number of games and a seed of its own, for ``tally_share``.
+
+    The sum of the tallies is the same whoever plays which share, and when.
+
+    Raises:
+        ValueError: fewer than one game.
+    """
+    if games < 1:
+        raise ValueError(f"{games} games; there is at least one")
+    shares = -(-games // GAMES_A_SHARE)
+    seeds = np.random.SeedSequence(seed).generate_state(shares, np.uint64).tolist()
+    sizes = [GAMES_A_SHARE] * (shares - 1) + [games - GAMES_A_SHARE * (shares - 1)]
+    return list(zip(sizes, seeds, strict=True))
+
+
+def play_and_tally(
+    crew: Crew,
+    lexicon: Lexicon,
+    rules: Rules,
+    leaves: LeaveTable,
+    games: int,
+    seed: int,
+    tell: Callable[[int, int], object] = lambda played, of: None,
+) -> Tally:
+    """Have games of a static player with himself played, and tally every turn of them.
+
+    The same games come of the same seed, whoever plays them. ``tell`` is told how many of how many
+    were played.
+
+    Raises:
+        ValueError: as ``play_static_games``.
+        CrewError: workers keep dying.
+    """
+    total, played = None, 0
+    ground = Ground(lexicon, rules, leaves)
+    for share, tally in crew.work_through(tally_share, ground, share_out(games, seed)):
+        total = tally if total is None else total + tally
+        played += share[0]
+        tell(played, games)
+    assert total is not None
+    return total
+
+
+class Ground(NamedTuple):
+    """What all games are played with."""
+
+    lexicon: Lexicon
+    rules: Rules
+    leaves: LeaveTable | None
+
+
+def tally_share(ground: Ground, share: tuple[int, int]) -> Tally:
+    """Play a share of the games, so many from a seed, in one thread."""
+    lexicon, rules, leaves = ground
+    games, seed = share
+    played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True)
+    return tally_results(played.results, rules)
+
+
+def tally_results(results: Results, rules: Rules) -> Tally:
+    """Tally every turn of recorded games.
+
+    Raises:
+        ValueError: a game took more turns than there was room to record.
+    """
+    room = results.moves.shape[1]
+    taken = np.arange(room) < results.turns[:, np.newaxis]
+    if results.turns.max(initial=0) > room:
+        raise ValueError(f"a game of {results.turns.max()} turns, {room} of them recorded")
+    most_unseen = sum(rules.distribution.counts) - rules.rack_size
+    shape = (2 * MOST_SPREAD + 1, most_unseen)
+    spreads = effective_spreads(results).clip(-MOST_SPREAD, MOST_SPREAD)[taken]
+    unseen = unseen_tiles(results, rules)[taken]
+    cells = np.ravel_multi_index((spreads + MOST_SPREAD, unseen - 1), shape)
+    ahead = results.scores[:, 0] - results.scores[:, 1]
+    won = np.where(np.arange(room) % 2 == 0, 1, -1) * np.sign(ahead)[:, np.newaxis] + 1
+    lost, tied, gained = (
+        np.bincount(cells[won[taken] == half], minlength=shape[0] * shape[1]).reshape(shape)
+        for half in range(3)
+    )
+    return Tally(lost + tied + gained, tied + 2 * gained, rules.rack_size)
+
+
+def effective_spreads(results: Results) -> Counts:
+    """Give [games, room] the effective spread before each turn, of the player on turn."""
+    worth = results.spreads.astype(np.int64) * 1000
+    kept = results.leaves.astype(np.int64)
+    coming = np.zeros_like(worth)
+    coming[:, 2:] += kept[:, :-2]
+    coming[:, 1:] -= kept[:, :-1]
+    worth += np.where(results.bags > 0, coming, 0)
+    # A whole number and a half is a float exactly, so that rint sees it.
+    return np.rint(worth / 1000).astype(np.int64)
+
+
+def unseen_tiles(results: Results, rules: Rules) -> Counts:
+    """Give [games, room] how many tiles the player on turn sees neither on his rack nor played."""
+    fields = np.arange(MAX_PLACED, dtype=np.uint64) * np.uint64(TILE_BITS)
+    tiles = results.moves[..., np.newaxis] >> fields & np.uint64((1 << TILE_BITS) - 1)
+    counts = np.count_nonzero(tiles, axis=2)
+    placed: Counts = np.where(results.moves < EXCHANGE, counts, 0).astype(np.int64)
+    on_board = np.cumsum(placed, axis=1) - placed
+    return sum(rules.distribution.counts) - on_board - results.sizes.astype(np.int64)
+
+
+def fit_win_probabilities(tally: Tally) -> WinProbabilities:
+    """Estimate how likely the player on turn is to win.
+
+    What is believed at first is that points still to come are normally distributed about 0. Then,
+    from wide windows to narrow ones, it is corrected by how much more was won within the window
+    than that; a window where few positions were seen corrects little. At last each column is made
+    non-decreasing in the spread. Games that go on and those with an empty bag are fitted apart,
+    for they have little to say about each other.
+    """
+    spreads = np.arange(-MOST_SPREAD, MOST_SPREAD + 1)
+    unseen = np.arange(1, tally.games.shape[1] + 1)
+    wins = tally.half_wins / 2
+    values = [
+        _fit(tally.games[:, columns], wins[:, columns], spreads, unseen[columns], trust)
+        for columns, trust in (
+            (slice(tally.rack_size), _TRUST_IN_ENDGAMES),
+            (slice(tally.rack_size, None), _TRUST),
+        )
+    ]
+    return WinProbabilities(
+        spreads.astype(np.int32),
+        unseen.astype(np.int32),
+        np.concatenate(values, axis=1).astype(np.float32),
+    )
+
+
+def _fit(games: Counts, wins: Reals, spreads: Counts, unseen: Counts, trust: float) -> Reals:
+    """Give [spreads, unseen] the probabilities of some columns."""
+    from scipy.optimize import isotonic_regression
+    from scipy.special import ndtr
+
+    believed: Reals = ndtr(spreads[:, np.newaxis] / (_DEVIATION * np.sqrt(unseen)))
+    seen = np.zeros_like(believed)
+    for window in _WINDOWS:
+        seen = _within(window, games)
+        more = _within(window, wins - games * believed)
+        believed = (believed + more / (seen + trust)).clip(0, 1)
+    for column, weights in enumerate((seen + 1).T):
+        believed[:, column] = isotonic_regression(believed[:, column], weights=weights).x
+    return believed
+
+
+def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Reals:
+    """Add up, for each cell, what is about it; the cell itself has a weight of 1."""
+    from scipy.ndimage import gaussian_filter
+
+    mean: Reals = gaussian_filter(counts.astype(np.float64), window, mode="constant")
+    return mean * (2 * np.pi * window[0] * window[1])
+
+
+@dataclass(frozen=True)
+class Tenth:
+    """Positions in which the predicted probability is within a tenth of 0 to 1."""
+
+    low: float
+    """Where the tenth begins; the last one has 1 in it too."""
+    positions: int
+    predicted: float | None
+    """The mean of the predictions; unknown, as what follows, where there is no position."""
+    won: float | None
+    """The share that was won, a tie as half."""
+
+    @property
+    def difference(self) -> float | None:
+        """By how many points of per cent more was won than predicted."""
+        if self.predicted is None or self.won is None:
+            return None
+        return 100 * (self.won - self.predicted)
+
+
+def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
+    """Compare predictions with games, which should not be those that the table was learned from."""
+    spreads = np.arange(-MOST_SPREAD, MOST_SPREAD + 1)
+    unseen = np.arange(1, tally.games.shape[1] + 1)
+    rows = (spreads - table.spreads[0]).clip(0, len(table.spreads) - 1)
+    columns = (unseen - table.unseen[0]).clip(0, len(table.unseen) - 1)
+    values = table.values[np.ix_(rows, columns)]
+    tenths = np.minimum(values * 10, 9).astype(np.int64)
+    positions, predicted, won = (
+        np.bincount(tenths.ravel(), each.ravel(), 10).tolist()
+        for each in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
+    )
+    return [
+        Tenth(
+            tenth / 10,
+            int(positions[tenth]),
+            predicted[tenth] / positions[tenth] if positions[tenth] else None,
+            won[tenth] / positions[tenth] if positions[tenth] else None,
+        )
+        for tenth in range(10)
+    ]
+
+
+def draw_win_probabilities(table: WinProbabilities, path: str | Path) -> None:
+    """Draw a table into a PNG file: some columns as curves, and all of it as a map.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with picture(path, 13, 5) as figure:
+        curves, whole = figure.subplots(1, 2)
+        for unseen in _DRAWN:
+            if table.unseen[0] <= unseen <= table.unseen[-1]:
+                column = table.values[:, unseen - table.unseen[0]]
+                curves.plot(table.spreads, 100 * column, label=f"{unseen} unseen")
+        curves.set(xlabel="spread of the player on turn, points", ylabel="wins, %", ylim=(0, 100))
+        curves.grid(alpha=0.3)
+        curves.legend()
+        colours = whole.pcolormesh(
+            table.unseen, table.spreads, 100 * table.values, cmap="RdBu", vmin=0, vmax=100
+        )
+        whole.set(xlabel="unseen tiles", ylabel="spread of the player on turn, points")
+        figure.colorbar(colours, ax=whole, label="wins, %")
+        figure.suptitle("How likely the player on turn is to win")

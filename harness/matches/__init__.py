@@ -1,0 +1,1 @@
+"""Matches: schedule, results, statistics, reports."""

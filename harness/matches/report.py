@@ -1,0 +1,383 @@
+"""How a match is shown: while it runs, at its end, and in the files that it leaves.
+
+``rich`` is imported where something is drawn, so that importing this module costs next to nothing.
+Names come from whoever plays: they are shown as plain text, without markup or control characters.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from harness.figures import DASH, duration, minutes, number, plain, rate, share, tally
+from lexicons.cache import replacing
+
+from .results import GameResult, ResultLog
+from .statistics import MatchStatistics, SideStatistics, as_json_object, match_statistics
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["MatchFolder", "MatchProgress", "match_table", "table_text"]
+
+WIDTH = 80
+BINS = 24
+"""Columns of the histogram, half of them on either side of 0."""
+BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
+BLOCKS = " ▁▂▃▄▅▆▇█"
+EVERY_S = 10.0
+"""Seconds between lines of progress where there is no terminal."""
+
+
+# --- the table at the end -----------------------------------------------------------------------
+
+
+def match_table(stats: MatchStatistics, results: Sequence[GameResult]) -> RenderableType:
+    """Draw the result of a match, 80 columns wide.
+
+    Args:
+        stats: what the games add up to.
+        results: the games themselves, for the histogram of their spreads.
+    """
+    from rich.console import Group
+    from rich.padding import Padding
+
+    verdict = Padding(_verdict(stats, results), (0, 0, 0, 1))
+    return Group(_sides_table(stats), verdict)
+
+
+def _sides_table(stats: MatchStatistics) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    a, b = stats.sides
+    table = Table(
+        box=box.ROUNDED, title=_heading(stats), title_style="", header_style="", width=WIDTH
+    )
+    table.add_column("", style="dim", width=18)
+    for side in stats.sides:
+        name = Text(plain(side.name), style="bold")
+        table.add_column(name, justify="right", ratio=1, overflow="fold")
+
+    def row(label: str, cells: tuple[str, str], show: bool = True) -> None:
+        if show:
+            table.add_row(label, Text(cells[0]), Text(cells[1]))
+
+    def both(label: str, write: Callable[[SideStatistics], str], show: bool = True) -> None:
+        row(label, (write(a), write(b)), show)
+
+    lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
+    row("wins", (str(stats.wins), str(stats.losses)))
+    row("win rate", (share(stats.win_rate), share(lost_rate)))
+    both("mean score", lambda side: number(side.mean_score))
+    both("bingos a game", lambda side: number(side.bingos_mean, 2))
+    both("lost 2×", lambda side: share(side.lost_double))
+    both("heaviest loss", _heaviest_loss)
+    table.add_section()
+    both("time a move", lambda side: duration(side.move_ms_mean))
+    both("longest move", lambda side: duration(side.move_ms_longest))
+    both("clock a game", lambda side: duration(side.clock_used_ms_mean))
+    both("overtime", _overtime, show=any(side.overtime_games for side in stats.sides))
+    table.add_section()
+    both("forfeited", lambda side: tally(side.forfeits), show=bool(a.forfeits or b.forfeits))
+    both("faults", lambda side: tally(side.faults), show=bool(a.faults or b.faults))
+    return table
+
+
+def _heading(stats: MatchStatistics) -> Text:
+    from rich.text import Text
+
+    parts = [f"{stats.games:,} game{'s' * (stats.games != 1)}"]
+    if stats.paired:
+        parts[0] += f" in {stats.units:,} pair{'s' * (stats.units != 1)}"
+    if stats.ties:
+        parts.append(f"{stats.ties:,} tied")
+    if stats.void:
+        parts.append(f"{stats.void:,} void")
+    return Text(", ".join(parts), style="bold")
+
+
+def _heaviest_loss(side: SideStatistics) -> str:
+    ratio = side.largest_ratio
+    return DASH if ratio is None or ratio <= 1 else f"1 : {ratio:.2f}"
+
+
+def _overtime(side: SideStatistics) -> str:
+    if not side.overtime_games:
+        return DASH
+    games = f"{side.overtime_games} game{'s' * (side.overtime_games != 1)}"
+    return f"{games}, {number(-side.time_penalty, 0)} points"
+
+
+def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
+    """Say who is ahead and by how much, from side a's view."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", width=18)
+    grid.add_column(max_width=WIDTH - 22, overflow="fold")
+    spread = Text(number(stats.mean_spread, sign=True), style="bold")
+    low, high = stats.spread_ci95
+    if low is not None:
+        interval = f"{number(low, sign=True)} to {number(high, sign=True)}"
+        spread.append(f"   95 %: {interval}", style="not bold")
+    grid.add_row("spread a game", spread)
+    grid.add_row("Elo difference", Text(_elo(stats), style="bold"))
+    if stats.p_value is not None:
+        of = "pairs" if stats.paired else "games"
+        grid.add_row("p-value", Text(f"{stats.p_value:.2g}, from swapping the sides of {of}"))
+    histogram = _histogram([result.spread for result in results if not result.void])
+    if histogram is not None:
+        grid.add_row("spreads", histogram)
+    grid.add_row("", Text(_sentence(stats)))
+    return grid
+
+
+def _elo(stats: MatchStatistics) -> str:
+    low, high = stats.elo_ci95
+    if stats.elo is None and low is not None:
+        return f"above {number(low, 0, sign=True)}"
+    if stats.elo is None and high is not None:
+        return f"below {number(high, 0, sign=True)}"
+    error = "" if stats.elo_error is None else f" ± {number(stats.elo_error, 0)}"
+    return number(stats.elo, 0, sign=True) + error
+
+
+def _sentence(stats: MatchStatistics) -> str:
+    if stats.p_value is None or not stats.mean_spread:
+        return "No game has been played." if not stats.games else "Neither side is ahead on spread."
+    ahead = plain(stats.sides[stats.mean_spread < 0].name)
+    luck = "by more than luck explains" if stats.p_value < 0.05 else "but luck may explain it"
+    return f"{ahead} is ahead on spread, {luck}."
+
+
+def _histogram(spreads: Sequence[int]) -> Text | None:
+    """Draw how the spreads lie about 0, in one line; a column is the same number of points."""
+    from rich.text import Text
+
+    if len(spreads) < 2:
+        return None
+    half = BINS // 2
+    furthest = max(map(abs, spreads))
+    step = next((width for width in BIN_WIDTHS if width * half > furthest), BIN_WIDTHS[-1])
+    counts = [0] * BINS
+    for spread in spreads:
+        counts[min(max(spread // step + half, 0), BINS - 1)] += 1
+    top = max(counts)
+    bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // top)] for count in counts)
+    return Text.assemble(
+        (f"{number(-step * half, 0)} ", "dim"),
+        (bars[:half], "red"),
+        ("│", "dim"),
+        (bars[half:], "green"),
+        (f" {number(step * half, 0, sign=True)}", "dim"),
+    )
+
+
+def table_text(stats: MatchStatistics, results: Sequence[GameResult], width: int = WIDTH) -> str:
+    """Draw the table as plain text, without colour."""
+    import io
+
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
+    console.print(match_table(stats, results))
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+# --- while it runs ------------------------------------------------------------------------------
+
+
+class MatchProgress:
+    """Games done, speed, time left and the running score, on stderr.
+
+    On a terminal a bar that is redrawn in place and goes away at the end; elsewhere a line now
+    and then. Use it as a context manager.
+
+    Args:
+        total: games of the match.
+        a: the name of side a.
+        b: the name of side b.
+        earlier: results of games played before, when a match is taken up again.
+        console: where to draw, if not stderr; while a bar runs, print through it.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        a: str,
+        b: str,
+        *,
+        earlier: Sequence[GameResult] = (),
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        from rich.console import Console
+
+        self.console = console or Console(stderr=True)
+        self._total = total
+        self._names = plain(a), plain(b)
+        self._clock = clock
+        self._began = self._said = clock()
+        self._bar: Progress | None = None
+        self._unsaid = False
+        self._fresh = self._spread = self._void = self._done = 0
+        self._wins = [0, 0, 0]  # of side a, of side b, ties
+        for result in earlier:
+            self._count(result)
+
+    def __enter__(self) -> MatchProgress:
+        self._began = self._said = self._clock()
+        if self.console.is_terminal and not self.console.is_dumb_terminal:
+            self._bar = self._new_bar()
+            self._bar.add_task("", total=self._total, completed=self._done, **self._fields())
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        elif self._unsaid:
+            self._say()
+
+    def game_finished(self, result: GameResult) -> None:
+        """Take in a game that has ended; a void one is yet to be played."""
+        self._fresh += not result.void
+        self._unsaid = True
+        self._count(result)
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self._done, **self._fields())
+        elif self._clock() - self._said >= EVERY_S or self._done >= self._total:
+            self._say()
+
+    def _say(self) -> None:
+        self._said, self._unsaid = self._clock(), False
+        # Not through rich, which would wrap a line where there is no terminal to fit.
+        print(self.line(), file=self.console.file, flush=True)
+
+    def line(self) -> str:
+        """Say in one line where the match stands."""
+        a, b = self._names
+        fields = self._fields()
+        parts = [f"{self._done}/{self._total} games", f"{a} {fields['score']} {b}"]
+        if self._done:
+            parts.append(f"spread {fields['spread']}")
+        if self._void:
+            parts.append(f"{self._void} void")
+        if self._fresh:
+            parts.append(fields["rate"])
+        if self._fresh and self._done < self._total:
+            parts.append(fields["left"])
+        return ", ".join(parts)
+
+    def _count(self, result: GameResult) -> None:
+        if result.void:
+            self._void += 1
+            return
+        self._done += 1
+        self._spread += result.spread
+        self._wins[2 if result.winner is None else result.winner] += 1
+
+    def _fields(self) -> dict[str, Any]:
+        elapsed = self._clock() - self._began
+        won, lost, tied = self._wins
+        left = DASH
+        if self._fresh:
+            left = f"{minutes((self._total - self._done) * elapsed / self._fresh)} left"
+        return {
+            "score": f"{won}–{lost}" + (f"–{tied}" if tied else ""),
+            "spread": number(self._spread / self._done if self._done else None, sign=True),
+            "rate": rate(self._fresh, elapsed),
+            "left": left,
+        }
+
+    def _new_bar(self) -> Progress:
+        from rich.markup import escape
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        a, b = (escape(name if len(name) <= 10 else f"{name[:9]}…") for name in self._names)
+        a, b = (name.replace("{", "{{").replace("}", "}}") for name in (a, b))
+        score = f"{a} [bold]{{task.fields[score]}}[/] {b}  {{task.fields[spread]}}"
+        return Progress(
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[left]}", style="cyan"),
+            TextColumn(score),
+            console=self.console,
+            expand=True,
+            transient=True,
+        )
+
+
+# --- what stays ---------------------------------------------------------------------------------
+
+
+class MatchFolder:
+    """The files of a match: ``results.jsonl`` as it runs, ``summary.json`` and ``summary.txt``.
+
+    Opening a folder that has results takes the match up: ``results`` begins with them.
+
+    Raises:
+        OSError: the folder or a file cannot be written.
+        ValueError: the folder's ``results.jsonl`` is not a file of results.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.path = Path(folder)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._log = ResultLog(self.path / "results.jsonl")
+        self.results: list[GameResult] = list(self._log.earlier)
+
+    def append(self, result: GameResult) -> None:
+        """Keep the result of a game.
+
+        Raises:
+            ValueError: the game of this number has a result that counts.
+        """
+        self._log.append(result)
+        self.results.append(result)
+
+    def write_summary(self, a: str, b: str, seed: int = 0) -> MatchStatistics:
+        """Write both summaries of the games so far, each whole or not at all, and return them."""
+        stats = match_statistics(self.results, seed, (a, b))
+        summary = json.dumps(as_json_object(stats, a, b), indent=2, ensure_ascii=False)
+        for name, text in (
+            ("summary.json", f"{summary}\n"),
+            ("summary.txt", table_text(stats, self.results)),
+        ):
+            with replacing(self.path / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        return stats
+
+    def close(self) -> None:
+        """Close the file of results."""
+        self._log.close()
+
+    def __enter__(self) -> MatchFolder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,181 @@
+"""How far a number of games can be trusted: intervals, Elo and a test, over independent units.
+
+Student's t, errors of clustered means, the Elo difference with its error, and a sign-flip test,
+in numpy alone. What the units of a match are, ``harness.matches.statistics`` says.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "CONFIDENCE",
+    "Floats",
+    "Interval",
+    "Ints",
+    "around",
+    "elo_difference",
+    "mean_and_error",
+    "sign_flip_p_value",
+    "student_t_quantile",
+]
+
+CONFIDENCE = 0.95
+EXACT_UNITS = 1_000
+"""2⁻¹⁰⁰⁰ is still a float; beyond this many units the test samples."""
+EXACT_WORK = 200_000_000
+"""Additions that the exact test may take, a few tenths of a second."""
+RESAMPLES = 9_999
+NO_VARIANCE = 1e-12
+"""An error of a win rate below this is rounding."""
+
+Interval: TypeAlias = tuple[float | None, float | None]
+"""Lower and upper end; None where an end is unknown or unbounded."""
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+# --- means --------------------------------------------------------------------------------------
+
+
+def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | None, float | None]:
+    """Give the mean over games, and half the width of its 95 % interval over units.
+
+    Args:
+        values: one a game.
+        unit_of: the unit of each game, as an index.
+        units: how many units there are.
+    """
+    if not values.size:
+        return None, None
+    mean = float(values.mean())
+    if units < 2:
+        return mean, None
+    off = np.bincount(unit_of, weights=values - mean, minlength=units)
+    variance = units / (units - 1) * float(off @ off) / values.size**2
+    return mean, student_t_quantile(0.5 + CONFIDENCE / 2, units - 1) * math.sqrt(variance)
+
+
+def around(middle: float | None, error: float | None) -> Interval:
+    """Give the interval of this half width about the middle."""
+    if middle is None or error is None:
+        return None, None
+    return middle - error, middle + error
+
+
+# --- Elo ----------------------------------------------------------------------------------------
+
+
+def _elo_of(rate: float) -> float:
+    """Give the Elo difference at which a player is expected to score ``rate``, 0 < rate < 1."""
+    return 400 * math.log10(rate / (1 - rate))
+
+
+def elo_difference(
+    rate: float | None, rate_error: float | None, units: int
+) -> tuple[float | None, float | None, Interval]:
+    """Give the Elo difference, the half width of its interval, and the interval.
+
+    The error of the rate is carried over by the slope of the Elo curve, 400 / (ln 10 · r(1 − r)).
+
+    With every game won the difference has no upper bound, and the sample no variance. What stays
+    is the exact binomial bound (Clopper & Pearson 1934): units that are won whole with a
+    probability below 0.025^(1/U) are all won less than one time in forty. With every game lost,
+    the mirror image. When all units score the same but not 0 or 1 (all ties, or every pair split),
+    the sample has no variance either, and the error is None rather than 0.
+    """
+    if rate is None:
+        return None, None, (None, None)
+    if rate in (0.0, 1.0):
+        bound = _elo_of(((1 - CONFIDENCE) / 2) ** (1 / units))
+        return None, None, ((bound, None) if rate == 1.0 else (None, -bound))
+    elo = _elo_of(rate)
+    if rate_error is None or rate_error < NO_VARIANCE:
+        return elo, None, (None, None)
+    error = rate_error * 400 / (math.log(10) * rate * (1 - rate))
+    return elo, error, (elo - error, elo + error)
+
+
+# --- the test -----------------------------------------------------------------------------------
+
+
+def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
+    """Test whether spreads like these could come from equal players; give the two-sided p-value.
+
+    Between equal players who swap seats within a pair, a pair's spread is as likely to be in
+    favour of one as of the other. So every choice of signs is equally likely, and the p-value is
+    the share of them whose total is at least as far from 0 as the observed total, the observed
+    choice among them. One pair therefore gives 1, and n pairs no less than 2 / 2ⁿ.
+
+    Up to ``EXACT_UNITS`` units (and ``EXACT_WORK`` additions) the share is exact, from the
+    distribution of the total by the shift algorithm (Pagano & Tritchler 1983). Beyond, it is
+    estimated from ``RESAMPLES`` random choices as (1 + hits) / (1 + ``RESAMPLES``), which keeps
+    the test valid (Phipson & Smyth 2010).
+
+    Args:
+        sums: int[units], the sum of each unit's spreads.
+        seed: of the random choices.
+    """
+    values = np.asarray(sums, dtype=np.int64)
+    if not values.size:
+        return None
+    sizes = np.abs(values)
+    observed = abs(int(values.sum()))
+    if observed == 0:
+        return 1.0
+    if values.size <= EXACT_UNITS and values.size * int(sizes.sum()) <= EXACT_WORK:
+        return _exact_share(sizes, observed)
+    return _sampled_share(sizes, observed, np.random.default_rng(seed))
+
+
+def _exact_share(sizes: Ints, observed: int) -> float:
+    """Give the share of the sign choices with |total| ≥ ``observed`` > 0.
+
+    ``chance[s]`` is the probability that the units with a plus sum to s; the total is 2s − Σ.
+    Only positive numbers are added, so even the smallest tail keeps its leading digits.
+    """
+    whole = int(sizes.sum())
+    chance = np.zeros(whole + 1)
+    chance[0] = 1.0
+    reach = 0
+    for size in sizes.tolist():
+        before = 0.5 * chance[: reach + 1]
+        chance[: reach + 1] = before
+        chance[size : reach + size + 1] += before
+        reach += size
+    tail = float(chance[(whole + observed + 1) // 2 :].sum())
+    return min(1.0, 2 * tail)
+
+
+def _sampled_share(sizes: Ints, observed: int, random: np.random.Generator) -> float:
+    """Estimate the same share.
+
+    Units of one size are interchangeable: only how many of them get a plus matters.
+    """
+    totals = np.full(RESAMPLES, -int(sizes.sum()), dtype=np.int64)
+    for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
+        totals += 2 * int(size) * random.binomial(int(count), 0.5, RESAMPLES)
+    hits = int(np.count_nonzero(np.abs(totals) >= observed))
+    return (1 + hits) / (1 + RESAMPLES)
+
+
+# --- Student's t --------------------------------------------------------------------------------
+
+
+def student_t_quantile(probability: float, freedom: int) -> float:
+    """Give the t below which a Student variable with ``freedom`` degrees lies so often.
+
+    Raises:
+        ValueError: ``probability`` is not between 0 and 1, or ``freedom`` is below 1.
+    """
+    if not 0 < probability < 1 or freedom < 1:
+        raise ValueError(
+            f"no t quantile for probability {probability} and {freedom} degrees of freedom; "
+            "the first is between 0 and 1, the second at least 1"
+        )
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))

@@ -1,0 +1,1 @@
+"""Whoever sits at a table: local processes, bots elsewhere, engines of others."""

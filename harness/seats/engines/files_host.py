@@ -1,0 +1,374 @@
+"""A host behind two files (``files``), as a channel to an arbiter: a bot of ours sits down there.
+
+What the host writes becomes messages of the protocol, and what the bot says lines; whoever plays at
+such a channel plays through the files. The host's word counts for everything but the number of
+tiles in the bag, which follows from what lies on the board.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, get_args
+
+import msgspec
+
+from bot.equipment import Resources
+from bot.seat.offers import rules_in_play
+from bot.seat.player_view import Watched
+from engine.notation import parse_move, write_cgp
+from engine.rules.moves import Place
+from engine.rules.position import Rack
+from lexicons.store import Lexicon
+from protocol.channel import Arrival, ChannelClosed, now_ms
+from protocol.errors import PeerError
+from protocol.messages import (
+    Decline,
+    GameOver,
+    Message,
+    Move,
+    NewGame,
+    Played,
+    Ready,
+    Refused,
+    Started,
+    YourTurn,
+)
+from protocol.parts import Outcome, RulesInPlay, TimeControl
+
+from .files import POLL_S, Exchange
+
+__all__ = ["FilesHost"]
+
+RACK_SIZE = RulesInPlay().rack_size
+
+_OUTCOMES: dict[str, Outcome] = {how: how for how in get_args(Outcome)}
+_OUTCOMES["unfinished"] = "host_error"
+
+
+class _Line(NamedTuple):
+    """A line of the host's, read."""
+
+    game: str
+    number: int
+    what: str
+    rest: str
+
+    @classmethod
+    def all_in(cls, lines: list[str]) -> list[_Line]:
+        """Read those that are any."""
+        found = []
+        for line in lines:
+            match line.split(maxsplit=3):
+                case [game, number, what, *rest] if number.isdecimal():
+                    found.append(cls(game, int(number), what.lower(), rest[0] if rest else ""))
+        return found
+
+
+class FilesHost:
+    """The host at the other end of a folder; a ``Channel``.
+
+    Args:
+        exchange: the two files, open.
+        lexicon: the words that the bot plays with.
+        games: after so many the channel is closed.
+        finished: told after each game what the host says of it.
+    """
+
+    lag_ms = 0
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        lexicon: Lexicon,
+        games: int,
+        finished: Callable[[str], object] = lambda _text: None,
+    ) -> None:
+        self.peer = str(exchange.in_)
+        self.games = games
+        """How many are still to be played."""
+        self._finished = finished
+        self._exchange = exchange
+        self._lexicon = lexicon
+        self._game: _Game | None = None
+        self._ready = False
+        """Whether the bot can be told more than that there is a game."""
+        self._left: set[str] = set()
+        """Games that are over, or were declined."""
+        self._messages: deque[Message] = deque()
+        self._waiting = False
+        """Whether there are lines that could not be told before."""
+
+    async def send(self, message: Message) -> None:
+        """Write what the bot says, if it is for the host."""
+        game = self._game
+        if game is None or getattr(message, "game", None) != game.name:
+            return
+        match message:
+            case Ready():
+                self._ready = True
+                self._exchange.say(f"{game.name} 0 ready")
+                self._waiting = True
+            case Decline(message=why):
+                self._exchange.say(f"{game.name} 0 declined {' '.join(why.split())}")
+                self._leave(game)
+            case Move(move=move, seq=seq, attempt=attempt):
+                if game.asked(seq, attempt):
+                    self._exchange.say(f"{game.name} {game.question} {move}")
+
+    async def receive(self) -> Arrival:
+        """Wait for what the host writes next.
+
+        Raises:
+            ChannelClosed: all games are played, or a line makes no sense.
+        """
+        while not self._messages:
+            if not self.games:
+                raise ChannelClosed("all games are played")
+            if self._exchange.look() or self._waiting:
+                self._waiting = False
+                self._take()
+            else:
+                await asyncio.sleep(POLL_S)
+        return Arrival(self._messages.popleft(), now_ms())
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Write no more."""
+        self._exchange.close()
+
+    # --- what the host says -----------------------------------------------------------------------
+
+    def _take(self) -> None:
+        """Make messages of what is new, of the game that is on first."""
+        lines = _Line.all_in(self._exchange.lines)
+        if self._game is not None and self._ready:
+            self._follow(self._game, lines)
+        last = next((line for line in reversed(lines) if line.what == "game"), None)
+        if last is None or last.game in self._left:
+            return
+        if self._game is not None:
+            if last.game == self._game.name:
+                return
+            self._messages.append(self._game.given_up())
+            self._leave(self._game)
+        if any(line.game == last.game and line.what == "over" for line in lines):
+            self._left.add(last.game)
+        else:
+            self._offered(last)
+
+    def _follow(self, game: _Game, lines: list[_Line]) -> None:
+        lines = [line for line in lines if line.game == game.name and line.number > game.number]
+        for line in lines:
+            if line.what == "move" and line is not lines[-1]:
+                continue  # it was answered before this bot came
+            try:
+                self._messages += game.take(line)
+            except (PeerError, ValueError) as error:
+                raise ChannelClosed(
+                    f"{self.peer}: {' '.join(map(str, line))!r} makes no sense: {error}"
+                ) from None
+            if line.what == "over":
+                self.games -= 1
+                self._finished(line.rest)
+                self._leave(game)
+
+    def _offered(self, line: _Line) -> None:
+        """Take a game up, if it can be played."""
+        match line.rest.split(maxsplit=2):
+            case [("first" | "second") as seat, ms, *name] if ms.isdecimal() and int(ms):
+                pass
+            case _:
+                raise ChannelClosed(
+                    f"{self.peer}: {line.rest!r} offers no game; write first or second, "
+                    "milliseconds and the lexicon's name"
+                )
+        wanted = name[0] if name else "-"
+        if wanted != "-" and wanted.casefold() != self._lexicon.name.casefold():
+            why = f"the lexicon {wanted} is not here, {self._lexicon.name} is"
+            self._exchange.say(f"{line.game} 0 declined {why}")
+            self._left.add(line.game)
+            return
+        game = self._game = _Game(line.game, int(seat == "second"), int(ms), self._lexicon)
+        self._ready = False
+        self._messages.append(game.offer)
+
+    def _leave(self, game: _Game) -> None:
+        self._left.add(game.name)
+        self._game = None
+
+
+@dataclass
+class _Game:
+    """One game, from the host's lines to messages; no I/O."""
+
+    name: str
+    seat: int
+    initial_ms: int
+    lexicon: Lexicon
+    number: int = 0
+    """Of the last line that was taken."""
+    question: int = 0
+    """The number of the line that asks for a move."""
+    _started: bool = False
+    _own: Played | None = None
+    """A turn of the bot's whose new rack is yet to be told."""
+    _rack: Rack = ()
+    _refusal: str | None = None
+    _turn: tuple[int, int] = 0, 0
+    """The event and the try that was asked for last."""
+    _clocks: tuple[int, int] = 0, 0
+    offer: NewGame = field(init=False)
+    _watched: Watched = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Put the offer together."""
+        ms = self.initial_ms
+        self._clocks = ms, ms
+        self.offer = NewGame(
+            game=self.name,
+            seq=0,
+            players=("host", "bot") if self.seat else ("bot", "host"),
+            you=self.seat,
+            lexicon=self.lexicon.name,
+            lexicon_checksum=self.lexicon.checksum,
+            time=TimeControl(initial_ms=ms, max_overtime_ms=0),
+        )
+        rules = rules_in_play(self.offer.rules)
+        self._watched = Watched(self.offer, rules, Resources(self.lexicon), seed=0)
+
+    def asked(self, seq: int, attempt: int) -> bool:
+        """Tell whether this is what the host waits for."""
+        return (seq, attempt) == self._turn
+
+    def take(self, line: _Line) -> Iterator[Message]:
+        """Make messages of a line.
+
+        Raises:
+            ValueError: it makes no sense.
+            PeerError: neither.
+        """
+        self.number = line.number
+        match line.what, line.rest.split():
+            case "rack", [*tiles]:
+                yield from self._dealt("".join(tiles).upper())
+            case (("you" | "opponent"), [score, total, *move]):
+                yield from self._settled()
+                own = line.what == "you"
+                seat = self.seat if own else 1 - self.seat
+                played = self._played(seat, int(score), int(total), " ".join(move))
+                if own:
+                    self._own = played  # the next line says what was drawn
+                else:
+                    yield self._told(played)
+            case "refused", _:
+                self._refusal = line.rest
+            case "move", [mine, his]:
+                yield from self._settled()
+                yield self._asks(line.number, (int(mine), int(his)))
+            case "over", [how, mine, his, *words]:
+                yield from self._settled()
+                yield self._over(how, int(mine), int(his), " ".join(words))
+            case _:
+                raise ValueError("it is none of rack, opponent, you, move, refused, over")
+
+    def given_up(self) -> GameOver:
+        """Say that the host plays another game now."""
+        return self._over("unfinished", 0, 0, "the host began another game")
+
+    def _dealt(self, tiles: str) -> Iterator[Message]:
+        alphabet = self._watched.view.rules.distribution.alphabet
+        self._rack = tuple(sorted(alphabet.tiles(tiles)))
+        if self._own is not None:
+            self._own = msgspec.structs.replace(self._own, rack=tiles)
+        yield from self._settled(tiles)
+
+    def _settled(self, rack: str | None = None) -> Iterator[Message]:
+        """Say that the game has begun, and what the bot's last turn came to."""
+        if not self._started:
+            self._started = True
+            yield self._told(
+                Started(
+                    game=self.name,
+                    seq=0,
+                    bag=self._watched.view.rules.distribution.total - 2 * RACK_SIZE,
+                    clocks=self._clocks,
+                    rack=rack,
+                )
+            )
+        own, self._own = self._own, None
+        if own is not None:
+            yield self._told(own)
+
+    def _told(self, message: Started | Played) -> Message:
+        """Follow the game, which finds what can't be."""
+        if isinstance(message, Started):
+            self._watched.started(message)
+        else:
+            self._watched.played(message)
+        return message
+
+    def _played(self, seat: int, score: int, total: int, move: str) -> Played:
+        view = self._watched.view
+        placed = 0
+        if not move.startswith("-"):
+            read = parse_move(move, view.position.board, view.rules.distribution.alphabet)
+            placed = len(read.placed) if isinstance(read, Place) else 0
+        return Played(
+            game=self.name,
+            seq=self._watched.seen + 1,
+            seat=seat,
+            move=move,
+            score=score,
+            scores=_with(view.position.scores, seat, total),
+            bag=max(0, view.bag - placed),
+            clocks=self._clocks,
+        )
+
+    def _asks(self, number: int, clocks: tuple[int, int]) -> Message:
+        view, seq = self._watched.view, self._watched.seen + 1
+        if view.position.on_turn != self.seat:
+            raise ValueError("it is the opponent's turn")
+        if not self._rack:
+            raise ValueError("nothing was said of the rack")
+        again = self._refusal is not None and self._turn[0] == seq
+        why, self._refusal = self._refusal, None
+        attempt = self._turn[1] + 1 if again else 1
+        self.question, self._turn = number, (seq, attempt)
+        self._clocks = (clocks[1], clocks[0]) if self.seat else clocks
+        deadline_ms = max(0, clocks[0])
+        if again:
+            return Refused(
+                game=self.name,
+                seq=seq,
+                attempt=attempt - 1,
+                code="refused",
+                message=why or "",
+                attempts_left=1,
+                deadline_ms=deadline_ms,
+            )
+        racks: tuple[Rack, Rack] = ((), self._rack) if self.seat else (self._rack, ())
+        return YourTurn(
+            game=self.name,
+            seq=seq,
+            position=write_cgp(replace(view.position, racks=racks), view.rules),
+            rack=view.rules.distribution.alphabet.text(self._rack),
+            bag=view.bag,
+            clocks=self._clocks,
+            deadline_ms=deadline_ms,
+        )
+
+    def _over(self, how: str, own: int, other: int, text: str) -> GameOver:
+        return GameOver(
+            game=self.name,
+            seq=self._watched.seen + 1,
+            outcome=_OUTCOMES.get(how, "out"),
+            winner=None if own == other else self.seat if own > other else 1 - self.seat,
+            scores=(other, own) if self.seat else (own, other),
+            message=text,
+        )
+
+
+def _with(scores: tuple[int, int], seat: int, total: int) -> tuple[int, int]:
+    return (scores[0], total) if seat else (total, scores[1])

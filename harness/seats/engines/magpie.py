@@ -1,0 +1,353 @@
+"""MAGPIE, as it is, as a seat: ``magpie:PROGRAM?lexicon=…&data=DIR&plies=…&threads=…``.
+
+The program is MAGPIE's console on pipes. A turn is told as a CGP, with the opponent's rack where it
+is known because the bag is empty. Its first move by equity is asked for at once and kept. Then it
+searches, by phase: a simulation while there are more than four tiles in the bag, its pre-endgame
+solver with one to four if there is time for it, its endgame solver with none.
+
+A solver does not keep to the limit that it is given, and may take seconds to stop or never do; what
+does not is killed, an earlier answer is played, and it is started again for the next turn.
+
+Source: MAGPIE's README, its ``help``, and what it did when it was tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bot.player import Budget, Result, View
+from bot.registry import SeatError, SeatSpec
+from engine.rules.rules import Rules, standard_rules
+from protocol.channel import now_ms
+
+from .engine import (
+    STALL_S,
+    Answer,
+    Context,
+    EngineFailed,
+    ProcessEngine,
+    Unsuitable,
+    data_folder,
+    limits_of,
+)
+from .magpie_console import MagpieConsole, error_in
+from .magpie_terms import (
+    Reader,
+    Turn,
+    Unreadable,
+    endgame,
+    generated,
+    opening,
+    preendgame,
+    sample_racks,
+    scores_differ,
+    simulated,
+    told,
+    words_differ,
+    words_of,
+)
+from .process import EngineProcess
+
+__all__ = ["MagpieEngine"]
+
+OURS = ("cores", "data", "lexicon", "memory", "name")
+"""Options of the seat; all others are settings of MAGPIE's."""
+
+DEFAULTS = {
+    "plies": "2",
+    "numplays": "15",
+    "eplies": "25",
+    "ttfraction": "0.0001",
+    "wmp": "false",
+    "rit": "false",
+}
+"""Settings that a seat may change. Without the fraction, an endgame begins by clearing gigabytes;
+of candidates and plies its own timed player has as many."""
+
+FIXED = {
+    "mode": "sync",
+    "savesettings": "false",
+    "hr": "false",
+    "shprompt": "false",
+    "shwithmoves": "false",
+    "printonfinish": "true",
+    "pegoutcomes": "false",
+    "showbu": "false",
+    "shplies": "1",
+    "maxnumdplays": "15",
+}
+"""Settings that its answers are read by."""
+
+OF_THE_GAME = ("tlim", "etlim", "pegtlim", "path", "lex", "bb", "pfrequency")
+"""Settings that follow from the game."""
+
+ENGLISH = ("CSW", "NWL", "OSPD", "OSW", "TWL", "America", "CEL")
+"""How names of lexicons begin that it plays with English tiles; it refuses names that tell it
+nothing."""
+
+START_S = 30.0
+"""For loading what it plays with."""
+
+LATE_MS = 150
+"""How much later than it was told to a search may end by itself."""
+
+LEAD_MS = 400
+"""How long before the last moment it is killed: a quarter of what is left, if that is less."""
+
+LEAST_MS = 50
+"""A search of less is none."""
+
+PREENDGAME_MS = {1: 3_000, 2: 6_000, 3: 30_000, 4: 60_000}
+"""By tiles in the bag, the time that its pre-endgame solver may need to look at all moves once. It
+does not begin with the best, so with less it says nothing that a simulation does not say better."""
+
+SIMULATED_FIRST = 0.25
+"""The share of such a turn in which it simulates, for what is played if the solver finds none."""
+
+MANY = "20000"
+"""More moves than there are without a blank."""
+
+
+_WORDS = re.compile("kwg|klv|lexicon")
+
+
+class _Search(NamedTuple):
+    """A command, which ends with its limit in seconds, and who reads its answer."""
+
+    command: str
+    read: Reader
+
+
+SIMULATION = _Search("gsim -tlim", simulated)
+PREENDGAME = _Search("peg -pegtlim", preendgame)
+ENDGAME = _Search("endgame -etlim", endgame)
+
+
+class MagpieEngine(ProcessEngine):
+    """MAGPIE in one game.
+
+    Args:
+        spec: its command and options.
+        context: what is played with.
+
+    Raises:
+        SeatError: an option makes no sense, or names a file that is not there.
+    """
+
+    def __init__(self, spec: SeatSpec, context: Context) -> None:
+        options = dict(spec.options)
+        self._name = context.name
+        self._command = shlex.split(spec.target)
+        if shutil.which(self._command[0]) is None:
+            raise SeatError(f"{spec.text!r}: {self._command[0]} is no program that may be run")
+        self._limits = limits_of(spec)
+        self._settings = _settings(spec, options, context.threads)
+        self._data = data_folder(spec)
+        self._lexicon = options.get("lexicon", Path(context.lexicon_name).stem)
+        if not (self._data / "lexica" / f"{self._lexicon}.kwg").is_file():
+            raise SeatError(
+                f"{spec.text!r}: there is no file {self._data}/lexica/{self._lexicon}.kwg"
+            )
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._running = asyncio.Event()
+        self._console: MagpieConsole | None = None
+        self._killed: EngineProcess | None = None
+        """One that was told to end and may not have yet."""
+        self._ended_well = False
+
+    # --- before the game ------------------------------------------------------------------------
+
+    async def start(self, view: View) -> None:
+        """Start it, see that it plays with the same words, and that it can simulate."""
+        standard = standard_rules(view.rules.distribution.name)
+        for rule in ("rack_size", "exchange_minimum", "scoreless_limit"):
+            if getattr(view.rules, rule) != getattr(standard, rule):
+                raise Unsuitable("unsupported_rules", f"{self._name} plays by the standard {rule}")
+        if view.rules.layout != standard.layout and "bdn" not in self._settings:
+            raise Unsuitable(
+                "unsupported_rules",
+                f"{self._name} plays on the standard board; name another with bdn=LAYOUT",
+            )
+        self._settings["bb"] = str(view.rules.bingo_bonus)
+        self._make_folder(view.rules)
+        console = await self._launch()
+        if error := await console.loaded(START_S):
+            code = "unknown_lexicon" if _WORDS.search(error) else "unsupported_option"
+            raise Unsuitable(code, f"{self._name} can't be set up for this: {error}")
+        await self._check_words(view, console)
+        if error := error_in(await console.ask("gsim -tlim 0.05", START_S)):
+            raise Unsuitable("unsupported_option", f"{self._name} can't simulate: {error}")
+
+    async def _check_words(self, view: View, console: MagpieConsole) -> None:
+        """Have it list the first moves of some racks, and hold words and scores against ours."""
+        racks = tuple(sample_racks(view.rules))
+        ours = await asyncio.to_thread(words_of, view.lexicon.graph, racks)
+        for rack, words in zip(racks, ours, strict=True):
+            said = await console.ask(f"cgp {opening(rack, view.rules)}", START_S)
+            said += await console.ask(f"generate -numplays {MANY} -maxnumdplays {MANY}", START_S)
+            if error := error_in(said):
+                raise Unsuitable("unsupported_rules", f"{self._name} can't play this: {error}")
+            alphabet = view.rules.distribution.alphabet
+            if differs := words_differ(said, words, view.rules):
+                raise Unsuitable(
+                    "unknown_lexicon",
+                    f"{self._name} plays with other words than {view.lexicon.name}: of those made "
+                    f"of {alphabet.text(rack)}, it {differs}",
+                )
+            if differs := scores_differ(said, view.rules):
+                raise Unsuitable("unsupported_rules", f"{self._name} says that {differs}")
+        usual = {key: self._settings[key] for key in ("numplays", "maxnumdplays")}
+        await console.ask(f"set {_words(usual)}", START_S)
+
+    def _make_folder(self, rules: Rules) -> None:
+        """Make a folder to run in: it reads ``./data`` and a file of settings, if there is one."""
+        self._folder = tempfile.TemporaryDirectory(prefix="tilewire-magpie-")
+        data = Path(self._folder.name) / "data"
+        (data / "lexica").mkdir(parents=True)
+        for entry in self._data.iterdir():
+            if entry.name != "lexica":
+                (data / entry.name).symlink_to(entry)
+        known_as = self._lexicon
+        if rules.distribution.name == "english" and not known_as.startswith(ENGLISH):
+            known_as = f"CEL{self._lexicon}"
+        self._settings["lex"] = known_as
+        files = list((self._data / "lexica").iterdir())
+        named = {file.name: file for file in files}
+        named |= {f"{known_as}{one.suffix}": one for one in files if one.stem == self._lexicon}
+        for name, file in named.items():
+            (data / "lexica" / name).symlink_to(file)
+
+    async def _launch(self) -> MagpieConsole:
+        """Start it."""
+        assert self._folder is not None
+        words = [*self._command, "set", *_words(self._settings).split()]
+        folder = Path(self._folder.name)
+        self._console = await MagpieConsole.start(words, self._name, folder, self._limits)
+        self.process = self._console.process
+        self._running.set()
+        return self._console
+
+    # --- a turn ---------------------------------------------------------------------------------
+
+    async def choose(self, view: View, budget: Budget) -> Answer:
+        """Ask for its first move by equity, then have it search for what is left of the turn."""
+        console = await self._ready()
+        limit_s = budget.until_last_ms() / 1_000 + STALL_S
+        command = f"cgp {told(view)}"
+        said = await console.ask(command, limit_s)
+        said += await console.ask("generate", limit_s)
+        if error := error_in(said):
+            raise EngineFailed("crash", f"{self._name}, told {command!r}, says: {error}")
+        try:
+            listed = generated(said, view)
+            if not listed:
+                return Answer(" ".join(said))
+            turn = Turn(view, listed)
+            await self._search_by_phase(view, budget, turn)
+        except Unreadable as line:
+            return Answer(str(line))
+        return turn.answer()
+
+    async def _search_by_phase(self, view: View, budget: Budget, turn: Turn) -> None:
+        """Have it search for what is left of the turn."""
+        left = budget.remaining_ms()
+        if not view.bag:
+            await self._search(ENDGAME, left, view, budget, turn)
+        elif left < PREENDGAME_MS.get(view.bag, math.inf):
+            await self._search(SIMULATION, left, view, budget, turn)
+        else:
+            await self._search(SIMULATION, int(left * SIMULATED_FIRST), view, budget, turn)
+            await self._search(PREENDGAME, budget.remaining_ms(), view, budget, turn)
+
+    async def _search(
+        self, search: _Search, limit_ms: int, view: View, budget: Budget, turn: Turn
+    ) -> None:
+        """Search for so long, stop it if it goes on, and kill it if it does not stop."""
+        console = await self._ready()
+        began, last = now_ms(), budget.until_last_ms()
+        latest = began + last - min(LEAD_MS, last // 4)
+        limit_ms = min(limit_ms, latest - began)
+        if limit_ms < LEAST_MS:
+            return
+        command = f"{search.command} {limit_ms / 1_000:g}"
+        said = await console.search(command, began + limit_ms + LATE_MS, latest)
+        name, took = command.partition(" ")[0], f"{(now_ms() - began) / 1_000:.1f} s"
+        if said is None:
+            await self._kill()
+            turn.note(f"{name} was killed, {took}")
+        elif moves := search.read(said, view):
+            turn.found(moves, f"{name}, {took}")
+        else:
+            turn.note(f"{name} found nothing that counts, {took}")
+
+    # --- its process ----------------------------------------------------------------------------
+
+    async def _ready(self) -> MagpieConsole:
+        """Have it deal with one line after another, whatever was before."""
+        console = self._console
+        if console is not None and console.searching:
+            await self._kill()
+        if self._console is not None:
+            await self._console.settle()
+            return self._console
+        console = await self._launch()
+        if error := await console.loaded(START_S):
+            raise EngineFailed("crash", f"{self._name}, started again, says: {error}")
+        return console
+
+    async def _kill(self) -> None:
+        if self.process is not None:
+            self._killed = self.process
+        self.process = self._console = None
+        self._running.clear()
+        if self._killed is not None:
+            await self._killed.kill()  # again, if the game ended while it was waited for
+            self._killed = None
+
+    async def ended(self) -> EngineFailed:
+        """Wait until a process has ended that was not killed here."""
+        if self.process is None:
+            await asyncio.Event().wait()
+        while True:
+            await self._running.wait()
+            process = self.process
+            assert process is not None
+            await process.wait()
+            if process is self.process:
+                return await process.last_words()
+
+    async def over(self, view: View, result: Result) -> None:
+        """The game has ended."""
+        self._ended_well = True
+
+    async def close(self) -> None:
+        """Ask it to end, after a game that it saw the end of, and remove its folder."""
+        if self.process is not None and self._ended_well:
+            await self.process.quit("quit")
+        await self._kill()
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
+
+
+def _words(settings: Mapping[str, str]) -> str:
+    return " ".join(f"-{key} {value}" for key, value in settings.items())
+
+
+def _settings(spec: SeatSpec, options: Mapping[str, str], threads: int) -> dict[str, str]:
+    """Put together what it is set to, the game's own apart."""
+    given = {key: value for key, value in options.items() if key not in OURS}
+    for key, value in given.items():
+        if key in FIXED or key in OF_THE_GAME:
+            raise SeatError(f"{spec.text!r}: {key} follows from the game and can't be set")
+        if not re.fullmatch(r"[a-z0-9]+", key) or not re.fullmatch(r"[!-~]+", value):
+            raise SeatError(f"{spec.text!r}: {key}={value} is no setting of MAGPIE's")
+    return DEFAULTS | {"threads": str(threads)} | given | FIXED

@@ -1,0 +1,232 @@
+"""Our views in MAGPIE's terms, and what it finds in ours; no I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from random import Random
+from typing import TypeAlias
+
+from bot.player import Considered, View
+from engine.notation import (
+    MagpieMove,
+    NotationError,
+    format_move,
+    parse_magpie_endgame,
+    parse_magpie_generated,
+    parse_magpie_preendgame,
+    parse_magpie_simulated,
+    write_cgp,
+)
+from engine.rules.moves import Place
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules, score_play
+from lexicons.alphabet import BLANK, Alphabet
+from lexicons.kwg import WordGraph
+
+from .engine import Answer
+
+__all__ = [
+    "Reader",
+    "Turn",
+    "Unreadable",
+    "endgame",
+    "generated",
+    "opening",
+    "preendgame",
+    "sample_racks",
+    "scores_differ",
+    "simulated",
+    "told",
+    "words_differ",
+    "words_of",
+]
+
+LEAST_SAMPLES = 20
+"""Of the leading move; a mean of fewer says less than its static equity."""
+
+SAMPLE_RACKS = 8
+NAMED = 5  # words in a sentence
+
+Reader: TypeAlias = Callable[[Sequence[str], View], list[MagpieMove]]
+"""Takes the moves out of an answer, the best first; none if it has found nothing that counts."""
+
+_STAGE = re.compile(r" *0 +greedy +([0-9]{1,9})/([0-9]{1,9}) .*")
+
+
+class Unreadable(Exception):
+    """A line that should have a move has none; the text is the line."""
+
+
+class Turn:
+    """What has been found in a turn so far."""
+
+    def __init__(self, view: View, listed: list[MagpieMove]) -> None:
+        self._view = view
+        self._listed = listed
+        self._found: list[MagpieMove] = []
+        self._by = ["generate"]
+
+    def found(self, moves: list[MagpieMove], by: str) -> None:
+        """Take what a search has found; it counts before what was found earlier."""
+        self._found, self._by = moves, [by]
+
+    def note(self, text: str) -> None:
+        """Have the record say something besides."""
+        self._by.append(text)
+
+    def answer(self) -> Answer:
+        """Answer with the best that was not refused in this turn."""
+        refused = {refusal.move for refusal in self._view.refused}
+        moves = (*self._found, *self._listed)
+        best = next((one for one in moves if one.move not in refused), moves[0])
+        scores = {one.move: one.score for one in self._listed}
+        score = scores.get(best.move) if best.score is None else best.score
+        candidates = tuple(
+            Considered(
+                one.move,
+                scores.get(one.move) if one.score is None else one.score,
+                one.win,
+                one.win_error,
+                one.equity,
+                one.equity_error,
+                one.samples,
+            )
+            for one in self._found or self._listed
+        )
+        return Answer(best.move, score, "; ".join(self._by), candidates)
+
+
+def told(view: View) -> str:
+    """Write a position; with an empty bag the opponent holds what is unseen."""
+    position = view.position
+    if not view.bag:
+        rest = tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
+        racks = (view.rack, rest) if view.seat == 0 else (rest, view.rack)
+        position = replace(position, racks=racks)
+    return write_cgp(position, view.rules)
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def generated(said: Sequence[str], view: View) -> list[MagpieMove]:
+    """Read what ``generate`` lists."""
+    return _moves(said, view.position.board, view.rules, parse_magpie_generated)
+
+
+def simulated(said: Sequence[str], view: View) -> list[MagpieMove]:
+    """Read what a simulation has found, if it has looked at it often enough."""
+    moves = _moves(said, view.position.board, view.rules, parse_magpie_simulated)
+    return moves if moves and (moves[0].samples or 0) >= LEAST_SAMPLES else []
+
+
+def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
+    """Read what the pre-endgame solver has found, if it has looked at all moves once.
+
+    Until then it ranks those that it has looked at, a pass and small ones first, or all of them as
+    lost, if there are none.
+    """
+    stages = filter(None, map(_STAGE.fullmatch, said))
+    if not any(stage[1] == stage[2] for stage in stages):
+        return []
+    moves = _moves(said, view.position.board, view.rules, parse_magpie_preendgame)
+    return [one for one in moves if one.samples]
+
+
+def endgame(said: Sequence[str], view: View) -> list[MagpieMove]:
+    """Read what the endgame solver has found."""
+    return _moves(said, view.position.board, view.rules, parse_magpie_endgame)
+
+
+def _moves(
+    said: Iterable[str],
+    board: Board,
+    rules: Rules,
+    parse: Callable[[str, Board, Alphabet], MagpieMove | None],
+) -> list[MagpieMove]:
+    moves: list[MagpieMove] = []
+    for line in said:
+        try:
+            found = parse(line, board, rules.distribution.alphabet)
+        except NotationError:
+            if not moves:
+                raise Unreadable(line.strip()) from None
+            break
+        if found is not None:
+            moves.append(found)
+    return moves
+
+
+# --- its words against ours -------------------------------------------------------------------
+
+
+def sample_racks(rules: Rules) -> list[Rack]:
+    """Choose racks of different letters, the commoner ones more often; always the same."""
+    chance = Random(1)
+    tiles = [tile for tile in rules.distribution.all_tiles() if tile != BLANK]
+    racks = []
+    for _ in range(SAMPLE_RACKS):
+        chance.shuffle(tiles)
+        racks.append(tuple(sorted(list(dict.fromkeys(tiles))[: rules.rack_size])))
+    return racks
+
+
+def opening(rack: Rack, rules: Rules) -> str:
+    """Write the first turn of a game."""
+    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
+
+
+@lru_cache(maxsize=2)
+def words_of(graph: WordGraph, racks: tuple[Rack, ...]) -> list[frozenset[Rack]]:
+    """Find the words that each rack of different letters makes by itself."""
+    sets = list(map(frozenset, racks))
+    found: list[set[Rack]] = [set() for _ in racks]
+    longest = max(map(len, racks))
+    for word in graph.words():
+        letters = frozenset(word)
+        if len(letters) == len(word) <= longest:
+            for at, rack in enumerate(sets):
+                if letters <= rack:
+                    found[at].add(word)
+    return list(map(frozenset, found))
+
+
+def words_differ(said: Sequence[str], ours: frozenset[Rack], rules: Rules) -> str:
+    """Hold the words of a first turn's moves against ours; say what differs, or nothing."""
+    theirs = {place.tiles for place, _ in _first(said, rules)}
+    if theirs == ours:
+        return ""
+    text = rules.distribution.alphabet.text
+    lacks, adds = (
+        _some(list(map(text, sorted(words)))) for words in (ours - theirs, theirs - ours)
+    )
+    return f"lacks {lacks} and adds {adds}"
+
+
+def scores_differ(said: Sequence[str], rules: Rules) -> str:
+    """Hold the scores of a first turn's moves against ours; say what differs, or nothing."""
+    for place, score in _first(said, rules):
+        right = score_play(Board.empty(rules.layout), place, rules).score
+        if score != right:
+            text = format_move(place, rules.distribution.alphabet)
+            return f"{text} scores {score}; it scores {right}"
+    return ""
+
+
+def _first(said: Sequence[str], rules: Rules) -> list[tuple[Place, int | None]]:
+    """Take the placements out of what ``generate`` lists on an empty board, one for each word."""
+    places: dict[Rack, tuple[Place, int | None]] = {}
+    for one in _moves(said, Board.empty(rules.layout), rules, parse_magpie_generated):
+        if isinstance(one.move, Place):
+            places.setdefault(one.move.tiles, (one.move, one.score))
+    return list(places.values())
+
+
+def _some(words: Sequence[str]) -> str:
+    """Count words and name a few."""
+    if not words:
+        return "none"
+    return f"{len(words):,} ({', '.join(words[:NAMED])}{', …' if len(words) > NAMED else ''})"

@@ -1,0 +1,361 @@
+"""Quackle, as it is, as a seat: ``quackle:PROGRAM?lexicon=…&player=…&data=DIR``.
+
+The program is Quackle's own test harness: one process a move, which reads the game from a file and
+prints the best moves among much else. It has no clock and no limit of time, so that is kept for it:
+a quick player is asked first, which takes a quarter of a second, and then the strongest one that
+should be done within the turn. If that one is not back in time it is killed, and the move of the
+quick one, which is as much its own, is played.
+
+Source: the harness's help text, its printed output, and what it did when it was tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import signal
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from bot.player import Budget, Considered, View
+from bot.registry import SeatError, SeatSpec
+from engine.notation import NotationError, parse_move
+from engine.rules.moves import Move
+from engine.rules.rules import standard_rules
+from lexicons.alphabet import BLANK
+from lexicons.store import Lexicon
+from protocol.channel import now_ms
+
+from .engine import (
+    STALL_S,
+    Answer,
+    Context,
+    EngineFailed,
+    ProcessEngine,
+    Unsuitable,
+    data_folder,
+    limits_of,
+)
+from .process import EngineProcess, Limits
+from .quackle_text import Listed, MoveReader, buildable, tiles_differ, written_game
+
+__all__ = ["QuackleEngine"]
+
+OPTIONS = ("alphabet", "cores", "data", "lexicon", "memory", "name", "player")
+
+SPEEDY, STATIC = "Speedy Player", "Static Player"
+
+SECONDS = {
+    STATIC: 0,
+    SPEEDY: 0,
+    "Twenty Second Championship Player": 20,
+    "Championship Player": 66,
+    "Five Minute Championship Player": 300,
+}
+"""Its players, the weakest first, and the seconds a turn that each goes by."""
+
+DEFAULT_PLAYER = "Twenty Second Championship Player"
+
+PRE_ENDGAME_BAG = 2
+"""With so many tiles in the bag or fewer, the championship players look through all draws."""
+
+USUAL, WITH_BLANK, PRE_ENDGAME = 0.25, 0.8, 3.5
+"""What a turn mostly takes, as a share of those seconds; the last may take nearly twice as much."""
+
+START_S = 30.0
+"""For loading its lexicon and listing words."""
+
+EXIT_S = 1.0
+"""What its exit status gets to come in, behind the end of its output."""
+
+LETTERS_ASKED = 14
+"""It is asked for all words with the commonest letters, each once: thousands."""
+
+NAMED = 5  # words in a sentence
+
+
+class QuackleEngine(ProcessEngine):
+    """Quackle in one game.
+
+    Args:
+        spec: its command and options.
+        context: what is played with.
+
+    Raises:
+        SeatError: an option makes no sense, or names a file that is not there.
+    """
+
+    def __init__(self, spec: SeatSpec, context: Context) -> None:
+        options = dict(spec.options)
+        if unknown := sorted(options.keys() - set(OPTIONS)):
+            raise SeatError(
+                f"{spec.text!r}: no option is called {unknown[0]!r}; it takes: {', '.join(OPTIONS)}"
+            )
+        self._name = context.name
+        self._command = shlex.split(spec.target)
+        limits = limits_of(spec)
+        self._limits = Limits(limits.memory_mb, limits.cores or context.threads)
+        self._player = options.get("player", DEFAULT_PLAYER)
+        if self._player not in SECONDS:
+            raise SeatError(
+                f"{spec.text!r}: Quackle has no player {self._player!r}; it has: "
+                f"{', '.join(SECONDS)}"
+            )
+        default = Path(context.lexicon_name).stem.lower()
+        self._lexicon = options.get("lexicon", default)
+        self._alphabet = options.get("alphabet", context.lexicon.distribution.name)
+        self._data = data_folder(spec)
+        for file in (self._lexicon_file, self._alphabet_file):
+            if not file.is_file():
+                raise SeatError(f"{spec.text!r}: there is no file {file}")
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._told = ""
+
+    # --- before the game ------------------------------------------------------------------------
+
+    async def start(self, view: View) -> None:
+        """See that it plays with the same tiles and words; nothing of it runs on until a turn."""
+        self._check_rules(view)
+        self._folder = tempfile.TemporaryDirectory(prefix="tilewire-quackle-")
+        (self._home / "data").symlink_to(self._data)
+        (self._home / "game").mkdir()
+        try:
+            async with asyncio.timeout(START_S):
+                await self._check_words(view.lexicon)
+        except TimeoutError:
+            raise EngineFailed(
+                "stall", f"{self._name} has not listed words within {START_S:g} s"
+            ) from None
+
+    def _check_rules(self, view: View) -> None:
+        """Hold the rules against those that are built into it."""
+        rules = view.rules
+        standard = standard_rules(rules.distribution.name)
+        built_in = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
+        for name in built_in:
+            if getattr(rules, name) != getattr(standard, name):
+                raise Unsuitable(
+                    "unsupported_rules", f"{self._name} plays by the standard {name} only"
+                )
+        differ = tiles_differ(self._alphabet_file.read_text("utf-8"), rules.distribution)
+        if differ:
+            raise Unsuitable(
+                "unsupported_rules",
+                f"{self._name} has another letter, count or value of {differ} in "
+                f"{self._alphabet_file} than the {rules.distribution.name} distribution",
+            )
+
+    async def _check_words(self, lexicon: Lexicon) -> None:
+        """Ask for all words that some letters make, and hold them against ours."""
+        letters, ours = await asyncio.to_thread(_sample, lexicon)
+        said: set[str] = set()
+
+        def take(line: str) -> None:
+            if line and not set(line) & set(" .:"):
+                said.add(line.rstrip("#"))  # which marks a word of a part of its list
+
+        await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
+        if said != ours:
+            lacks, adds = sorted(ours - said), sorted(said - ours)
+            raise Unsuitable(
+                "unknown_lexicon",
+                f"{self._name} plays with other words than {lexicon.name}: of those made of "
+                f"{letters}, {self._lexicon_file} has {len(said):,}, lacks {_some(lacks)} and "
+                f"adds {_some(adds)}",
+            )
+
+    # --- a turn ---------------------------------------------------------------------------------
+
+    async def choose(self, view: View, budget: Budget) -> Answer:
+        """Ask the quick player, then the strongest that should be back in time."""
+        self._told = written_game(view)
+        (self._home / "game" / "game.gcg").write_text(self._told, "utf-8")
+        began = now_ms()
+        limit_s = budget.until_last_ms() / 1000 + STALL_S
+        quick = SPEEDY if view.bag and self._player != STATIC else STATIC
+        first = await self._listed(quick, limit_s)
+        if first is None:
+            raise EngineFailed(
+                "stall", f"{self._name}: the {quick} has not answered in {limit_s:.1f} s"
+            )
+        strong = self._strongest_within(view, budget.remaining_ms())
+        if strong is None:
+            return _answer(view, f"{quick}, {_seconds(began)}", first)
+        listed = await self._listed(strong, budget.remaining_ms(close=True) / 1000)
+        if listed is None:
+            late = f"{quick}; the {strong} was not back after {_seconds(began)}"
+            return _answer(view, late, first)
+        by = f"{strong}, {_seconds(began)}"
+        return _answer(view, by, listed, first.moves, simulated=strong != SPEEDY)
+
+    def _strongest_within(self, view: View, limit_ms: int) -> str | None:
+        """Choose the player for what is left of the turn; None: the quick one has to do.
+
+        While there are tiles in the bag the Speedy Player is the Static Player, which generates
+        moves once. Then it searches, mostly less than a second, and all others leave it to it.
+        """
+        if not view.bag:
+            return None if self._player == STATIC else SPEEDY
+        share = USUAL
+        if BLANK in view.rack:
+            share = WITH_BLANK
+        if view.bag <= PRE_ENDGAME_BAG:
+            share = PRE_ENDGAME
+        up_to = SECONDS[self._player]
+        fitting = [
+            player
+            for player, seconds in SECONDS.items()
+            if 0 < seconds <= up_to and seconds * share * 1000 <= limit_ms
+        ]
+        return fitting[-1] if fitting else None
+
+    async def _listed(self, player: str, limit_s: float) -> MoveReader | None:
+        """Have a player list its moves; None if it is not back in time.
+
+        Raises:
+            EngineFailed: it ends without a move.
+        """
+        reader = MoveReader()
+        arguments = ["--seed=1", f"--computer={player}", "--position=game.gcg"]
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._hear(arguments, reader.read)
+        except TimeoutError:
+            return None
+        except EngineFailed as failed:
+            if failed.code == "stall" or not reader.moves:
+                raise
+        if not reader.moves:
+            raise EngineFailed(
+                "crash",
+                f"{self._name} has ended without a move: "
+                f"{reader.complaint or f'the {player} lists none'}",
+            )
+        return reader
+
+    # --- its processes --------------------------------------------------------------------------
+
+    async def _hear(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
+        """Run it once and take all the lines that it prints; it is gone when this returns.
+
+        Raises:
+            EngineFailed: it crashed, or prints without end.
+        """
+        named = f"--lexicon={self._lexicon}", f"--alphabet={self._alphabet}"
+        process = self.process = await EngineProcess.start(
+            [*self._command, *named, *arguments],
+            name=self._name,
+            folder=self._home / "game",
+            limits=self._limits,
+        )
+        try:
+            async for line in process.lines():
+                take(line)
+        except EngineFailed as failed:
+            if failed.code == "stall":
+                raise
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(EXIT_S):
+                    await process.wait()
+            if process.returncode:
+                raise await self._crashed(process) from None
+        finally:
+            await process.kill()
+
+    async def _crashed(self, process: EngineProcess) -> EngineFailed:
+        """Say how it ended, and what is known to make it do so."""
+        failed = await process.last_words()
+        if process.returncode != 128 + signal.SIGSEGV:
+            return failed
+        cause = f"it does so where it can't load its lexicon, {self._lexicon_file}"
+        return EngineFailed("crash", f"{failed}; {cause}")
+
+    async def ended(self) -> EngineFailed:
+        """Wait for ever: a process of its own ends with each turn, which is no failure."""
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    def evidence(self) -> str:
+        """Give the end of what it said last, and the game that it was told."""
+        return f"{super().evidence()}\ntold:\n{self._told}"
+
+    async def close(self) -> None:
+        """Kill what runs and remove the folder."""
+        await super().close()
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
+
+    @property
+    def _home(self) -> Path:
+        """A folder of this game: it runs in ``game`` there and finds ``../data``."""
+        assert self._folder is not None, "it has been started"
+        return Path(self._folder.name)
+
+    @property
+    def _lexicon_file(self) -> Path:
+        return self._data / "lexica" / f"{self._lexicon}.dawg"
+
+    @property
+    def _alphabet_file(self) -> Path:
+        return self._data / "alphabets" / f"{self._alphabet}.quackle_alphabet"
+
+
+@lru_cache(maxsize=2)
+def _sample(lexicon: Lexicon) -> tuple[str, frozenset[str]]:
+    """Choose letters to ask about; give them and the words that they make."""
+    alphabet = lexicon.distribution.alphabet
+    counts = lexicon.distribution.counts
+    plain = [tile for tile in range(1, len(counts)) if alphabet.tile_text(tile).isascii()]
+    letters = sorted(plain, key=lambda tile: -counts[tile])[:LETTERS_ASKED]
+    words = buildable(lexicon.graph, frozenset(letters))
+    return alphabet.text(letters), frozenset(alphabet.text(word) for word in words)
+
+
+def _answer(
+    view: View,
+    text: str,
+    heard: MoveReader,
+    spare: Sequence[Listed] = (),
+    *,
+    simulated: bool = False,
+) -> Answer:
+    """Answer with the first move that was not refused in this turn, from ``spare`` if need be."""
+    refused = {refusal.move for refusal in view.refused}
+    read = [(_move(view, listed), listed) for listed in heard.moves]
+    more = [(_move(view, listed), listed) for listed in spare]
+    move, listed = next((one for one in (*read, *more) if one[0] not in refused), read[0])
+    candidates = tuple(
+        Considered(one, each.score, each.win if simulated else None, equity=each.equity)
+        for one, each in read
+        if not isinstance(one, str)
+    )
+    return Answer(move, listed.score, text, candidates, _rack(view, heard.rack))
+
+
+def _move(view: View, listed: Listed) -> Move | str:
+    try:
+        return parse_move(listed.text, view.position.board, view.rules.distribution.alphabet)
+    except NotationError:
+        return listed.text
+
+
+def _rack(view: View, text: str) -> tuple[int, ...] | None:
+    try:
+        return tuple(sorted(view.rules.distribution.alphabet.tiles(text))) if text else None
+    except ValueError:
+        return None
+
+
+def _seconds(began_ms: int) -> str:
+    return f"{(now_ms() - began_ms) / 1000:.1f} s"
+
+
+def _some(words: Sequence[str]) -> str:
+    """Count words and name a few."""
+    if not words:
+        return "none"
+    return f"{len(words):,} ({', '.join(words[:NAMED])}{', …' if len(words) > NAMED else ''})"

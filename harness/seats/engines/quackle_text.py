@@ -1,0 +1,204 @@
+"""What Quackle's test harness is told and says, as text: a game as its GCG, moves, words, tiles.
+
+It reads a game from a file and answers with the best moves for who is to move in the position
+after the last line. It knows nobody's tiles but those that are written there, so every field that
+it would misread or guess wrongly is written on purpose (``written_game``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bot.player import ExchangedCount, Observed, View
+from engine.notation import format_move
+from engine.notation.gcg import EventKind, GcgEvent, GcgGame, GcgPlayer, write_gcg
+from engine.rules.moves import Exchange, Pass, Place
+from engine.rules.rules import rack_tiles
+from lexicons.alphabet import Alphabet, TileDistribution
+from lexicons.kwg import WordGraph
+
+__all__ = ["Listed", "MoveReader", "buildable", "tiles_differ", "written_game"]
+
+MOVES = 10
+"""What it lists at most."""
+
+_NICKS = ("first", "second")
+
+_MARKER = "Generating moves..."
+_MOVE = re.compile(
+    r"(?P<move>-\S*|\S+ \S+) +\(score = (?P<score>-?\d{1,6}), equity = (?P<equity>[^,()]+), "
+    r"win% = (?P<win>[^,()]+)(, [^()]*)?\)"
+)
+_HOLDING = re.compile(r"Position \[.* holding (\S+) after drawing .*")
+_COMPLAINT = re.compile(r"(?i)could ?n[o']t|can't|error|not found|does not exist|no lexicon")
+
+
+# --- what it is told ------------------------------------------------------------------------------
+
+
+def written_game(view: View) -> str:
+    """Write the game so far as the GCG that says to Quackle what the mover may know.
+
+    * Without a line that moves, it takes a game for one of a single player. The very first turn is
+      therefore written as the second of a game that the opponent began with a pass.
+    * A rack field is never left out, or the move would be read as one. Of a turn while there were
+      tiles in the bag it holds what the turn used; where that is nothing, or unknown, a tile that
+      he may have had, which changes nothing: he keeps it. Once the bag is empty all racks are
+      known and are written whole, so that Quackle's counts of who holds how many come out right.
+    * An exchange of the opponent's is its number of tiles.
+    * The mover's own rack stands in ``#rackN``, which counts for the turn before the last line is
+      played, and in ``#incomplete``, which counts for the one after it.
+    * No line tells of racks left over, of points lost for them or on the clock: a game that goes
+      on has none.
+    """
+    alphabet = view.rules.distribution.alphabet
+    history, mover = view.history, view.seat
+    events = [
+        _event(turn, rack, alphabet) for turn, rack in zip(history, _racks(view), strict=True)
+    ]
+    if not history:
+        mover = 1
+        some = _some(_unseen(view))
+        events = [GcgEvent(EventKind.PASS, _NICKS[0], alphabet.text(some), "", 0, 0)]
+    own = alphabet.text(view.rack)
+    players = tuple(
+        GcgPlayer(nick, nick.capitalize(), own if seat == mover else "")
+        for seat, nick in enumerate(_NICKS)
+    )
+    return write_gcg(GcgGame(players, tuple(events), incomplete=own))
+
+
+def _event(turn: Observed, rack: tuple[int, ...], alphabet: Alphabet) -> GcgEvent:
+    match turn.move:
+        case Place():
+            kind, detail = EventKind.PLAY, format_move(turn.move, alphabet)
+        case Exchange(tiles):
+            kind, detail = EventKind.EXCHANGE, alphabet.text(tiles)
+        case ExchangedCount(count):
+            kind, detail = EventKind.EXCHANGE, str(count)
+        case Pass():
+            kind, detail = EventKind.PASS, ""
+    total = turn.scores[turn.seat]
+    return GcgEvent(kind, _NICKS[turn.seat], alphabet.text(rack), detail, turn.score, total)
+
+
+def _racks(view: View) -> Iterator[tuple[int, ...]]:
+    """Say what to write as the rack of each turn."""
+    rules = view.rules
+    held = {view.seat: Counter(view.rack), view.opponent: Counter(_unseen(view))}
+    bags = [rules.distribution.total - 2 * rules.rack_size, *(turn.bag for turn in view.history)]
+    racks: list[tuple[int, ...]] = []
+    for turn, bag in reversed(list(zip(view.history, bags, strict=False))):
+        used = _used(turn)
+        if bag == 0:
+            held[turn.seat].update(used)
+            racks.append(tuple(sorted(held[turn.seat].elements())))
+        else:
+            racks.append(used or _some(held[turn.seat].elements()))
+    return reversed(racks)
+
+
+def _used(turn: Observed) -> tuple[int, ...]:
+    match turn.move:
+        case Place():
+            return rack_tiles(turn.move.placed)
+        case Exchange(tiles):
+            return tiles
+    return ()
+
+
+def _unseen(view: View) -> tuple[int, ...]:
+    return tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
+
+
+def _some(tiles: Iterable[int]) -> tuple[int, ...]:
+    """Take one tile, no blank if it can be helped."""
+    return (max(tiles),)
+
+
+# --- what it says ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A move of its list, as it was printed."""
+
+    text: str
+    """Our own notation, as it happens."""
+    score: int
+    equity: float | None
+    """In points; None where it is no number."""
+    win: float | None
+    """0 to 1; None where it is none."""
+
+
+@dataclass
+class MoveReader:
+    """Picks the moves out of all that it prints: boards, racks and warnings among them."""
+
+    moves: list[Listed] = field(default_factory=list)
+    complaint: str = ""
+    """The first line that says that something is wrong."""
+    rack: str = ""
+    """The tiles that it says the mover holds."""
+    _listing: bool = False
+
+    def read(self, line: str) -> None:
+        """Take a line in."""
+        if line == _MARKER:
+            self._listing = True
+        elif (match := _MOVE.fullmatch(line)) and self._listing:
+            if len(self.moves) < MOVES:
+                equity, win = _number(match["equity"]), _number(match["win"])
+                inside = win if win is not None and 0 <= win <= 1 else None
+                self.moves.append(Listed(match["move"], int(match["score"]), equity, inside))
+        elif match := _HOLDING.fullmatch(line):
+            self.rack = match[1]
+        elif not self.complaint and _COMPLAINT.search(line):
+            self.complaint = line.strip()
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+# --- what it plays with ---------------------------------------------------------------------------
+
+
+def buildable(graph: WordGraph, letters: frozenset[int]) -> Iterator[tuple[int, ...]]:
+    """Give the words that use only these letters, each at most once."""
+    for word in graph.words():
+        if letters.issuperset(word) and len(set(word)) == len(word):
+            yield word
+
+
+def tiles_differ(text: str, distribution: TileDistribution) -> str:
+    """Hold one of its alphabet files against a distribution; say what differs, or nothing.
+
+    The file has a line a letter: the letter, its blanked form, its points, its count, and whether
+    it is a vowel; ``blank`` has points and count only.
+    """
+    theirs: dict[str, tuple[int, int]] = {}
+    for line in text.splitlines():
+        match line.split():
+            case [blank, points, count, *_] if blank.lower().startswith("blank"):
+                theirs["?"] = int(count), int(points)
+            case [letter, _, points, count, *_] if not letter.startswith("#"):
+                theirs[letter] = int(count), int(points)
+    alphabet = distribution.alphabet
+    ours = {
+        alphabet.tile_text(tile): (count, points)
+        for tile, (count, points) in enumerate(
+            zip(distribution.counts, distribution.points, strict=True)
+        )
+    }
+    tiles = sorted(ours.keys() | theirs.keys())
+    return ", ".join(tile for tile in tiles if ours.get(tile) != theirs.get(tile))

@@ -1,0 +1,228 @@
+"""Our views in SIU's terms, and what an SIU engine finds in ours; no I/O."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import PurePath
+
+from bot.player import Considered, ExchangedCount, Observed, View
+from engine.notation.cgp import write_cgp
+from engine.notation.cgp_moves import format_cgp_move, parse_cgp_move
+from engine.notation.move_text import NotationError
+from engine.rules.moves import Pass, Place
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules
+from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
+from protocol.siu.commands import SetOption, SetPosition
+
+from .engine import Answer, Context, Unsuitable
+
+__all__ = ["Found", "game_so_far", "same_lexicon", "settings", "trial"]
+
+MAX_CANDIDATES = 25
+"""Of what an engine has looked at, the best; a record keeps no more."""
+
+
+def settings(
+    name: str,
+    options: Mapping[str, Option],
+    given: Mapping[str, str],
+    context: Context,
+    rules: Rules,
+) -> list[SetOption]:
+    """Say what to set in an engine: what its seat was given, and what the game says.
+
+    Args:
+        name: what the engine is called in sentences.
+        options: what it has declared, by name in lower case.
+        given: with the seat, name to value.
+        context: what is played with.
+        rules: those of the game.
+
+    Raises:
+        Unsuitable: it has no such option, or the option does not take that.
+    """
+    chosen = {}
+    for key, value in given.items():
+        option = options.get(key.casefold())
+        if option is None:
+            known = ", ".join(one.name for one in options.values()) or "none"
+            raise Unsuitable("unsupported_option", f"{name} has no option {key!r}; it has: {known}")
+        chosen[key.casefold()] = _setting(name, option, value)
+    for key, value in _of_the_game(context, rules).items():
+        option = options.get(key)
+        if option is None or key in chosen:
+            continue
+        nearest = str(_nearest(option, int(value))) if key == "threads" else value
+        if key == "lexicon" or _fits(option, nearest):  # of the rest it may know other names
+            chosen[key] = _setting(name, option, nearest)
+    return list(chosen.values())
+
+
+def trial(rules: Rules) -> SetPosition:
+    """Give a position in which any engine has moves: an empty board and common tiles."""
+    counts = rules.distribution.counts
+    common = sorted(range(1, len(counts)), key=lambda tile: -counts[tile])[: rules.rack_size]
+    return SetPosition(_at_the_start(rules, tuple(sorted(common))))
+
+
+def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
+    """Write a game from its beginning to the player's turn, with his rack at the end.
+
+    Scores and the bag follow from the moves. Of the opponent's exchanges only the number of tiles
+    is known; the player's own moves say what they were played from.
+
+    Args:
+        view: the game at the player's turn.
+        racks: what he held in earlier turns, by their number, as far as it is known.
+    """
+    board = Board.empty(view.rules.layout)
+    alphabet = view.rules.distribution.alphabet
+    moves = []
+    for play in view.history:
+        moves.append(_move_text(play, board, view, racks.get(play.seq)))
+        if isinstance(play.move, Place):
+            board = board.with_move(play.move)
+    return SetPosition(_at_the_start(view.rules, ()), (*moves, f"rack.{alphabet.text(view.rack)}"))
+
+
+def same_lexicon(one: str, other: str) -> bool:
+    """Tell whether two names may mean the same words: the case, a folder, a suffix don't count."""
+    return PurePath(one).stem.casefold() == PurePath(other).stem.casefold()
+
+
+class Found:
+    """What a search has found so far."""
+
+    def __init__(self) -> None:
+        self.fault: Fault | None = None
+        """The last that it could not make sense of."""
+        self._generated: dict[str, InfoGen] = {}
+        self._simulated: dict[str, InfoSim] = {}
+
+    def take(self, said: InfoGen | InfoSim | Fault) -> None:
+        """Take in a line; of a move the newest counts."""
+        match said:
+            case Fault():
+                self.fault = said
+            case InfoGen(move):
+                self._generated[move] = said
+            case InfoSim(move):
+                self._simulated[move] = said
+
+    def answer(self, text: str, view: View) -> Answer:
+        """Put the end of the search in our terms; a move that can't be read stays a text."""
+        board, rules = view.position.board, view.rules
+        try:
+            read = parse_cgp_move(text, board, rules.distribution.alphabet, rules.rack_size)
+        except NotationError:
+            return Answer(text)
+        if read.phony or isinstance(read.move, int):
+            return Answer(text)
+        generated = self._generated.get(text)
+        return Answer(
+            read.move,
+            score=generated.score if generated else None,
+            candidates=self._candidates(view),
+            rack=read.rack,
+        )
+
+    def _candidates(self, view: View) -> tuple[Considered, ...]:
+        by_win = sorted(
+            self._simulated.values(),
+            key=lambda one: (_or_least(one.win), _or_least(one.equity)),
+            reverse=True,
+        )
+        by_equity = sorted(
+            self._generated.values(), key=lambda one: _or_least(one.equity), reverse=True
+        )
+        considered = []
+        for said in (by_win or by_equity)[:MAX_CANDIDATES]:
+            with suppress(ValueError):  # a move or a figure that is none: the others still count
+                considered.append(self._considered(said, view))
+        return tuple(considered)
+
+    def _considered(self, said: InfoSim | InfoGen, view: View) -> Considered:
+        board, rules = view.position.board, view.rules
+        move = parse_cgp_move(said.move, board, rules.distribution.alphabet).move
+        if isinstance(move, int):
+            raise ValueError(f"{said.move} says not which tiles")
+        generated = self._generated.get(said.move)
+        score = generated.score if generated else None
+        if isinstance(said, InfoGen):
+            return Considered(move, score, equity=said.equity)
+        return Considered(
+            move,
+            score,
+            win=_known(said.win, 100),
+            win_error=_known(said.win_error, 100),
+            equity=_known(said.equity),
+            equity_error=_known(said.equity_error),
+            samples=said.iterations,
+        )
+
+
+def _setting(name: str, option: Option, value: str) -> SetOption:
+    if option.type == "button":
+        return SetOption(option.name)
+    if not _fits(option, value):
+        if option.type == "combo":
+            takes = f"one of {', '.join(option.values)}"
+        else:
+            takes = f"a whole number from {option.least} to {option.most}"
+        code = "unknown_lexicon" if option.name.casefold() == "lexicon" else "unsupported_option"
+        raise Unsuitable(code, f"{name}: its option {option.name} is {takes}, and not {value!r}")
+    return SetOption(option.name, value)
+
+
+def _fits(option: Option, value: str) -> bool:
+    match option.type:
+        case "combo" if option.values:
+            return value.casefold() in map(str.casefold, option.values)
+        case "spin":
+            try:
+                number = int(value)
+            except ValueError:
+                return False
+            return number == _nearest(option, number)
+    return True
+
+
+def _of_the_game(context: Context, rules: Rules) -> dict[str, str]:
+    """Give what options that SIU reserves a meaning for should be, by name in lower case."""
+    return {
+        "lexicon": context.lexicon.name,
+        "letterdistribution": rules.distribution.name,
+        "challengerule": rules.challenge,
+        "threads": str(context.threads),
+    }
+
+
+def _nearest(option: Option, number: int) -> int:
+    number = number if option.most is None else min(number, option.most)
+    return number if option.least is None else max(number, option.least)
+
+
+def _at_the_start(rules: Rules, rack: Rack) -> str:
+    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
+
+
+def _move_text(play: Observed, board: Board, view: View, rack: Rack | None) -> str:
+    alphabet = view.rules.distribution.alphabet
+    if isinstance(play.move, ExchangedCount):
+        return format_cgp_move(play.move.count, board, alphabet)
+    text = format_cgp_move(play.move, board, alphabet)
+    if rack is None or play.seat != view.seat or isinstance(play.move, Pass):
+        return text
+    return f"{text}.{alphabet.text(rack)}"
+
+
+def _known(number: float, unit: float = 1) -> float | None:
+    return None if math.isnan(number) else number / unit
+
+
+def _or_least(number: float) -> float:
+    """Sort what is no number behind all that are."""
+    return -math.inf if math.isnan(number) else number

@@ -1,0 +1,274 @@
+"""From the text of a seat to somebody who sits there, for the games of one match.
+
+Built-in players are made afresh for each game inside a process that goes on; a player of the
+user's gets a process of its own for each game, so that nothing of the last game is left in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
+
+from bot.equipment import Equipment
+from bot.registry import SeatSpec
+from bot.seat.runtime import software
+from bot.seat.worker_handle import SeatProcess
+from bot.seat_text import parse_seat
+from harness.matches.match import MatchConfig
+from lexicons.store import Lexicon
+from protocol.channel import Channel, ChannelClosed
+from protocol.messages import Hello, Welcome
+from protocol.websocket import WebSocketChannel, dial
+
+from .engines import Context, engine_for
+from .engines.engine_seat import EngineSeat
+from .seats import ProcessSeat, RemoteSeat, Seat, Worker, WorkerFailed, welcomed
+from .worker_listener import Reception
+
+__all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
+
+START_S = 60.0
+"""How long a process may take to say hello; compiling comes after that."""
+
+
+@dataclass(eq=False)
+class _SeatWorker:
+    """A worker process and its channel; released, it waits for the next game in the pool."""
+
+    process: SeatProcess
+    channel: Channel
+    pool: list[Worker] | None = None
+
+    @property
+    def stderr_tail(self) -> str:
+        return self.process.stderr_tail
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.returncode
+
+    async def release(self) -> None:
+        if self.pool is not None and self.returncode is None:
+            self.pool.append(self)
+        else:
+            await self.kill()
+
+    async def kill(self) -> None:
+        await self.process.kill()
+        await self.channel.close()
+
+
+@dataclass(eq=False)
+class WorkerMaker:
+    """Starts worker processes for one seat.
+
+    Args:
+        spec: the seat.
+        name: what it is called in the game.
+        equipment: what the player has to play with.
+        seed: for the players' own chance; None: fresh.
+        reception: where they report by WebSocket; None: they talk over a pipe.
+        reuse: whether a process serves one game after another.
+        notice: told in a sentence what takes a process long.
+    """
+
+    spec: SeatSpec
+    name: str
+    equipment: Equipment
+    seed: int | None = None
+    reception: Reception | None = None
+    reuse: bool = False
+    notice: Callable[[str], None] | None = None
+    _idle: list[Worker] = field(default_factory=list)
+
+    async def make(self, number: int = 0) -> Worker:
+        """Start a process, or take one that waits; it has said hello and was welcomed.
+
+        Args:
+            number: of the game, so that each has chance of its own.
+
+        Raises:
+            ChannelClosed: it did not come up; the sentence has its last words.
+        """
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.returncode is None:
+                return worker
+        seed = None if self.seed is None else player_seed(self.seed, self.name, number)
+        if self.reception is None:
+            process = await SeatProcess.start(
+                self.spec, self.equipment, name=self.name, seed=seed, notice=self.notice
+            )
+            return await self._welcome(process, process.channel)
+        token, coming = self.reception.expect()
+        process = await SeatProcess.start(
+            self.spec,
+            self.equipment,
+            name=self.name,
+            seed=seed,
+            connect=self.reception.url,
+            token=token,
+            notice=self.notice,
+        )
+        return await self._welcome(process, coming)
+
+    async def _welcome(
+        self, process: SeatProcess, coming: Channel | asyncio.Future[WebSocketChannel]
+    ) -> Worker:
+        ended = asyncio.ensure_future(process.wait())
+        hello = asyncio.ensure_future(_hello(coming))
+        try:
+            async with asyncio.timeout(START_S):
+                await asyncio.wait((ended, hello), return_when=asyncio.FIRST_COMPLETED)
+            if not hello.done():
+                raise ChannelClosed("the process ended before it said hello")
+            channel = hello.result()
+            await channel.send(Welcome(name="tilewire", software=software()))
+        except (ChannelClosed, TimeoutError) as error:
+            await process.kill()
+            raise WorkerFailed(
+                f"{self.name} did not come up: {error or f'nothing in {START_S:.0f} s'}",
+                f"exit status: {process.returncode}\nstderr:\n{process.stderr_tail.strip()}",
+            ) from None
+        except BaseException:  # cancelled: the game is over before its player is there
+            await process.kill()
+            raise
+        finally:
+            for task in (ended, hello):
+                task.cancel()
+        return _SeatWorker(process, channel, self._idle if self.reuse else None)
+
+    async def close(self) -> None:
+        """End the processes that wait."""
+        while self._idle:
+            await self._idle.pop().kill()
+
+
+async def _hello(coming: Channel | asyncio.Future[WebSocketChannel]) -> Channel:
+    if isinstance(coming, asyncio.Future):
+        return await coming  # the reception has heard the hello
+    hello = (await coming.receive()).content
+    if not isinstance(hello, Hello):
+        raise ChannelClosed(f"it said {hello!r} instead of hello")
+    return coming
+
+
+class Seating:
+    """Seats for the games of one match; enter it before the first game.
+
+    Args:
+        config: the match.
+        lexicon: its words.
+        notice: told in a sentence what takes the seats' processes long.
+
+    Raises:
+        SeatError: a seat's text means nothing.
+    """
+
+    def __init__(
+        self,
+        config: MatchConfig,
+        lexicon: Lexicon,
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
+        self._config = config
+        self._lexicon = lexicon
+        self._specs = parse_seat(config.seats[0]), parse_seat(config.seats[1])
+        for spec, name in zip(self._specs, config.names, strict=True):
+            if spec.kind == "engine":  # its options are read now, not in the middle of the match
+                engine_for(spec, Context(name, config.lexicon, lexicon, config.threads))
+        self._reception = Reception() if config.transport == "websocket" else None
+        self._makers = [
+            WorkerMaker(
+                spec,
+                name,
+                config.equipment,
+                seed=config.seed,
+                reception=self._reception,
+                reuse=spec.built_in,
+                notice=notice,
+            )
+            for spec, name in zip(self._specs, config.names, strict=True)
+        ]
+
+    async def __aenter__(self) -> Seating:
+        if self._reception is not None:
+            await self._reception.open()
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        for maker in self._makers:
+            await maker.close()
+        if self._reception is not None:
+            await self._reception.close()
+
+    def open(self, side: int, number: int) -> Seat:
+        """Make the seat of a side for the game of a number."""
+        return seat_for(
+            self._specs[side],
+            self._config.names[side],
+            self._makers[side],
+            self._config.equipment,
+            self._lexicon,
+            number,
+        )
+
+
+def player_seed(seed: int, name: str, number: int) -> int:
+    """Derive a player's own seed from the match's, which the bag comes from and he is not told."""
+    text = f"tilewire player {name} game {number} of seed {seed}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+
+
+def seat_for(
+    spec: SeatSpec,
+    name: str,
+    maker: WorkerMaker | None,
+    equipment: Equipment,
+    lexicon: Lexicon,
+    number: int = 0,
+) -> Seat:
+    """Make a seat for one game.
+
+    Args:
+        spec: who sits there.
+        name: what he is called.
+        maker: of processes, for a player of ours.
+        equipment: what is played with.
+        lexicon: the words of it, loaded.
+        number: of the game, so that each has chance of its own.
+
+    Raises:
+        SeatError: an engine's options make no sense.
+    """
+    if spec.kind == "engine":
+        context = Context(name, equipment.lexicon, lexicon, equipment.threads)
+        return EngineSeat(name, partial(engine_for, spec, context), lexicon)
+    if spec.kind == "remote" or maker is None:
+        return RemoteSeat(name, partial(open_remote, spec))
+    return ProcessSeat(name, partial(maker.make, number))
+
+
+async def open_remote(spec: SeatSpec) -> Channel:
+    """Dial a bot elsewhere, as the arbiter of the games to come.
+
+    Raises:
+        ChannelClosed: it can't be reached, or does not welcome us.
+    """
+    channel = await dial(spec.target)
+    try:
+        await channel.send(Hello(role="arbiter", name="tilewire", software=software()))
+        await welcomed(channel)
+    except BaseException:  # also when nobody waits for it any more
+        await channel.close()
+        raise
+    return channel

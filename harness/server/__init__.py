@@ -1,0 +1,1 @@
+"""The server: listening, lobby, tokens, and the bridge for pages."""

@@ -1,0 +1,159 @@
+"""Which pages the user has let in: one-time codes, and the tokens that pages get for them.
+
+A code is shown at the bridge's terminal because a page asked for it, and is good on that page's
+connection alone, once, for two minutes and three tries. A token has 256 bits and is kept as a hash,
+with the origin of the page that it was given to; it is good for that origin until it is revoked.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hmac
+import os
+import secrets
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from harness.server.tokens import hash_token, new_token
+from lexicons.cache import replacing
+
+__all__ = ["CODE_S", "Code", "Codes", "Paired", "TokenFile"]
+
+CODE_S = 120
+"""How long a code is good, in seconds."""
+
+MAX_TRIES = 3
+MAX_CODES = 6  # shown within CODE_S, so that no page fills the terminal, or guesses for long
+_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # nothing that looks like another: 39 bits in 8
+_LENGTH = 8
+
+
+@dataclass
+class Code:
+    """A code that is on the terminal."""
+
+    text: str
+    until: float
+    """In seconds, on a monotonic clock."""
+    tries: int = MAX_TRIES
+
+    def accepts(self, guess: str, now: float) -> bool:
+        """Tell whether a guess is right; it then never is again. Case and hyphens don't count."""
+        if self.tries < 1 or now >= self.until:
+            return False
+        right = hmac.compare_digest(_bare(self.text), _bare(guess))
+        self.tries = 0 if right else self.tries - 1
+        return right
+
+
+class Codes:
+    """Makes codes, but not too many."""
+
+    def __init__(self) -> None:
+        self._out: deque[float] = deque()
+
+    def make(self, now: float) -> Code | None:
+        """Make a code at the time ``now`` (seconds); none if too many are out."""
+        while self._out and self._out[0] <= now:
+            self._out.popleft()
+        if len(self._out) >= MAX_CODES:
+            return None
+        letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+        self._out.append(now + CODE_S)
+        return Code(f"{letters[:4]}-{letters[4:]}", now + CODE_S)
+
+
+def _bare(text: str) -> bytes:
+    return text.replace("-", "").upper().encode(errors="surrogatepass")
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A page that was let in."""
+
+    id: str
+    """By which a user revokes it."""
+    origin: str
+    made: str
+    """When, in ISO 8601."""
+    hash: str
+    """Of its token."""
+
+
+class TokenFile:
+    """The pages that were let in, one a line: id, origin, time, hash of the token.
+
+    It is read anew each time, so that what another process revokes is revoked at once; a file
+    that is gone has nobody in it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, Paired]:
+        """Read it, by id.
+
+        Raises:
+            ValueError: a line is none, or others could have written it.
+            OSError: it can't be read.
+        """
+        try:
+            with self.path.open(encoding="utf-8") as file:
+                status = os.fstat(file.fileno())
+                if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
+                    raise ValueError(
+                        f"{self.path} may be changed by others; make it yours and run chmod 600"
+                    )
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            return {}
+        paired = {}
+        for number, line in enumerate(lines, start=1):
+            fields = line.split()
+            if len(fields) != 4:
+                raise ValueError(f"{self.path}, line {number}: not 'id origin time hash'")
+            paired[fields[0]] = Paired(*fields)
+        return paired
+
+    def find(self, token: str, origin: str) -> Paired | None:
+        """Find the page of this origin whose token this is; raises as ``read`` does."""
+        given = hash_token(token)
+        for page in self.read().values():
+            if page.origin == origin and hmac.compare_digest(page.hash, given):
+                return page
+        return None
+
+    def add(self, origin: str, now: datetime) -> tuple[str, Paired]:
+        """Let a page in; give its token, which is kept nowhere. Raises as ``read`` does."""
+        token = new_token()
+        with self._changed() as paired:
+            page = Paired(
+                secrets.token_hex(4), origin, now.isoformat(timespec="seconds"), hash_token(token)
+            )
+            paired[page.id] = page
+        return token, page
+
+    def revoke(self, *ids: str) -> list[Paired]:
+        """Forget pages; give those that were known. Raises as ``read`` does."""
+        with self._changed() as paired:
+            return [paired.pop(id) for id in ids if id in paired]
+
+    @contextmanager
+    def _changed(self) -> Iterator[dict[str, Paired]]:
+        """Give what it has, to be changed by one process at a time, and write that."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            paired = self.read()
+            yield paired
+            with replacing(self.path) as fresh:
+                out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(out, "w", encoding="utf-8") as file:
+                    file.writelines(f"{' '.join(astuple(page))}\n" for page in paired.values())
+        finally:
+            os.close(folder)

@@ -1,0 +1,135 @@
+"""The bridge's listener: loopback only, and only for the pages of the allowed origins."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.http11 import Request, Response
+
+from harness.figures import plain
+from protocol.websocket import Budgeted, BytesBudget
+
+from .config import BridgeConfig
+from .page import House, Page
+from .pairing import TokenFile
+
+__all__ = ["Bridge"]
+
+LOOPBACK = "127.0.0.1"
+MAX_LINE = 1 << 16  # bytes; as of an engine
+MAX_PAGES = 64
+REVOKED_S = 0.5
+"""How often is looked whether the tokens of connected pages were revoked."""
+
+_OUR_NAMES = re.compile(r"(localhost|127\.0\.0\.1)(:\d+)?", re.IGNORECASE)
+
+
+class _PageEnd(Budgeted, ServerConnection):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.budget = BytesBudget(burst=1 << 18)
+
+
+class Bridge:
+    """A bridge, from ``start`` to ``stop``.
+
+    Args:
+        config: what it may do.
+        notice: shows a sentence at the terminal; codes among them, so it goes into no log.
+    """
+
+    def __init__(self, config: BridgeConfig, notice: Callable[[str], None]) -> None:
+        self.port = config.port
+        self._config = config
+        self._notice = notice
+        self._tokens = TokenFile(config.tokens)
+        self._house = House(config.engines, self._tokens, config.max_engines, notice)
+        self._pages: set[Page] = set()
+        self._turned_away: set[str] = set()
+        self._server: Server | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Listen.
+
+        Raises:
+            OSError: the port can't be had, or the file of tokens can't be read.
+            ValueError: the file of tokens is none, or others may write it.
+        """
+        self._tokens.read()
+        self._server = await serve(
+            self._serve,
+            LOOPBACK,
+            self._config.port,
+            process_request=self._check,
+            compression=None,
+            open_timeout=10,
+            close_timeout=2,
+            ping_interval=10,
+            ping_timeout=20,
+            max_size=MAX_LINE,
+            create_connection=_PageEnd,
+        )
+        self.port = next(iter(self._server.sockets)).getsockname()[1]
+        self._watch = asyncio.create_task(self._dismiss_revoked())
+
+    async def stop(self) -> None:
+        """Close the connections and end the engines."""
+        assert self._server is not None, "the bridge was not started"
+        assert self._watch is not None
+        self._watch.cancel()
+        self._server.close(code=1001, reason="the bridge is closing")
+        await self._server.wait_closed()
+
+    def _check(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Refuse, before there is a WebSocket, who has no business here.
+
+        Any page may try to reach loopback, and the header ``Origin`` says which one does. One that
+        has its own name lead to loopback (DNS rebinding) gives itself away by the header ``Host``.
+        """
+        names = request.headers.get_all("Host")
+        if len(names) != 1 or not _OUR_NAMES.fullmatch(names[0]):
+            whom = names[0] if names else "no host"
+            self._tell_once(f"a request to {whom} was refused; the bridge is {LOOPBACK}")
+            return connection.respond(403, "this is a bridge of localhost\n")
+        origins = request.headers.get_all("Origin")
+        if len(origins) != 1 or origins[0] not in self._config.origins:
+            whose = origins[0] if origins else "no origin"
+            self._tell_once(f"a page of {whose} was refused; it is not among the origins")
+            return connection.respond(403, "this origin is not among those of the bridge\n")
+        if len(self._pages) >= MAX_PAGES:
+            return connection.respond(503, "too many pages are connected\n")
+        return None
+
+    def _tell_once(self, sentence: str) -> None:
+        """Tell the user; whoever asks again and again does not fill his terminal."""
+        safe = plain(sentence)[:200]
+        if safe not in self._turned_away and len(self._turned_away) < 20:
+            self._turned_away.add(safe)
+            self._notice(safe)
+
+    async def _serve(self, connection: ServerConnection) -> None:
+        assert connection.request is not None
+        page = Page(connection, connection.request.headers["Origin"], self._house)
+        self._pages.add(page)
+        try:
+            await page.serve()
+        finally:
+            self._pages.discard(page)
+
+    async def _dismiss_revoked(self) -> None:
+        """Dismiss pages whose token is no longer known, whatever they are doing."""
+        while True:
+            await asyncio.sleep(REVOKED_S)
+            try:
+                known = self._tokens.read()
+            except (ValueError, OSError) as error:
+                self._tell_once(str(error))
+                known = {}
+            gone = [page for page in self._pages if page.paired and page.paired.id not in known]
+            line = "bridge error revoked the token of this page was revoked"
+            await asyncio.gather(*(page.dismiss("revoked", line) for page in gone))

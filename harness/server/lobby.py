@@ -1,0 +1,342 @@
+"""Who is here, who seeks whom, and which games are on.
+
+A player is known by his name; his connections come and go and the newest counts. Games that he
+sits in stay when he is away, and are there for him when he is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from asyncio import FIRST_COMPLETED
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from bot.seat.offers import rules_in_play
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, JournalError, KeptGame
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.new_game import Draws, new_game
+from harness.arbiter.records import Opened
+from harness.arbiter.scorebook import Scorebook
+from harness.seats.link import Link
+from harness.seats.seats import GuestSeat, Seat
+from lexicons.store import Lexicon
+from protocol.errors import PeerError
+from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking
+from protocol.parts import ListedGame, TimeControl
+
+__all__ = ["Lobby", "Player"]
+
+log = structlog.get_logger(__name__)
+
+KEPT_GAMES = 64
+"""Games that can still be watched when they are over."""
+
+
+@dataclass(eq=False)
+class Player:
+    """Somebody who has been here since the server started, or whose games are still on."""
+
+    name: str
+    link: Link | None = None
+    peer: str | None = None
+    """Where his last connection came from."""
+    seats: dict[str, GuestSeat] = field(default_factory=dict)
+    """His seats in games that are on, by game."""
+    wish: Seek | None = None
+    """What he seeks just now."""
+    rest: Seek | None = None
+    """What he will seek when the game that he is in is over."""
+
+    def tell(self, message: Message) -> None:
+        """Send him a message, if he is here."""
+        if self.link is not None:
+            self.link.send(message)
+
+
+class Lobby:
+    """The players, their wishes and the games of one server.
+
+    Args:
+        lexicon: what is played with.
+        time: the clock of every game.
+        journal: where games are kept.
+        lag: how late the server's loop runs.
+        bots: makes a seat for a built-in bot, by name.
+        max_games: games at once; more wait.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        time: TimeControl,
+        journal: Journal,
+        lag: LagMeter,
+        bots: Mapping[str, Callable[[], Seat]],
+        max_games: int,
+    ) -> None:
+        self.games: dict[str, GameHost] = {}
+        """The games that are on."""
+        self.lent = 0
+        """Built-in bots that play elsewhere; each takes the place of a game."""
+        self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
+        self.closing = False
+        self._lexicon = lexicon
+        self._time = time
+        self._journal = journal
+        self._lag = lag
+        self._bots = bots
+        self._max_games = max_games
+        self._players: dict[str, Player] = {}
+        self._seekers: list[Player] = []
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    # --- players --------------------------------------------------------------------------------
+
+    def player(self, name: str) -> Player:
+        """Find a player, or make his acquaintance."""
+        return self._players.setdefault(name, Player(name))
+
+    def arrive(self, player: Player, link: Link) -> Link | None:
+        """A player has logged in; give back the older connection that this one replaces."""
+        older, player.link, player.peer = player.link, link, link.channel.peer
+        if older is not None:
+            self._stop_seeking(player)  # the newer connection seeks for itself
+        return older
+
+    def _stop_seeking(self, player: Player) -> None:
+        player.wish = player.rest = None
+        if player in self._seekers:
+            self._seekers.remove(player)
+
+    def depart(self, player: Player, link: Link, why: str) -> None:
+        """A connection of a player ended."""
+        for seat in player.seats.values():
+            seat.leave(link, why)
+        if player.link is not link:
+            return
+        player.link = None
+        self._stop_seeking(player)
+        self._forget(player)
+
+    def _forget(self, player: Player) -> None:
+        """Let go of a player who is away and has no game."""
+        if player.link is None and not player.seats:
+            self._players.pop(player.name, None)
+
+    def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
+        """A player says something about a game of his.
+
+        Raises:
+            PeerError: it is no game of his.
+        """
+        seat = player.seats.get(message.game)
+        if seat is None:
+            past = self.find(message.game)
+            if past is not None and player.name in past.guests:
+                link.send(past.verdict())  # the game ended while he was away
+                return
+            raise PeerError(
+                "unknown_game",
+                f"{player.name} has no seat in a game {message.game!r} that is on",
+                retry="no",
+                game=message.game,
+            )
+        if isinstance(message, Resume):
+            seat.sit(link, seen=message.seen)
+        elif seat.is_on(link):
+            seat.take(message, at_ms)
+        else:
+            raise PeerError(
+                "out_of_turn",
+                "this connection has not taken up the game; send 'resume' first",
+                game=message.game,
+            )
+
+    def take_back(self) -> None:
+        """A bot that was lent is back, which leaves room for a game."""
+        self.lent -= 1
+        self._pair()
+
+    def used_from(self, name: str) -> str | None:
+        """Say from where a name is in use: the peer whose connection was its last."""
+        player = self._players.get(name)
+        return player.peer if player is not None and (player.link or player.seats) else None
+
+    # --- seeking --------------------------------------------------------------------------------
+
+    def seek(self, player: Player, wish: Seek) -> None:
+        """Note what a player seeks, and see whether it can be had.
+
+        Raises:
+            PeerError: the server is closing, or there is no such opponent.
+        """
+        if self.closing:
+            raise PeerError("closing", "the server is closing; no new games", retry="later")
+        if wish.opponent == player.name:
+            raise PeerError("bad_opponent", "nobody plays against himself")
+        if any(not self.games[game].book.ended for game in player.seats):
+            raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
+        player.wish, player.rest = wish, None
+        if player not in self._seekers:
+            self._seekers.append(player)
+        player.tell(Seeking(opponent=wish.opponent, games=wish.games))
+        self._pair()
+
+    def _pair(self) -> None:
+        """Seat whoever can be seated, first come first served."""
+        for player in list(self._seekers):
+            if self.closing or len(self.games) + self.lent >= self._max_games:
+                return
+            if player not in self._seekers or player.wish is None:
+                continue
+            bot = self._bots.get(player.wish.opponent or "")
+            if bot is not None:
+                self._seat(player, None, player.wish.opponent or "")
+                continue
+            other = next((o for o in self._seekers if _suit(player, o)), None)
+            if other is not None:
+                self._seat(player, other, other.name)
+
+    def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
+        for seeker in (player, other):
+            if seeker is not None and seeker.wish is not None:
+                self._seekers.remove(seeker)
+                left = seeker.wish.games - 1
+                seeker.rest = Seek(opponent=seeker.wish.opponent, games=left) if left else None
+                seeker.wish = None
+        sides: list[dict[str, Any]] = [
+            {"kind": "guest", "name": player.name},
+            {"kind": "bot" if other is None else "guest", "name": opponent},
+        ]
+        if secrets.randbelow(2):
+            sides.reverse()
+        opened = new_game(
+            (sides[0]["name"], sides[1]["name"]), self._lexicon, self._time, Draws.fresh()
+        )
+        book = Scorebook(opened, rules_in_play(opened.rules), self._lexicon)
+        self._run(book, {"sides": sides}, fresh=True)
+
+    # --- games ----------------------------------------------------------------------------------
+
+    def restore(self, kept: KeptGame) -> None:
+        """Take up a game where the journal has it; its players will be back."""
+        opened = kept.records[0]
+        assert isinstance(opened, Opened), "a game's first record is its setup"
+        lacking = [
+            side["name"]
+            for side in kept.label["sides"]
+            if side["kind"] == "bot" and side["name"] not in self._bots
+        ]
+        if lacking or opened.lexicon_checksum != self._lexicon.checksum:
+            # It stays in the journal, for a server that has what it needs.
+            log.error("game not restored", game=kept.game, lexicon=opened.lexicon, bots=lacking)
+            return
+        rules = rules_in_play(opened.rules)
+        book = Scorebook.restored(kept.records, kept.note, rules, self._lexicon)
+        log.info("game restored", game=kept.game, turns=len(book.turns))
+        self._run(book, kept.label, fresh=False)
+
+    def _run(self, book: Scorebook, label: dict[str, Any], *, fresh: bool) -> None:
+        game = book.opened.game
+        guests: list[Player] = []
+        seats: list[Seat] = []
+        for side in label["sides"]:
+            if side["kind"] == "bot":
+                seats.append(self._bots[side["name"]]())
+                continue
+            guest = self.player(side["name"])
+            seat = guest.seats[game] = GuestSeat(guest.name)
+            if fresh and guest.link is not None:
+                seat.sit(guest.link)
+            guests.append(guest)
+            seats.append(seat)
+        names = frozenset(guest.name for guest in guests)
+        host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag, names)
+        self.games[game] = host
+        task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
+        self._tasks[game] = task
+        task.add_done_callback(lambda _task: self._tasks.pop(game))
+
+    async def _play(
+        self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
+    ) -> None:
+        try:
+            if fresh:
+                await self._journal.create(host.book.opened, label)
+            await host.run()
+        except JournalError as error:
+            log.error("game not begun", game=host.game, reason=str(error))
+            for guest in guests:
+                guest.rest = None
+                guest.tell(
+                    Error(code="host_error", message="the game can't be kept", retry="later")
+                )
+        finally:
+            self._past.append(self.games.pop(host.game))
+            for guest in guests:
+                guest.seats.pop(host.game, None)
+        for guest in guests:
+            self._seek_on(guest)
+            self._forget(guest)
+        self._pair()
+
+    def _seek_on(self, guest: Player) -> None:
+        """Let a player who asked for several games seek the next."""
+        if guest.rest is None or guest.link is None or guest.wish is not None or self.closing:
+            return
+        if guest.seats:  # he sought anew, while this game was put away, and plays already
+            return
+        guest.wish, guest.rest = guest.rest, None
+        self._seekers.append(guest)
+
+    def find(self, game: str) -> GameHost | None:
+        """Find a game that is on, or was on not long ago."""
+        past = (host for host in self._past if host.game == game and host.book.ended)
+        return self.games.get(game) or next(past, None)
+
+    def listed(self) -> GameList:
+        """List the games that are on."""
+        games = tuple(
+            ListedGame(
+                game=host.game,
+                players=host.book.opened.players,
+                scores=host.book.scores,
+                turns=len(host.book.turns),
+            )
+            for host in self.games.values()
+        )
+        return GameList(games=games[:500])
+
+    async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
+        """Begin no game; wait for those that are on, and say how many are left unfinished.
+
+        Args:
+            patience_s: the longest that they are waited for.
+            at_once: when it is set, they are waited for no longer.
+        """
+        self.closing = True
+        if self._tasks:
+            over = asyncio.ensure_future(asyncio.wait(self._tasks.values()))
+            hurry = asyncio.ensure_future(at_once.wait())
+            await asyncio.wait((over, hurry), timeout=patience_s, return_when=FIRST_COMPLETED)
+            over.cancel()
+            hurry.cancel()
+        left = [game for game, host in self.games.items() if host.book.ended is None]
+        for game in left:
+            self._tasks[game].cancel()
+        # Those that are over may still be putting their seats away.
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        return len(left)
+
+
+def _suit(one: Player, other: Player) -> bool:
+    """Tell whether two seekers want each other."""
+    if one is other or one.wish is None or other.wish is None:
+        return False
+    return one.wish.opponent in (None, other.name) and other.wish.opponent in (None, one.name)

@@ -1,0 +1,310 @@
+"""``tilewire serve``: one server that plays three parts, by the role that the other side declares.
+
+An *arbiter* runs a game of its own and asks our bot for its moves: it gets a bot in a process of
+its own, and the two are put through to each other. A *player* is seated by our arbiter. A
+*spectator* watches. Whatever a peer sends, the worst that comes of it is the end of its own
+connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast, get_args
+
+import structlog
+from websockets.asyncio.server import Server
+from websockets.http11 import Request
+
+from bot.seat.runtime import software
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
+from harness.seats.link import Link
+from harness.seats.seats import Seat, Worker
+from lexicons.store import Lexicon
+from protocol.channel import Channel, ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import (
+    PROTOCOL_VERSION,
+    Error,
+    GameMessage,
+    Games,
+    Goodbye,
+    Hello,
+    Message,
+    Ping,
+    Pong,
+    Seek,
+    Watch,
+    Welcome,
+)
+from protocol.parts import TimeControl
+from protocol.websocket import HttpAnswer, WebSocketChannel, listen
+
+from .lobby import Lobby, Player
+from .relay import relay
+from .tokens import Gatekeeper
+
+__all__ = ["MatchServer", "ServerConfig"]
+
+log = structlog.get_logger(__name__)
+
+
+HELLO_S = 10.0
+"""How long a connection may take to say hello."""
+
+OpenBot: TypeAlias = Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """What a server is started with; see ``tilewire serve --help``."""
+
+    host: str = "127.0.0.1"
+    port: int = 8484
+    time: TimeControl = field(default_factory=TimeControl)
+    max_games: int = 2
+    """Games at once; more wait until one is over."""
+    max_connections: int = 1_000
+    drain_s: float = 30.0
+    """How long games may go on after SIGTERM; what is left is resumed at the next start."""
+    tls: ssl.SSLContext | None = None
+
+
+class MatchServer:
+    """A server, from ``start`` to ``stop``.
+
+    Args:
+        config: where to listen and what to play.
+        lexicon: the words.
+        journal: where games are kept; those that it has unfinished go on.
+        gatekeeper: who may use which name.
+        bots: makes a seat for a built-in bot, by name.
+        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; with the
+            process behind it, if it is one of ours.
+    """
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        lexicon: Lexicon,
+        journal: Journal,
+        gatekeeper: Gatekeeper,
+        bots: Mapping[str, Callable[[], Seat]],
+        open_bot: OpenBot,
+    ) -> None:
+        self.port = config.port
+        self._config = config
+        self._journal = journal
+        self._gatekeeper = gatekeeper
+        self._bots = bots
+        self._open_bot = open_bot
+        self._lag = LagMeter()
+        self._lobby = Lobby(lexicon, config.time, journal, self._lag, bots, config.max_games)
+        self._connections = 0
+        self._server: Server | None = None
+
+    async def start(self) -> None:
+        """Take up the games that were on, and listen.
+
+        Raises:
+            OSError: the address can't be had.
+        """
+        await self._lag.__aenter__()
+        for kept in self._journal.unfinished():
+            self._lobby.restore(kept)
+        config = self._config
+        self._server = await listen(
+            config.host, config.port, self._on_channel, on_http=self._on_http, tls=config.tls
+        )
+        self.port = next(iter(self._server.sockets)).getsockname()[1]
+        log.info("listening", host=config.host, port=self.port, bots=sorted(self._bots))
+
+    async def stop(self, at_once: asyncio.Event | None = None) -> int:
+        """Take nobody new, let games end, close; say how many games are left to be resumed.
+
+        Args:
+            at_once: when it is set, games are waited for no longer.
+        """
+        assert self._server is not None, "the server was not started"
+        left = await self._lobby.drain(self._config.drain_s, at_once or asyncio.Event())
+        self._server.close(code=1001, reason="the server is closing")
+        await self._server.wait_closed()
+        await self._lag.__aexit__(None, None, None)
+        return left
+
+    def _on_http(self, request: Request) -> HttpAnswer | None:
+        if request.path == "/healthz":
+            status = "closing" if self._lobby.closing else "ok"
+            health = {"status": status, "games": len(self._lobby.games)}
+            return HttpAnswer(200, json.dumps(health) + "\n", "application/json")
+        if self._connections >= self._config.max_connections:
+            return HttpAnswer(503, "too many connections, try again later\n")
+        return None
+
+    # --- a connection ---------------------------------------------------------------------------
+
+    async def _on_channel(self, channel: WebSocketChannel, request: Request) -> None:
+        self._connections += 1
+        try:
+            await self._converse(channel, request)
+        except PeerError as error:
+            log.info("turned away", peer=channel.peer, code=error.code)
+            with contextlib.suppress(ChannelClosed):
+                await channel.send(error.reply)
+            await channel.close(error.close or 1008, error.code)
+        except ChannelClosed as closed:
+            log.debug("closed", peer=channel.peer, reason=str(closed))
+        finally:
+            self._connections -= 1
+
+    async def _converse(self, channel: WebSocketChannel, request: Request) -> None:
+        hello = await _hello(channel)
+        log.info("hello", peer=channel.peer, role=hello.role, name=hello.name)
+        token = _bearer(request) or hello.token
+        match hello.role:
+            case "arbiter":
+                self._gatekeeper.check(hello.name, token)
+                await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
+            case "player":
+                await self._gatekeeper.admit(
+                    hello.name,
+                    token,
+                    used_from=self._lobby.used_from(hello.name),
+                    peer=channel.peer,
+                )
+                await self._serve_player(channel, hello.name)
+            case "spectator":
+                await self._serve_spectator(channel)
+
+    async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
+        if name not in self._bots:
+            known = ", ".join(sorted(self._bots))
+            raise PeerError(
+                "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
+            )
+        lobby = self._lobby
+        if lobby.closing or lobby.lent + len(lobby.games) >= self._config.max_games:
+            raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
+        lobby.lent += 1
+        try:
+            try:
+                bot, worker = await self._open_bot(name)
+            except (ChannelClosed, OSError) as error:
+                log.error("bot did not come up", bot=name, reason=str(error))
+                raise PeerError(
+                    "busy", f"{name} did not come up", retry="later", close=1013
+                ) from None
+            try:
+                await channel.send(Welcome(name=name, software=software()))
+                log.info("bot lent", peer=channel.peer, bot=name)
+                reason = await relay(channel, bot)
+                log.info("bot back", peer=channel.peer, bot=name, reason=reason)
+            finally:
+                await (bot.close() if worker is None else worker.kill())
+        finally:
+            lobby.take_back()
+
+    async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
+        player = self._lobby.player(name)
+        link = Link(channel, lambda message, at_ms: self._hear_player(player, link, message, at_ms))
+        older = self._lobby.arrive(player, link)
+        if older is not None:
+            older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
+        link.send(
+            Welcome(
+                name="tilewire",
+                software=software(),
+                bots=tuple(sorted(self._bots)),
+                games=tuple(player.seats),
+            )
+        )
+        why = "the host failed"
+        try:
+            why = await link.run()
+        finally:
+            self._lobby.depart(player, link, why)
+
+    def _hear_player(self, player: Player, link: Link, message: Message, at_ms: int) -> None:
+        match message:
+            case Ping(id=number):
+                link.send(Pong(id=number))
+            case Pong() | Error() | Goodbye():
+                pass
+            case Seek():
+                self._lobby.seek(player, message)
+            case _ if isinstance(message, get_args(GameMessage)):
+                self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
+            case _:
+                raise _not_for("player", message)
+
+    async def _serve_spectator(self, channel: WebSocketChannel) -> None:
+        watched: set[GameHost] = set()
+        link = Link(channel, lambda message, _at_ms: self._hear_spectator(link, watched, message))
+        link.send(Welcome(name="tilewire", software=software()))
+        try:
+            await link.run()
+        finally:
+            for host in watched:
+                host.unwatch(link.send)
+
+    def _hear_spectator(self, link: Link, watched: set[GameHost], message: Message) -> None:
+        match message:
+            case Ping(id=number):
+                link.send(Pong(id=number))
+            case Pong() | Error() | Goodbye():
+                pass
+            case Games():
+                link.send(self._lobby.listed())
+            case Watch(game=game):
+                host = self._lobby.find(game)
+                if host is None:
+                    raise PeerError(
+                        "unknown_game", f"no game {game!r} is on", retry="no", game=game
+                    )
+                watched.difference_update([one for one in watched if one.book.ended])
+                watched.add(host)
+                host.watch(link.send)
+            case _:
+                raise _not_for("spectator", message)
+
+
+def _not_for(role: str, message: Message) -> PeerError:
+    kind = type(message).__struct_config__.tag
+    return PeerError("wrong_role", f"{kind!r} is not for a {role} to send", retry="no")
+
+
+async def _hello(channel: Channel) -> Hello:
+    """Wait for a peer to say who it is.
+
+    Raises:
+        PeerError: it says nothing, or something else, or speaks another version.
+    """
+    try:
+        async with asyncio.timeout(HELLO_S):
+            content = (await channel.receive()).content
+    except TimeoutError:
+        raise PeerError("no_hello", f"no hello within {HELLO_S:.0f} s", close=1008) from None
+    if isinstance(content, PeerError):
+        raise content
+    if not isinstance(content, Hello):
+        raise PeerError("no_hello", "a conversation begins with 'hello'", close=1008)
+    if content.protocol != PROTOCOL_VERSION:
+        raise PeerError(
+            "bad_version",
+            f"version {content.protocol} is not spoken here, version {PROTOCOL_VERSION} is",
+            retry="no",
+            close=1008,
+        )
+    return content
+
+
+def _bearer(request: Request) -> str | None:
+    header = request.headers.get("Authorization", "")
+    scheme, _, token = header.partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None

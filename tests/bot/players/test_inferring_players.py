@@ -1,0 +1,293 @@
+"""``infer``: what it makes of the opponent's plays, in whole games, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from rollout_positions import RULES, scowl
+
+from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
+from bot.players.inferring import InferringPlayer
+from bot.players.static import StaticPlayer
+from bot.registry import SeatError, create_player
+from bot.search.belief import Effort, Opponent, _Seen
+from bot.seat_text import parse_seat
+from engine.inference.inference import Play
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
+from engine.rules.game import Game
+from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.position import Rack
+from engine.rules.rules import rack_tiles
+from harness.arbiter.new_game import Draws
+from harness.lab.in_process import play_game
+
+MANY = Effort(racks=30_000)
+FEW = Effort(racks=300)
+
+
+class Watcher(StaticPlayer):
+    """Plays as ``static``, and follows what the opponent may hold."""
+
+    def __init__(self, make: Callable[[View], Opponent], effort: Effort) -> None:
+        super().__init__()
+        self._make, self._effort = make, effort
+        self.beliefs: list[tuple[int, Opponent, dict[Rack, float]]] = []
+
+    def new_game(self, view: View) -> None:
+        self.opponent = self._make(view)
+
+    def observe(self, view: View, play: Observed) -> None:
+        self.opponent.observe(view, play)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        self.opponent.think(self._effort)
+        kept, told = self.opponent.tracker.kept, self.opponent.told
+        chances = dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
+        if view.bag and told is not None and not told.unseen:  # all were looked at
+            self.beliefs.append((len(view.history), self.opponent, chances))
+        return super().choose(view, budget)
+
+
+def played(one: Player, other: Player, pair: int) -> Game:
+    return play_game((one, other), scowl(), RULES, Draws.seeded(5, pair).secret)
+
+
+def kept_by(game: Game, turn: int) -> Rack:
+    """Give what was kept in a turn."""
+    rack, move = list(game.turns[turn].rack), game.turns[turn].move
+    used: Rack = ()
+    if isinstance(move, Place):
+        used = rack_tiles(move.placed)
+    elif isinstance(move, Exchange):
+        used = move.tiles
+    for tile in used:
+        rack.remove(tile)
+    return tuple(rack)
+
+
+@cache
+def watched(learns: bool) -> tuple[Watcher, Game]:
+    style = stranger() if learns else Style.of(DETERMINISTIC)
+    watcher = Watcher(lambda view: Opponent(view, style, learns=learns), MANY)
+    return watcher, played(watcher, StaticPlayer(), 3)
+
+
+def test_what_a_static_player_kept_is_never_ruled_out() -> None:
+    watcher, game = watched(False)
+    seen = 0
+    for turns, _, chances in watcher.beliefs:
+        if isinstance(game.turns[turns - 1].move, Place):
+            seen += 1
+            assert chances[kept_by(game, turns - 1)] > 0
+            assert sum(chances.values()) == pytest.approx(1)
+    assert seen > 5
+
+
+def test_it_knows_more_than_chance_does() -> None:
+    watcher, game = watched(False)
+    told = [
+        chances[kept_by(game, turns - 1)]
+        for turns, _, chances in watcher.beliefs
+        if isinstance(game.turns[turns - 1].move, Place)
+    ]
+    assert np.mean(np.log(told)) > -6, "by chance it would be about -8"
+
+
+def test_a_static_player_is_not_taken_for_another() -> None:
+    watcher, _ = watched(True)
+    odds = watcher.opponent.tracker.style.named()
+    assert odds["static"] + odds["simulating"] > 0.6
+    assert odds["wild"] + odds["loose"] < 0.02, "they were 0.22 to begin with"
+    assert sum(odds.values()) == pytest.approx(1)
+
+
+def test_the_players_own_exchange_is_no_news_of_the_opponents_rack() -> None:
+    class Exchanging(Watcher):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            choice = super().choose(view, budget)
+            return Choice(Exchange(view.rack[:5])) if len(view.history) == 2 else choice
+
+    watcher = Exchanging(lambda view: Opponent(view, Style.of(SIMULATING), learns=False), FEW)
+    game = played(watcher, StaticPlayer(), 4)
+    assert any(isinstance(turn.move, Exchange) for turn in game.turns)
+    for _, opponent, chances in watcher.beliefs:
+        assert sum(chances.values()) == pytest.approx(1)
+        assert opponent.told is None or not opponent.told.note.startswith("it contradicts")
+
+
+def test_every_choice_says_what_is_believed() -> None:
+    class Keeping(InferringPlayer):
+        def __init__(self) -> None:
+            super().__init__(iterations="2", candidates="2", racks="200")
+            self.choices: list[Choice] = []
+
+        def choose(self, view: View, budget: Budget) -> Choice:
+            self.choices.append(super().choose(view, budget))
+            return self.choices[-1]
+
+    player = Keeping()
+    game = played(StaticPlayer(), player, 6)
+    assert len(player.choices) == len(game.turns) // 2
+    for choice in player.choices:
+        assert choice.belief is not None
+        assert sum(choice.belief.style.values()) == pytest.approx(1)
+    last = player.choices[-1].belief
+    assert last is not None
+    assert last.note == "the bag is empty"
+    for choice in player.choices[:5]:
+        assert choice.belief is not None
+        assert choice.belief.considered >= 1
+        assert choice.belief.bingo is not None
+        assert len(choice.belief.tiles) == len(RULES.distribution.counts)
+
+
+def test_the_same_seed_plays_the_same_game() -> None:
+    games = [
+        played(InferringPlayer(iterations="2", candidates="3", racks="100"), StaticPlayer(), 7)
+        for _ in range(2)
+    ]
+    assert games[0].turns == games[1].turns
+
+
+def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on() -> None:
+    views: list[tuple[View, Observed]] = []
+
+    class Noting(StaticPlayer):
+        def observe(self, view: View, play: Observed) -> None:
+            views.append((view, play))
+
+    played(Noting(), StaticPlayer(), 8)
+    start = views[3][0]
+    unknown = replace(start, position=replace(start.position, racks=((), ())))
+    opponent = Opponent(unknown, stranger())
+    for view, play in views[4:]:
+        opponent.observe(view, play)
+        opponent.think(FEW)
+    assert opponent.told is not None
+    assert opponent.tracker.kept.weights.sum() == pytest.approx(1)
+
+
+def test_turns_are_read_as_the_opponent_made_them() -> None:
+    views: list[View] = []
+
+    class Noting(StaticPlayer):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            views.append(view)
+            return super().choose(view, budget)
+
+    played(Noting(), StaticPlayer(), 9)
+    view = views[0]
+    for move, expected in ((ExchangedCount(3), 3), (PASS, PASS)):
+        opponent = Opponent(view, Style.of(SIMULATING), learns=False)
+        after = replace(view, history=())
+        opponent.observe(after, Observed(2, view.opponent, move, 0, (0, 0), view.bag, 0))
+        (seen,) = opponent._news
+        assert isinstance(seen, _Seen)
+        assert seen.play == Play(view.position.board, expected, 0, RULES.rack_size, view.bag)
+        assert seen.counts == view.unseen
+        opponent.think(Effort(racks=20_000))
+        assert opponent.told is not None
+        assert opponent.belief(view) is not None
+        assert opponent.belief(replace(view, bag=0)) is None
+
+
+def test_a_style_that_is_not_learnt_is_not_told() -> None:
+    """It would be kept as what is known of him."""
+    opponent = Opponent(begun(), Style.of(SIMULATING), learns=False)
+    after = replace(begun(), history=())
+    opponent.observe(after, Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0))
+    opponent.think(FEW)
+    assert opponent.told is not None
+    assert opponent.told.style == {}
+
+
+@pytest.mark.parametrize("bag", [0, 79, 93, 200])
+def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
+    view = replace(begun(), bag=bag)
+    opponent = Opponent(view, stranger())
+    opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
+    opponent.think(FEW)
+    assert opponent.told is not None
+    assert "he can't have" in opponent.told.note
+    assert opponent.belief(begun()) is None
+
+
+def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
+    view = begun()
+    zs = Place(7, 7, Direction.ACROSS, (26, 26, 26))
+    opponent = Opponent(view, stranger())
+    opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
+    opponent.think(FEW)
+    assert opponent.told is not None
+    assert "tiles that he can't have had" in opponent.told.note
+    assert opponent.belief(view) is None
+
+
+def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
+    """As after draws that were missed: there is one Z, and not two."""
+    opponent, zs, es = Opponent(begun(), stranger()), (26, 26), (5, 5)
+    opponent.tracker.kept = Kept(np.array([zs], np.uint8), np.ones(1))
+    assert opponent.belief(begun()) is None
+    opponent.tracker.kept = Kept(np.array([es, zs], np.uint8), np.array([0.5, 0.5]))
+    belief = opponent.belief(begun())
+    assert belief is not None
+    assert np.array(belief.holdings).tolist() == [list(es)]
+
+
+def test_several_plays_share_the_time() -> None:
+    """As when a game is taken up; each look at this clock takes ten milliseconds."""
+    looks = iter(range(10_000))
+    opponent = Opponent(begun(), stranger(), clock=lambda: next(looks) / 100)
+    for seq in (1, 3, 5):
+        play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
+        opponent.observe(begun(), play)
+    opponent.think(Effort(ms=300))
+    assert 300 <= 10 * next(looks) < 500
+
+
+@pytest.mark.parametrize(
+    ("seat", "says"),
+    [
+        ("infer?model=fast", "model is style, deterministic, margin or soft, not 'fast'"),
+        ("infer?memory=all", "memory is game or last, not 'all'"),
+        ("infer?doubt=2", "doubt is a number from 0 to 1, not '2'"),
+        ("infer?racks=0", "racks is a number from 1 to"),
+        ("infer?plies=0", "plies is a number from 1"),
+    ],
+)
+def test_options_that_make_no_sense(seat: str, says: str) -> None:
+    with pytest.raises(SeatError, match=says):
+        create_player(parse_seat(seat))
+
+
+def test_the_papers_player_has_the_papers_model() -> None:
+    for options, model in (
+        ({"memory": "last"}, ["deterministic"]),
+        ({"memory": "last", "model": "soft"}, ["simulating"]),
+        ({"model": "margin"}, ["margin"]),
+        ({}, list(stranger().named())),
+    ):
+        player = InferringPlayer(**options)
+        player.new_game(begun())
+        opponent = player._opponent
+        assert opponent is not None
+        assert list(opponent.tracker.style.named()) == model
+        assert opponent.tracker.remembers == ("memory" not in options)
+
+
+@cache
+def begun() -> View:
+    """Give the view of a game that begins."""
+    views: list[View] = []
+
+    class Noting(StaticPlayer):
+        def new_game(self, view: View) -> None:
+            views.append(view)
+
+    played(Noting(), StaticPlayer(), 10)
+    return views[0]

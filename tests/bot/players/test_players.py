@@ -1,0 +1,152 @@
+"""The built-in players and what they judge by."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from bot.player import Budget, Choice, Player, Refusal, View
+from bot.players.greedy import GreedyPlayer
+from bot.players.static import StaticPlayer, generator_for, static_choice
+from engine.movegen.evaluation import POINT
+from engine.movegen.generator import RankedMove
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+from lexicons.tables import load_leaves
+from protocol.parts import TimeControl
+
+
+def view_of(
+    lexicon: Lexicon, rules: Rules, rack: str, *, board: Board | None = None, bag: int = 86
+) -> View:
+    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
+    return View(
+        game="g",
+        seat=0,
+        players=("me", "you"),
+        position=Position(board or Board.empty(rules.layout), (tiles, ()), (0, 0)),
+        bag=bag,
+        clocks=(900_000, 900_000),
+        time=TimeControl(),
+        rules=rules,
+        lexicon=lexicon,
+        seed=1,
+    )
+
+
+def soon() -> Budget:
+    return Budget(10**15)
+
+
+# --- moves --------------------------------------------------------------------------------------
+
+
+def everything(view: View) -> list[RankedMove]:
+    return generator_for(view).everything(view.position)
+
+
+def test_greedy_takes_the_highest_score_and_then_the_higher_equity(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    choice = GreedyPlayer().choose(view, soon())
+    ranked = everything(view)
+    best = max(one.score for one in ranked)
+    first = next(one for one in ranked if one.score == best)
+    assert choice == Choice(first.move, score=best, equity=first.equity / POINT)
+
+
+def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "?VVOGII")
+    choice = StaticPlayer().choose(view, soon())
+    ranked = everything(view)
+    assert choice == Choice(ranked[0].move, score=ranked[0].score, equity=ranked[0].equity / POINT)
+    assert 0 in ranked[0].leave, "a blank is not spent on a few points"
+
+
+def test_static_plays_by_the_leave_table_that_it_is_given(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    everything_kept = LeaveTable.from_values(rules.distribution, {(1,): 900.0})  # an A
+    choice = StaticPlayer().choose(replace(view, leaves=everything_kept), soon())
+    assert isinstance(choice.move, Exchange | Place)
+    assert choice.equity is not None
+    assert choice.equity >= 900
+
+
+def test_without_a_table_players_have_the_trained_one(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    named = {name: load_leaves(name, rules.distribution) for name in ("trained", "formula")}
+    by = {name: everything(replace(view, leaves=table)) for name, table in named.items()}
+    assert everything(view) == by["trained"] != by["formula"]
+
+
+def test_static_exchanges_what_cannot_be_used(lexicon: Lexicon, rules: Rules) -> None:
+    choice = static_choice(view_of(lexicon, rules, "UUUIIVV"))
+    assert isinstance(choice.move, Exchange)
+    assert len(choice.move.tiles) >= 4
+
+
+def test_a_pass_is_the_last_resort(lexicon: Lexicon, rules: Rules) -> None:
+    ranked = everything(view_of(lexicon, rules, "VVWWUUQ"))
+    assert ranked[-1].move == PASS
+    assert [one.move for one in ranked].count(PASS) == 1
+
+
+def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    tried: list[Refusal] = []
+    for player in (GreedyPlayer(), StaticPlayer(), StaticPlayer("2")):
+        for _ in range(5):
+            choice = player.choose(replace(view, refused=tuple(tried)), soon())
+            assert choice.move not in {refusal.move for refusal in tried}
+            tried.append(Refusal(choice.move, "not_a_word", "no"))
+
+
+def test_a_temperature_makes_the_choice_vary_and_a_seed_repeats_it(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    view = view_of(lexicon, rules, "AEGINRT")
+
+    def moves(temperature: str) -> list[object]:
+        player = StaticPlayer(temperature)
+        return [player.choose(replace(view, seed=seed), soon()).move for seed in range(20)]
+
+    assert len(set(moves("20"))) > 3
+    assert moves("20") == moves("20")
+    assert set(moves("0")) == {static_choice(view).move}
+
+
+@pytest.mark.parametrize("temperature", ["warm", "-1", "nan", "inf"])
+def test_a_temperature_is_a_number(temperature: str) -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        StaticPlayer(temperature)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_games_between_players_of_the_house_are_legal(
+    lexicon: Lexicon, rules: Rules, seed: int
+) -> None:
+    stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
+    game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
+    players = (StaticPlayer(), GreedyPlayer())
+    view = view_of(lexicon, rules, "")
+    while game.over is None:
+        seat = game.position.on_turn
+        own = game.position.racks[seat]
+        hidden = replace(game.position, racks=(own, ()) if seat == 0 else ((), own))
+        now = replace(view, seat=seat, position=hidden, bag=len(game.bag))
+        game = game.play(players[seat].choose(now, soon()).move, lexicon.graph.contains)
+    assert game.over.reason == "out"
+    assert len(game.turns) < 60
+
+
+def test_a_player_has_to_choose(lexicon: Lexicon, rules: Rules) -> None:
+    with pytest.raises(NotImplementedError, match="does not say how to choose"):
+        Player().choose(view_of(lexicon, rules, "A"), soon())

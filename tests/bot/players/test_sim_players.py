@@ -1,0 +1,405 @@
+"""``sim`` and ``champion``: their options, every phase of a game, and pondering."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+from collections import Counter
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from rollout_positions import RULES, late_position, position_of, scowl
+from search_views import Clock, Offers, opening, unlimited, view_at
+
+from bot.player import Budget, Choice, ExchangedCount, Observed, Player, Refusal, View
+from bot.players.champion import GUESSES, LIKELY, ChampionPlayer
+from bot.players.simulating import SimulatingPlayer, seed_of
+from bot.players.static import StaticPlayer, generator_for, static_choice
+from bot.registry import SeatError, create_player
+from bot.search.simulating import Search
+from bot.seat_text import parse_seat
+from engine.movegen.generator import ScoredMove, legal_moves
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.moves import PASS, Exchange
+from engine.rules.position import Position, unseen
+from engine.simulation.replies import after, guess_replies
+from engine.simulation.rollout_input import TO_THE_END
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
+from lexicons.tables import leaves_for, win_probabilities_for
+
+QUICK: dict[str, Any] = {"candidates": "5", "iterations": "12"}
+
+
+def players() -> list[Player]:
+    return [SimulatingPlayer(**QUICK), SimulatingPlayer(time="1ms"), ChampionPlayer(time="20ms")]
+
+
+def samples_of(choice: Choice) -> int:
+    return sum(one.samples or 0 for one in choice.candidates)
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+def test_options_say_how_it_is_searched() -> None:
+    usual = SimulatingPlayer().settings
+    assert (usual.candidates, usual.plies, usual.iterations) == (None, None, None)
+    assert usual.rule == "top-two"
+    quackle = create_player(parse_seat("sim?candidates=23&iterations=300&plies=2"))
+    assert isinstance(quackle, SimulatingPlayer)
+    settings = quackle.settings
+    assert (settings.candidates, settings.iterations, settings.plies) == (23, 300, 2)
+    assert settings.rule == "equal"
+    assert isinstance(create_player(parse_seat("champion?time=2s")), ChampionPlayer)
+
+
+@pytest.mark.parametrize(
+    ("seat", "says"),
+    [
+        ("sim?candidates=0", "candidates is a number from 1 to 100, not '0'"),
+        ("sim?candidates=101", "candidates is a number from 1 to 100, not '101'"),
+        ("sim?candidates=many", "candidates is a number from 1 to 100, not 'many'"),
+        ("sim?plies=65", "plies is a number from 1 to 64, not '65'"),
+        ("sim?plies=-1", "plies is a number from 1 to 64, not '-1'"),
+        ("sim?plies=1.5", "plies is a number from 1 to 64, not '1.5'"),
+        ("sim?iterations=0", "iterations is a number from 2 to 1,000,000, not '0'"),
+        ("sim?iterations=1000001", "iterations is a number from 2 to 1,000,000"),
+        ("sim?time=300", "time is a duration such as 300ms or 2s, not '300'"),
+        ("sim?time=0s", "time is a duration such as 300ms or 2s, not '0s'"),
+        ("sim?time=-1s", "time is a duration such as 300ms or 2s, not '-1s'"),
+        ("sim?time=1h", "time is a duration such as 300ms or 2s, not '1h'"),
+        ("champion?time=soon", "time is a duration such as 300ms or 2s, not 'soon'"),
+        ("sim?bag=few", "bag is a number or a range such as 1-7, not 'few'"),
+        ("sim?bag=7-1", "bag is a number or a range such as 1-7, not '7-1'"),
+        ("sim?iterations=5&time=1s", "iterations or time ends a search, not both"),
+        ("sim?rule=equal", "it takes: candidates, plies, iterations, time, bag"),
+        ("champion?candidates=5", "it takes: time, exact"),
+        ("champion?exact=maybe", "exact is yes or no, not 'maybe'"),
+    ],
+)
+def test_options_that_make_no_sense(seat: str, says: str) -> None:
+    with pytest.raises(SeatError) as caught:
+        create_player(parse_seat(seat))
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"), [("300ms", 300), ("2s", 2_000), ("1.5s", 1_500), ("0.5m", 30_000)]
+)
+@pytest.mark.parametrize("kind", [SimulatingPlayer, ChampionPlayer])
+def test_time_is_a_limit_for_each_turn(kind: type[SimulatingPlayer], text: str, ms: int) -> None:
+    budget = Budget(10**9, 10**9 + 5, Clock())
+    budget.on_change(budget.cancel)  # at once, so that nothing is searched
+    kind(time=text).choose(view_at(position_of(5, 9)), budget)
+    assert budget.deadline_ms == budget.stretch_ms == ms
+    assert ms < budget.last_ms < ms + 100
+
+
+def test_warming_up_loads_the_tables() -> None:
+    """A turn that follows reads no file any more."""
+    for player in players():
+        player.warm_up(scowl(), RULES)
+        before = leaves_for(RULES.distribution), win_probabilities_for(RULES.distribution)
+        assert leaves_for(RULES.distribution) is before[0]
+        assert win_probabilities_for(RULES.distribution) is before[1] is not None
+
+
+# --- turns ----------------------------------------------------------------------------------------
+
+
+def test_a_turn_that_is_asked_again_gets_the_same_answer() -> None:
+    view = view_at(position_of(5, 9))
+    player = SimulatingPlayer(**QUICK)
+    choice = player.choose(view, unlimited())
+    assert samples_of(choice) == 12 * 5
+    for same in (view, replace(view, threads=2), replace(view, clocks=(1, 1))):
+        assert SimulatingPlayer(**QUICK).choose(same, unlimited()) == choice
+    assert player.choose(view, unlimited()) == choice
+    assert player.choose(replace(view, seed=2), unlimited()) != choice
+
+
+def test_each_turn_and_each_try_has_a_seed_of_its_own() -> None:
+    view = view_at(position_of(5, 9))
+    turn = Observed(1, 0, ExchangedCount(2), 0, (0, 0), 86, 5)
+    refusal = Refusal(PASS, "no", "no")
+    views = [
+        replace(view, history=(turn,) * n, refused=(refusal,) * k)
+        for n in range(9)
+        for k in (0, 1, 2)
+    ]
+    assert len({seed_of(each) for each in views}) == len(views)
+
+
+@pytest.mark.parametrize("budget", [Budget(0, clock=Clock()), Budget(-5, 10**6, Clock())])
+def test_without_time_the_static_choice_is_given_at_once(budget: Budget) -> None:
+    view = view_at(position_of(5, 9))
+    for player in players():
+        assert player.choose(view, budget) == static_choice(view)
+
+
+def test_who_is_not_waited_for_any_more_answers_at_once() -> None:
+    view, budget = view_at(position_of(5, 9)), unlimited()
+    budget.cancel()
+    for player in players():
+        assert player.choose(view, budget) == static_choice(view)
+
+
+def test_with_another_bag_it_plays_as_static_does() -> None:
+    player = SimulatingPlayer(**QUICK, bag="1-7")
+    for bag, searched in ((9, False), (7, True), (1, True), (0, False)):
+        choice = player.choose(view_at(late_position(bag)), unlimited())
+        assert (samples_of(choice) > 0) is searched
+    assert samples_of(
+        SimulatingPlayer(**QUICK, bag="9").choose(view_at(late_position(9)), unlimited())
+    )
+
+
+def test_with_little_time_something_legal_is_given() -> None:
+    view = view_at(position_of(5, 9))
+    legal = {one.move for one in legal_moves(view.position, scowl(), RULES)}
+    for player in (SimulatingPlayer(), ChampionPlayer()):
+        for looks in (2, 3, 5, 9):
+            choice = player.choose(view, Budget(looks, clock=Clock(step_ms=1)))
+            assert choice.move in legal
+
+
+def test_candidates_are_on_offer_with_the_best_first() -> None:
+    budget = Offers(until=lambda offers: len(offers) == 5)
+    choice = ChampionPlayer().choose(view_at(position_of(8, 6)), budget)
+    assert budget.offers
+    for offer in (*budget.offers, choice):
+        assert offer.move == offer.candidates[0].move
+        assert len(offer.candidates) == 20
+
+
+@pytest.mark.parametrize("bag", range(7))
+def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
+    position = late_position(bag) if bag else late_position(0, held=4)
+    view = view_at(position)
+    assert view.bag == bag
+    legal = {one.move: one.score for one in legal_moves(position, scowl(), RULES)}
+    for player in (SimulatingPlayer(**QUICK), ChampionPlayer(exact="no")):
+        assert isinstance(player, SimulatingPlayer)
+        search = player.search(view)
+        assert isinstance(search, Search)
+        assert search.simulation.plies == TO_THE_END
+        assert search.simulation.exact == (bag == 0)
+        choice = player.choose(view, unlimited())
+        assert legal[choice.move] == choice.score
+        if bag == 0:
+            assert {one.samples for one in choice.candidates} <= {0, 1}
+
+
+@pytest.mark.parametrize("player", [SimulatingPlayer(), ChampionPlayer(exact="no")])
+def test_by_an_empty_bag_all_moves_are_looked_at(player: Player) -> None:
+    view = view_at(late_position(0, held=7))
+    choice = player.choose(view, unlimited())
+    possible = len(generator_for(view).everything(view.position)) - 1
+    assert len(choice.candidates) == min(300, possible)
+    assert [one.samples for one in choice.candidates] == [1] * len(choice.candidates)
+    wins = [one.win for one in choice.candidates]
+    assert wins == sorted(wins, key=lambda win: -(win or 0.0))
+
+
+def test_with_one_move_there_is_nothing_to_search() -> None:
+    wordless = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    view = view_at(late_position(0, held=3), lexicon=wordless)
+    exchanging = view_at(opening("V"), lexicon=wordless)
+    refused = replace(exchanging, refused=(Refusal(Exchange((22,)), "no", "no"),))
+    for player in players()[1:]:
+        for given, move in ((view, PASS), (exchanging, Exchange((22,))), (refused, PASS)):
+            choice = player.choose(given, unlimited())
+            assert choice.move == move
+            assert samples_of(choice) == 0 or given.bag == 0
+            assert player.choose(given, Budget(0, clock=Clock())).move == move
+
+
+def test_refused_moves_are_not_tried_again() -> None:
+    for view in (view_at(opening("AEINRST")), view_at(late_position(2))):
+        for player in (SimulatingPlayer(**QUICK), ChampionPlayer(time="10ms")):
+            tried: list[Refusal] = []
+            for _ in range(4):
+                choice = player.choose(replace(view, refused=tuple(tried)), unlimited())
+                moves = {refusal.move for refusal in tried}
+                assert choice.move not in moves
+                assert not moves & {one.move for one in choice.candidates}
+                tried.append(Refusal(choice.move, "not_a_word", "no"))
+
+
+# --- pondering ------------------------------------------------------------------------------------
+
+
+def waiting(game: int = 5, turn: int = 9) -> View:
+    """Give what a player sees while the opponent thinks."""
+    position = position_of(game, turn)
+    return view_at(replace(position, on_turn=1 - position.on_turn))
+
+
+def likely_replies(view: View) -> list[ScoredMove]:
+    replies = guess_replies(generator_for(view), view.position, seed_of(view))
+    return [played for played, _ in Counter(islice(replies, GUESSES)).most_common(LIKELY)]
+
+
+def view_after(view: View, played: ScoredMove) -> View:
+    """Give what the player sees after a reply, as the arbiter tells it."""
+    then = view_at(after(view.position, played))
+    turn = Observed(1, view.opponent, played.move, played.score, then.position.scores, then.bag, 9)
+    return replace(then, history=(*view.history, turn), clocks=(800_000, 700_000))
+
+
+def pondering(looks: int) -> Budget:
+    return Budget(looks, clock=Clock(step_ms=1))
+
+
+def test_likely_replies_are_searched_and_the_search_goes_on_when_one_comes() -> None:
+    view, champion = waiting(), ChampionPlayer()
+    champion.ponder(view, pondering(GUESSES + 150))
+    assert len(champion._begun) == LIKELY
+    for played in likely_replies(view):
+        then = view_after(view, played)
+        begun = champion._begun[then.position, then.bag]
+        assert begun.simulation.rollouts > 0
+    before = begun.simulation.rollouts
+    choice = champion.choose(then, pondering(12))
+    assert samples_of(choice) == begun.simulation.rollouts >= before
+    assert {one.move for one in choice.candidates} == {
+        one.move for one in begun.simulation.candidates
+    }
+    assert champion._begun == {}
+
+
+def test_the_more_likely_a_reply_the_more_it_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
+    view, champion = waiting(), ChampionPlayer()
+    champion.ponder(view, pondering(GUESSES + 100))
+    guesses = guess_replies(generator_for(view), view.position, seed_of(view))
+    times = Counter(islice(guesses, GUESSES)).most_common(LIKELY)
+    searches = [champion._begun[_key_after(view, played)] for played, _ in times]
+    odds = [count for _, count in times]
+    assert odds[0] > 1.5 * odds[-1]
+    assert searches[0].simulation.rollouts > searches[-1].simulation.rollouts > 0
+
+
+def _key_after(view: View, played: ScoredMove) -> tuple[Position, int]:
+    then = view_after(view, played)
+    return then.position, then.bag
+
+
+def test_another_reply_begins_a_search_of_its_own() -> None:
+    view, champion = waiting(), ChampionPlayer()
+    champion.ponder(view, pondering(GUESSES + 50))
+    begun = list(champion._begun.values())
+    other = view_after(view, ScoredMove(Exchange((1, 2)), 0))
+    assert champion.search(other) not in begun
+    assert champion._begun == {}
+    assert champion.search(view_after(view, likely_replies(view)[0])) not in begun
+
+
+def test_with_another_score_or_bag_it_is_another_position() -> None:
+    view, champion = waiting(), ChampionPlayer()
+    played = likely_replies(view)[0]
+    then = view_after(view, played)
+    ahead = (then.position.scores[0] + 1, then.position.scores[1])
+    for other in (
+        replace(then, position=replace(then.position, scores=ahead)),
+        replace(then, bag=then.bag + 1),
+        replace(then, refused=(Refusal(PASS, "no", "no"),)),
+    ):
+        champion.ponder(view, pondering(GUESSES + 20))
+        begun = champion._begun[then.position, then.bag]
+        assert champion.search(other) is not begun
+    champion.ponder(view, pondering(GUESSES + 20))
+    begun = champion._begun[then.position, then.bag]
+    assert champion.search(then) is begun
+
+
+@pytest.mark.parametrize("looks", [0, 1, 40, GUESSES + 3])
+def test_pondering_ends_when_it_is_told_to(looks: int) -> None:
+    view, champion, budget = waiting(), ChampionPlayer(), pondering(looks)
+    champion.ponder(view, budget)
+    assert len(champion._begun) < LIKELY
+    cancelled = unlimited()
+    cancelled.cancel()
+    champion.ponder(view, cancelled)
+    assert champion._begun == {}, "what was begun for another turn is forgotten"
+
+
+def test_pondering_ends_by_itself_when_all_is_settled() -> None:
+    """Every search ends, so that whoever has time is not kept busy for nothing."""
+    view, champion = waiting(5, 9), ChampionPlayer()
+    champion.ponder(view, unlimited())
+    assert champion._begun
+    assert all(search.is_settled for search in champion._begun.values())
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        pytest.param(late_position(0, held=2), id="the opponent may go out"),
+        pytest.param(late_position(1), id="one in the bag"),
+        pytest.param(replace(late_position(9), scoreless_turns=5), id="one turn to go"),
+        pytest.param(position_of(0, 0), id="opening"),
+    ],
+)
+def test_pondering_has_nothing_against_any_phase(position: Position) -> None:
+    view = view_at(replace(position, on_turn=1 - position.on_turn))
+    champion = ChampionPlayer()
+    champion.ponder(view, pondering(GUESSES + 30))
+    for (then, bag), search in champion._begun.items():
+        assert then.on_turn == view.seat
+        at = search.simulation.position
+        assert bag == max(sum(unseen(at, at.on_turn, RULES)) - 7, 0)
+
+
+def test_sim_does_not_ponder() -> None:
+    budget = Offers()
+    SimulatingPlayer().ponder(waiting(), budget)
+    assert not budget.offers
+    assert not hasattr(SimulatingPlayer(), "_begun"), "only the champion begins searches"
+
+
+# --- games ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seed", "exact"), [(1, "yes"), (2, "no")])
+def test_games_of_the_champion_are_legal(seed: int, exact: str) -> None:
+    """With a few looks at the clock for each turn, and for pondering."""
+    stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
+    game = Game.start(RULES, Bag.shuffled(RULES.distribution, stream))
+    champion, static = ChampionPlayer(exact=exact), StaticPlayer()
+    gone_on = 0
+    while game.over is None:
+        seat = game.position.on_turn
+        hidden = _seen(game, seat)
+        if seat == 0:
+            begun = champion._begun.get((hidden.position, hidden.bag))
+            gone_on += begun is not None
+            choice = champion.choose(hidden, pondering(8))
+        else:
+            champion.ponder(_seen(game, 0), pondering(GUESSES + 8))
+            choice = static.choose(hidden, unlimited())
+        game = game.play(choice.move, scowl().graph.contains)
+    assert gone_on > 0
+    assert game.over.reason == "out"
+
+
+def _seen(game: Game, seat: int) -> View:
+    own = game.position.racks[seat]
+    position = replace(game.position, racks=(own, ()) if seat == 0 else ((), own))
+    return view_at(position, seat=seat, bag=len(game.bag))
+
+
+def test_searches_leave_no_threads_behind() -> None:
+    gc.collect()
+    before = threading.active_count()
+    view = view_at(position_of(5, 9), threads=3)
+    for _ in range(5):
+        SimulatingPlayer(**QUICK).choose(view, unlimited())
+    gc.collect()
+    assert threading.active_count() < before + 4  # the last ones may not have ended yet

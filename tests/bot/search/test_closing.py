@@ -1,0 +1,113 @@
+"""``champion`` in the last turns: endgames are proven, pre-endgames taken to the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rollout_positions import RULES, late_position, scowl
+from search_views import unlimited, view_at
+
+from bot.player import Budget, Choice, Refusal, View
+from bot.players.champion import ChampionPlayer
+from engine.endgame import EndgameSolver
+from engine.movegen.generator import legal_moves
+from engine.rules.moves import PASS
+from protocol.channel import now_ms
+
+MEMORY = 64 << 20
+
+
+def at_once() -> Budget:
+    return Budget(now_ms())
+
+
+def counted(looks: int) -> Budget:
+    """Give a budget that ends when it has been looked at so often."""
+    times = iter(range(looks))
+    return Budget(looks - 1, clock=lambda: next(times, looks))
+
+
+def choose(view: View, budget: Budget | None = None) -> Choice:
+    return ChampionPlayer().choose(view, budget or unlimited())
+
+
+def test_an_endgame_is_proven_and_its_best_move_played() -> None:
+    view = view_at(late_position(0, held=4))
+    choice = choose(view)
+    solver = EndgameSolver(scowl(), RULES, memory=MEMORY)
+    solver.begin(view.position)
+    solver.advance(1_000_000)
+    assert solver.solution.proven
+    assert choice.equity == solver.solution.value
+    assert choice.text is not None
+    assert "proven" in choice.text
+    (considered,) = choice.candidates
+    final = view.spread + solver.solution.value
+    assert considered.win == (final > 0) + (final == 0) / 2
+
+
+@pytest.mark.parametrize("bag", [0, 1, 2])
+def test_whatever_the_time_the_move_is_legal(bag: int) -> None:
+    view = view_at(late_position(bag))
+    legal = {one.move: one.score for one in legal_moves(view.position, scowl(), RULES)}
+    for budget in (at_once(), counted(3), counted(40)):
+        choice = choose(view, budget)
+        assert legal[choice.move] == choice.score
+
+
+@pytest.mark.parametrize("bag", [0, 1])
+def test_rules_that_nothing_is_solved_by_are_played_by_all_the_same(bag: int) -> None:
+    view = view_at(late_position(bag))
+    view = replace(view, rules=replace(view.rules, scoreless_limit=1))
+    legal = [one.move for one in legal_moves(view.position, scowl(), view.rules)]
+    champion = ChampionPlayer()
+    champion.make_room(view)
+    champion.new_game(view)
+    assert champion.choose(view, counted(40)).move in legal
+
+
+def test_a_refused_move_is_not_chosen_again() -> None:
+    view = view_at(late_position(0, held=4))
+    first = choose(view).move
+    view = replace(view, refused=(Refusal(first, "not_a_word", "no word"),))
+    assert choose(view).move != first
+    every = tuple(
+        Refusal(one.move, "not_a_word", "no word")
+        for one in legal_moves(view.position, scowl(), RULES)
+        if one.move != PASS
+    )
+    assert choose(replace(view, refused=every[:60]), counted(60)).move not in {
+        one.move for one in every[:60]
+    }
+
+
+def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
+    view = view_at(replace(late_position(1), scores=(0, 10)))
+    choice = choose(view, counted(1_500))
+    assert choice.text is not None
+    assert "cases" in choice.text
+    wins = [one.win for one in choice.candidates]
+    assert wins[0] == max(one for one in wins if one is not None)
+
+
+def test_room_for_the_solver_is_made_before_the_game() -> None:
+    view, champion = view_at(late_position(0, held=4)), ChampionPlayer()
+    champion.make_room(view)
+    solver = champion._solver
+    assert solver is not None
+    champion.new_game(view)
+    champion.choose(view, unlimited())
+    assert champion._solver is solver
+    assert solver.is_over
+
+
+def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
+    view, champion = view_at(late_position(0, held=4)), ChampionPlayer()
+    his = replace(view, position=replace(view.position, on_turn=view.opponent))
+    champion.ponder(his, unlimited())
+    solver = champion._solver
+    assert solver is not None
+    assert solver.is_over
+    assert champion.choose(view, unlimited()).text is not None
+    assert champion._solver is solver

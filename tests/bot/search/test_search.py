@@ -1,0 +1,237 @@
+"""A position searched: for as long as there is time, or as it pays, or so many rollouts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from rollout_positions import late_position, position_of
+from search_views import Clock, Offers, opening, unlimited, view_at
+
+from bot.player import Budget, Refusal
+from bot.players.static import generator_for, static_choice
+from bot.search.simulating import (
+    CLOSE,
+    ENOUGH,
+    FIRST_SAMPLES,
+    Search,
+    Settings,
+    considered,
+    usual_candidates,
+    usual_plies,
+)
+from engine.movegen.candidates import best_candidates
+from engine.rules.moves import Direction, Place
+from engine.simulation.rollout_input import TO_THE_END
+from lexicons.leaves import LeaveTable
+
+EVEN = Settings(candidates=4, iterations=30, rule="equal")
+
+
+def test_late_rollouts_go_to_the_end_of_the_game() -> None:
+    assert [usual_plies(bag) for bag in range(10)] == [TO_THE_END] * 8 + [2] * 2
+    assert Search(view_at(late_position(7)), Settings()).simulation.plies == TO_THE_END
+    assert Search(view_at(late_position(8)), Settings()).simulation.plies == 2
+    assert Search(view_at(late_position(7)), Settings(plies=3)).simulation.plies == 3
+
+
+def test_by_an_empty_bag_nearly_all_moves_are_compared() -> None:
+    assert [usual_candidates(bag) for bag in (0, 1, 86)] == [300, 15, 15]
+    assert len(Search(view_at(late_position(7)), Settings()).simulation.candidates) == 15
+    assert len(Search(view_at(late_position(7)), Settings(4)).simulation.candidates) == 4
+
+
+# --- so many rollouts -----------------------------------------------------------------------------
+
+
+def test_iterations_are_the_same_every_time_and_for_any_number_of_threads() -> None:
+    view = view_at(position_of(5, 9))
+    first, *others = (
+        Search(replace(view, threads=threads), EVEN, seed=3).run(unlimited())
+        for threads in (1, 1, 2, 3)
+    )
+    assert others == [first] * 3
+    assert Search(view, EVEN, seed=4).run(unlimited()) != first
+
+
+@pytest.mark.parametrize("iterations", [2, 5, 12, 30, 300])
+def test_every_candidate_gets_as_many_iterations(iterations: int) -> None:
+    settings = replace(EVEN, iterations=iterations)
+    choice = Search(view_at(position_of(5, 9)), settings).run(unlimited())
+    assert [one.samples for one in choice.candidates] == [iterations] * 4
+
+
+def test_time_ends_iterations_too() -> None:
+    settings = replace(EVEN, iterations=1_000_000)
+    clock = Clock(step_ms=1)
+    choice = Search(view_at(position_of(5, 9)), settings).run(Budget(40, clock=clock))
+    assert clock.now_ms >= 40
+    assert 0 < sum(one.samples or 0 for one in choice.candidates) < 100_000
+
+
+def test_rollouts_by_an_empty_bag_are_one_of_each() -> None:
+    view = view_at(late_position(0, held=3))
+    for settings in (Settings(), EVEN):
+        search = Search(view, settings)
+        choice = search.run(unlimited())
+        assert search.simulation.exact
+        assert {one.samples for one in choice.candidates} == {1}
+        assert {(one.win_error, one.equity_error) for one in choice.candidates} <= {
+            (0.0, 0.0),
+            (None, None),
+        }
+
+
+# --- time -----------------------------------------------------------------------------------------
+
+
+def test_without_time_nothing_is_rolled_out() -> None:
+    view = view_at(position_of(5, 9))
+    search = Search(view, Settings())
+    choice = search.run(Budget(0, clock=Clock()))
+    assert search.simulation.rollouts == 0
+    assert choice.move == static_choice(view).move
+    assert [one.samples for one in choice.candidates] == [0] * 15
+    assert {(one.win, one.win_error, one.equity_error) for one in choice.candidates} == {
+        (None, None, None)
+    }
+
+
+@pytest.mark.parametrize("rollouts", [1, 8, 9, 100, 112])
+def test_in_the_first_round_there_are_no_errors_yet(rollouts: int) -> None:
+    search = Search(view_at(position_of(5, 9)), Settings())
+    search.simulation.advance(rollouts)
+    choice = search.choice()
+    assert not search.simulation.is_sampled
+    assert choice.move == search.simulation.candidates[0].move
+    for one in choice.candidates:
+        assert one.win_error is None
+        assert one.equity_error is None
+        assert (one.win is None) == (one.samples == 0)
+
+
+def test_what_is_settled_ends_before_its_time() -> None:
+    view = view_at(position_of(5, 9))
+    search = Search(view, Settings(candidates=5))
+    search.run(unlimited())
+    assert search.is_settled
+    assert search.simulation.regret <= ENOUGH
+    rollouts = search.simulation.rollouts
+    search.run(unlimited())
+    assert search.simulation.rollouts == rollouts
+
+
+def test_between_its_ends_only_a_close_decision_goes_on() -> None:
+    stretched = Budget(10, 100, Clock(), stretch_ms=90)
+    stretched.deadline_ms = 0
+    seen: Counter[bool] = Counter()
+    for game, turn in ((5, 9), (8, 6), (0, 0)):
+        search = Search(view_at(position_of(game, turn)), Settings())
+        for _ in range(40):
+            regret = search.simulation.regret
+            is_over = search._is_over(stretched)
+            assert is_over == (regret < CLOSE)
+            seen[is_over] += 1
+            search.simulation.advance(60)
+        ended = Budget(0, 100, Clock())
+        assert search._is_over(ended)
+    assert min(seen[False], seen[True]) >= 10
+
+
+def test_who_is_not_waited_for_any_more_stops() -> None:
+    budget = Offers(until=lambda offers: len(offers) == 3)
+    search = Search(view_at(opening("AEINRST")), replace(Settings(), iterations=1_000_000))
+    search.run(budget)
+    assert len(budget.offers) == 3
+    assert search.simulation.rollouts < 1_000_000
+
+
+def test_a_step_is_small_at_first_and_as_long_as_some_milliseconds_then() -> None:
+    search = Search(view_at(position_of(5, 9)), Settings())
+    search.step(unlimited())
+    assert search.simulation.rollouts == 32
+    search.step(Budget(0, clock=Clock()))
+    assert search.simulation.rollouts > 32
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+def test_offers_have_the_best_first_and_the_last_is_the_choice() -> None:
+    budget = Offers(until=lambda offers: len(offers) == 12)
+    settings = Settings(candidates=6, iterations=100_000)
+    choice = Search(view_at(position_of(8, 6)), settings).run(budget)
+    samples = [sum(one.samples or 0 for one in offer.candidates) for offer in budget.offers]
+    assert samples == sorted(samples)
+    for offer in (*budget.offers, choice):
+        best = offer.candidates[0]
+        assert (offer.move, offer.score) == (best.move, best.score)
+        assert best.equity is not None
+        assert offer.equity == best.equity
+        assert len({one.move for one in offer.candidates}) == 6
+    assert choice == budget.offers[-1]
+    assert budget.best == choice
+
+
+def test_another_leader_is_offered_at_once() -> None:
+    """Before the first round is over the leader is the static choice; mostly it changes then."""
+    view = view_at(position_of(8, 6))
+    leaders = []
+    for seed in range(8):
+        budget = Offers(until=lambda offers: len(offers) == 30)
+        Search(view, Settings(candidates=12), seed).run(budget)
+        leaders.append([offer.move for offer in budget.offers])
+    assert {moves[0] for moves in leaders} == {static_choice(view).move}
+    assert any(len(set(moves)) > 1 for moves in leaders)
+
+
+def test_candidates_are_all_said_with_what_is_known_of_them() -> None:
+    search = Search(view_at(position_of(5, 9)), EVEN)
+    choice = search.run(unlimited())
+    estimates = search.simulation.estimates()
+    assert choice.candidates == tuple(map(considered, estimates))
+    for one, estimate in zip(choice.candidates, estimates, strict=True):
+        assert one.win == estimate.win
+        assert one.win_error is not None
+        assert 0 < one.win_error < 0.5
+        assert one.equity_error is not None
+        assert 0 < one.equity_error < 60
+
+
+def test_candidates_are_the_best_by_the_table_that_the_player_has() -> None:
+    view = view_at(opening("AEINRST"))
+    loves_a = LeaveTable.from_values(view.rules.distribution, {(1,): 900.0})
+    for given in (view, replace(view, leaves=loves_a)):
+        search = Search(given, Settings(candidates=9))
+        best = best_candidates(generator_for(given), view.position, 9)
+        assert list(search.simulation.candidates) == best
+    assert best != best_candidates(generator_for(view), view.position, 9)
+
+
+def test_what_was_refused_is_no_candidate() -> None:
+    view = view_at(opening("AEINRST"))
+    first = Search(view, EVEN).simulation.candidates
+    refused = tuple(Refusal(one.move, "not_a_word", "no") for one in first[:2])
+    second = Search(replace(view, refused=refused), EVEN).simulation.candidates
+    assert second[:2] == first[2:]
+    assert not {one.move for one in first[:2]} & {one.move for one in second}
+    moves = [one.move for one in (*first, *second)]
+    assert all(isinstance(m, Place) and m.direction is Direction.ACROSS for m in moves)
+
+
+def test_a_single_candidate_is_chosen_at_once() -> None:
+    search = Search(view_at(position_of(5, 9)), Settings(candidates=1))
+    choice = search.run(unlimited())
+    assert search.simulation.rollouts == 0
+    assert choice.move == search.simulation.candidates[0].move
+    assert [one.win for one in choice.candidates] == [None]
+
+
+def test_first_samples_are_enough_for_a_standing() -> None:
+    search = Search(view_at(position_of(5, 9)), Settings(candidates=10))
+    search.simulation.advance(10 * FIRST_SAMPLES - 1)
+    assert search.simulation.regret == math.inf
+    search.simulation.advance(1)
+    assert search.simulation.regret < 1

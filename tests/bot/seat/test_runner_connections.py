@@ -1,0 +1,242 @@
+"""A bot that is away and comes back, and one to which something makes no sense."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+import pytest
+from bot_players import Passes, Waits
+from bot_table import MemoryChannel, TestArbiter, caught_up, seated
+
+from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.reconnect import run_player
+from engine.rules.moves import PASS
+from protocol.channel import Channel, ChannelClosed
+from protocol.messages import (
+    Decline,
+    Error,
+    Goodbye,
+    Hello,
+    Ping,
+    Played,
+    Pong,
+    Ready,
+    Resume,
+    Seek,
+    Welcome,
+)
+from protocol.messages import Move as MoveMessage
+
+# --- away and back --------------------------------------------------------------------------------
+
+
+class Server:
+    """Hands out channels that are kept track of; dials may be made to fail."""
+
+    def __init__(self) -> None:
+        self.ends: asyncio.Queue[MemoryChannel] = asyncio.Queue()
+        self.down = 0
+        self.waits: list[float] = []
+
+    async def dial(self) -> Channel:
+        if self.down:
+            self.down -= 1
+            raise ChannelClosed("nobody answers")
+        ours, its = MemoryChannel.pair()
+        self.ends.put_nowait(ours)
+        return its
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+async def test_a_lost_connection_is_dialled_again_and_the_search_goes_on(
+    table: TestArbiter,
+) -> None:
+    player = Waits()
+    server = Server()
+    runner = BotRunner("b", lambda: player, seek=Seek(games=1), enough=1)
+    work = asyncio.create_task(
+        run_player(server.dial, runner, sleep=server.sleep, jitter=lambda: 1.0)
+    )
+    channel = await server.ends.get()
+    await table.greet(channel)
+    await table.hear(Seek)
+    await table.begin()
+    await table.say(table.question())
+    await asyncio.to_thread(player.thinking.wait)
+    server.down = 2
+    await channel.close()
+
+    await table.greet(await server.ends.get(), games=(table.name,))
+    assert (await table.hear(Resume)) == Resume(game=table.name, seen=0)
+    await table.say(table.offer(seq=1, seen=0))
+    await table.hear(Ready)
+    await table.say(table.question())
+    player.go.set()
+    await table.hear(MoveMessage)
+    assert player.calls == 1
+    assert server.waits == [0.2, 0.4, 0.8]
+    await table.end()
+    assert await table.hear(Goodbye)
+    await work
+
+
+async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: TestArbiter) -> None:
+    player = Waits()
+    server = Server()
+    runner = BotRunner("b", lambda: player)
+    work = asyncio.create_task(run_player(server.dial, runner, sleep=server.sleep))
+    channel = await server.ends.get()
+    await table.greet(channel)
+    await table.begin()
+    await table.say(table.question())
+    await asyncio.to_thread(player.thinking.wait)
+    await channel.close()
+    await table.greet(await server.ends.get())
+    await table.hear(Resume)
+    await table.say(table.offer(seq=1))
+    await table.hear(Ready)
+    player.go.set()
+    search = runner.games[table.name]._search
+    assert search is not None
+    await search  # its answer may not be given yet: the arbiter has not asked again
+    await table.say(table.question())
+    assert (await table.hear(MoveMessage)).move == "-"
+    assert player.calls == 1
+    await channel.close()
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+
+
+async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:
+    player = Passes()
+    async with seated(BotRunner("b", lambda: player), table):
+        await table.begin()
+        await table.turn()
+        await table.turn()
+        await table.turn()
+        await table.say(table.offer(seq=table.seq, seen=table.seq - 1))
+        await table.hear(Ready)
+    fresh = Passes()
+    runner = BotRunner("b", lambda: fresh)
+    async with seated(runner, table):
+        await table.say(table.offer(seq=table.seq, seen=1))
+        assert (await table.hear(Resume)).seen == 0
+        await table.say(table.offer(seq=table.seq))
+        await table.hear(Ready)
+        await table.turn()
+        await caught_up(runner, table)
+    assert [play.seq for _, play in fresh.seen][:3] == [1, 2, 3]
+
+
+async def test_who_is_turned_away_does_not_come_again() -> None:
+    server = Server()
+    work = asyncio.create_task(run_player(server.dial, BotRunner("b", Passes), sleep=server.sleep))
+    channel = await server.ends.get()
+    assert isinstance((await channel.receive()).content, Hello)
+    await channel.send(Error(code="bad_token", message="that is not your token", retry="no"))
+    with pytest.raises(TurnedAway, match="not your token"):
+        await work
+    assert server.waits == []
+
+
+async def test_who_was_never_welcome_does_not_try_again() -> None:
+    server = Server()
+    server.down = 1
+    with pytest.raises(ChannelClosed, match="nobody answers"):
+        await run_player(server.dial, BotRunner("b", Passes), sleep=server.sleep)
+
+
+async def test_patience_ends() -> None:
+    server = Server()
+    work = asyncio.create_task(
+        run_player(server.dial, BotRunner("b", Passes), sleep=server.sleep, patience_s=20)
+    )
+    channel = await server.ends.get()
+    await channel.receive()
+    await channel.send(Welcome(name="host"))
+    await channel.send(Ping(id=1))
+    await channel.receive()
+    server.down = 1_000
+    await channel.close()
+    with pytest.raises(ChannelClosed, match="nobody answers"):
+        await work
+    assert 20 <= sum(server.waits) < 40
+    assert all(wait <= 10 for wait in server.waits)
+
+
+async def test_a_turn_that_was_not_told_is_asked_for(table: TestArbiter) -> None:
+    player = Passes()
+    runner = BotRunner("b", lambda: player)
+    async with seated(runner, table):
+        await table.begin()
+        await table.turn()
+        missed = table.make(PASS)
+        table.make(PASS)
+        table.session.games[table.name].next_seq = missed.seq + 1  # as if it had been sent
+        await table.say(table.history[-1])
+        error = await table.hear(Error)
+        assert (error.code, error.seq) == ("bad_seq", missed.seq)
+        assert (await table.hear(Resume)).seen == 1
+        await table.say(table.offer(seq=table.seq, seen=1))
+        await table.hear(Ready)
+        await table.say(table.make(PASS))
+        await caught_up(runner, table)
+    assert [play.seq for _, play in player.seen] == [1, 2, 3, 4]
+
+
+async def test_a_gap_that_is_never_filled_ends_the_game_for_us(table: TestArbiter) -> None:
+    runner = BotRunner("b", Passes)
+    async with seated(runner, table):
+        table.make(PASS)
+        table.make(PASS)
+        await table.say(table.offer(seq=table.seq, seen=1))
+        await table.hear(Resume)
+        await table.say(table.offer(seq=table.seq, seen=1))
+        assert (await table.hear(Decline)).code == "missed_plays"
+        assert not runner.games
+
+
+async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter) -> None:
+    runner = BotRunner("b", Passes)
+    async with seated(runner, table):
+        await table.begin()
+        await caught_up(runner, table)
+        gone = Error(code="unknown_game", message="no such game", game=table.name)
+        await table.channel.send(gone)
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        assert not runner.games
+
+
+# --- what makes no sense --------------------------------------------------------------------------
+
+
+async def test_nonsense_is_answered_and_the_conversation_goes_on(table: TestArbiter) -> None:
+    async with seated(BotRunner("b", Passes), table):
+        await table.channel.send(Hello(role="arbiter", name="x"))
+        assert (await table.hear(Error)).code == "wrong_role"
+        stray = Played(
+            game="?", seq=1, seat=0, move="-", score=0, scores=(0, 0), bag=1, clocks=(1, 1)
+        )
+        await table.channel.send(stray)
+        assert (await table.hear(Error)).code == "unknown_game"
+        await table.begin()
+        await table.turn()
+
+
+async def test_a_peer_that_makes_no_sense_for_long_is_given_up(table: TestArbiter) -> None:
+    async with seated(BotRunner("b", Passes), table) as talk:
+        for _ in range(20):
+            await table.channel.send(Hello(role="arbiter", name="x"))
+        with pytest.raises(ChannelClosed, match="make no sense"):
+            await talk
+
+
+async def test_a_position_that_makes_no_sense_is_answered(table: TestArbiter) -> None:
+    async with seated(BotRunner("b", Passes), table):
+        await table.begin()
+        await table.say(msgspec.structs.replace(table.question(), position="15/15 / 0/0 0"))
+        assert (await table.hear(Error)).code == "bad_message"

@@ -1,0 +1,203 @@
+"""How a bot gets ready for its games, or does not, and plays one after another."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import msgspec
+import pytest
+from bot_players import Passes
+from bot_table import MemoryChannel, TestArbiter, caught_up, seated
+
+from bot.player import Budget, Choice, Player, View
+from bot.players.greedy import GreedyPlayer
+from bot.players.static import StaticPlayer
+from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.game_registry import MAX_GAMES
+from engine.rules.rules import Rules
+from lexicons.store import Lexicon
+from protocol.channel import ChannelClosed
+from protocol.messages import Decline, Error, Goodbye, NewGame, Ping, Pong, Ready, Seek
+from protocol.parts import Retry, RulesInPlay
+
+# --- getting ready, and not -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "says"),
+    [
+        ({"lexicon": "klingon", "lexicon_checksum": None}, "unknown_lexicon", "klingon"),
+        ({"lexicon_checksum": "0" * 64}, "unknown_lexicon", "other words"),
+        ({"rules": RulesInPlay(distribution="martian")}, "unsupported_rules", "martian"),
+        ({"rules": RulesInPlay(layout="../../etc/passwd")}, "unsupported_rules", "no name"),
+        ({"rules": RulesInPlay(rack_size=9)}, "unsupported_rules", "9 tiles"),
+        ({"you": None}, "wrong_role", "watch"),
+    ],
+)
+async def test_what_cannot_be_played_is_declined_with_a_reason(
+    table: TestArbiter, changes: dict[str, object], code: str, says: str
+) -> None:
+    async with seated(BotRunner("b", GreedyPlayer), table):
+        offer: NewGame = msgspec.structs.replace(table.offer(), **changes)
+        await table.channel.send(offer)
+        declined = await table.hear(Decline)
+    assert declined.code == code
+    assert says in declined.message
+
+
+async def test_the_same_words_under_another_name_will_do(table: TestArbiter) -> None:
+    async with seated(BotRunner("b", GreedyPlayer), table):
+        offer = msgspec.structs.replace(table.offer(), lexicon="another name")
+        await table.say(offer)
+        assert (await table.hear(Ready)).game == offer.game
+
+
+async def test_what_a_player_raises_ends_the_conversation(table: TestArbiter) -> None:
+    class Breaks(Player):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            raise StopIteration  # the worst of them: a future can't hold it
+
+    async with seated(BotRunner("b", Breaks), table) as talk:
+        await table.begin()
+        await table.say(table.question())
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await talk
+
+
+async def test_an_answer_that_is_no_choice_is_the_players_fault(table: TestArbiter) -> None:
+    class Mistaken(Player):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            return "8D WORD"  # type: ignore[return-value]
+
+    async with seated(BotRunner("b", Mistaken), table) as talk:
+        await table.begin()
+        await table.say(table.question())
+        with pytest.raises(TypeError, match="8D WORD"):
+            await talk
+
+
+async def test_a_hook_that_raises_ends_the_conversation(table: TestArbiter) -> None:
+    class Breaks(Passes):
+        def new_game(self, view: View) -> None:
+            raise LookupError("no book")
+
+    async with seated(BotRunner("b", Breaks), table) as talk:
+        await table.begin()
+        with pytest.raises(LookupError, match="no book"):
+            await talk
+
+
+async def test_a_game_that_is_over_as_soon_as_it_is_offered(table: TestArbiter) -> None:
+    runner = BotRunner("b", GreedyPlayer)
+    async with seated(runner, table) as talk:
+        await table.say(table.offer())
+        await table.end()
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        assert not talk.done()
+        assert (runner.finished, runner.games) == (1, {})
+
+
+async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter) -> None:
+    go, busy = threading.Event(), threading.Event()
+
+    class Slow(Passes):
+        def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+            busy.set()
+            go.wait(30)
+
+    runner = BotRunner("b", Slow)
+    async with seated(runner, table):
+        await table.say(table.offer())
+        await asyncio.to_thread(busy.wait)
+        await table.end()
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)
+        go.set()
+        other = TestArbiter(table.lexicon, table.rules, game="g2")
+        other.channel = table.channel
+        await other.begin()
+        assert set(runner.games) == {"g2"}
+        assert runner.finished == 1
+
+
+async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
+    go = threading.Event()
+
+    class Slow(Passes):
+        def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+            go.wait(30)
+
+    async with seated(BotRunner("b", Slow), table):
+        for number in range(MAX_GAMES + 1):
+            await table.channel.send(msgspec.structs.replace(table.offer(), game=f"g{number}"))
+        declined = await table.hear(Decline)
+        assert (declined.game, declined.code) == (f"g{MAX_GAMES}", "busy")
+        go.set()
+
+
+@pytest.mark.parametrize(
+    ("retry", "kind"), [("no", TurnedAway), ("corrected", TurnedAway), ("later", ChannelClosed)]
+)
+async def test_a_wish_that_is_not_granted(
+    table: TestArbiter, retry: Retry, kind: type[Exception]
+) -> None:
+    async with seated(BotRunner("b", Passes, seek=Seek(opponent="nobody")), table) as talk:
+        await table.hear(Seek)
+        error = Error(code="unknown_opponent", message="nobody is not here", retry=retry)
+        await table.channel.send(error)
+        with pytest.raises(kind, match="nobody is not here"):
+            await talk
+
+
+# --- one after another ----------------------------------------------------------------------------
+
+
+async def test_games_one_after_another_have_players_of_their_own(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    made: list[Passes] = []
+
+    def make() -> Player:
+        made.append(Passes())
+        return made[-1]
+
+    runner = BotRunner("b", make, seek=Seek(opponent="static", games=2), enough=2, seed=4)
+    ours, its = MemoryChannel.pair()
+    talk = asyncio.create_task(runner.converse(its))
+    first = TestArbiter(lexicon, rules, game="first")
+    second = TestArbiter(lexicon, rules, game="second", you=1)
+    assert (await first.greet(ours)).role == "player"
+    assert await first.hear(Seek) == Seek(opponent="static", games=2)
+    await first.begin()
+    await first.play_out()
+    second.channel = ours
+    await second.begin()
+    await second.play_out()
+    assert (await second.hear(Goodbye)).code == "done"
+    assert "2 games" in await talk
+    await runner.settle(30)
+    assert [player.told[-1] for player in made] == ["game_over", "game_over"]
+    seeds = [player.start.seed for player in made if player.start]
+    assert len(set(seeds)) == 2
+
+
+async def test_a_game_is_taken_up_by_a_fresh_process(lexicon: Lexicon, rules: Rules) -> None:
+    table = TestArbiter(lexicon, rules, you=1, seed=3)
+    async with seated(BotRunner("b", StaticPlayer, built_in=True), table):
+        await table.begin()
+        await table.play_out(until=lambda: len(table.history) == 7)
+    player = Passes()
+    runner = BotRunner("b", lambda: player)
+    async with seated(runner, table):
+        await table.say(table.offer(seq=table.seq))
+        await table.hear(Ready)
+        await table.turn()
+        await caught_up(runner, table)
+        view = player.seen[-1][0]
+    assert player.told[:9] == ["warm_up", "new_game", *["observe"] * 7]
+    assert view.position.board == table.state.position.board
+    assert [play.seq for play in view.history] == list(range(1, len(view.history) + 1))
+    assert player.start is not None
+    assert player.start.history == ()

@@ -1,0 +1,418 @@
+"""The searches of an SIU engine, with real words and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from bot.siu.auto_player import Follower
+from bot.siu.info_lines import Texts, sim_lines
+from bot.siu.modes import Task
+from bot.siu.position import read_position
+from bot.siu.search_budget import Watch
+from bot.siu.searches import Searcher
+from bot.siu.settings import Settings
+from bot.siu.simulating import believed
+from engine.movegen.generator import legal_moves
+from engine.notation.cgp_moves import format_cgp_move
+from engine.rules.rules import standard_rules
+from engine.simulation.simulation import Estimate
+from lexicons.store import load_lexicon
+from protocol.siu.answers import (
+    Answer,
+    Fault,
+    Ignored,
+    InfoEndgame,
+    InfoGen,
+    InfoInfer,
+    InfoPeg,
+    InfoSim,
+    InfoText,
+    Provenance,
+)
+from protocol.siu.commands import Go, SetPosition, parse_command
+
+EMPTY = "/".join(["15"] * 15)
+OPENING = f"{EMPTY} AEINRST/ 0/0 0"
+UNKNOWN = f"{EMPTY} / 0/0 0"
+# From MAGPIE's README: one tile in the bag, and the opponent's rack is known.
+LATE = (
+    "15/3Q7U3/3U2TAURINE2/1CHANSONS2W3/2AI6JO3/DIRL1PO3IN3/E1D2EF3V4/F1I2p1TRAIK3/O1L2T4E4/"
+    "ABy1PIT2BRIG2/ME1MOZELLE5/1GRADE1O1NOH3/WE3R1V7/AT5E7/G6D7 ENOSTXY/{theirs} 356/378 0"
+)
+# The first example of the CGP specification's endgames: the bag is empty.
+LAST = (
+    "5BERGS5/4PA3U5/2QAID3R5/3BEE3F2S2/1P1ET2VIATIC2/MA1TAW3c2H2/ES3IS2E2A2/AT1FOLIA4V2/LI1L1EX1E6/"
+    "1N1O1D2N2Y3/1GNU2C1JETE3/2ER2OHO2N3/2O3GOY6/1INDOW1U7/4DORR7 IKLMTZ/AEINRU? 0/0 0"
+)
+ALPHABET = standard_rules().distribution.alphabet
+
+
+@pytest.fixture(scope="module")
+def searcher() -> Searcher:
+    searcher = Searcher("tilewire/1", lambda _sentence: None)
+    searcher.load(Settings())
+    return searcher
+
+
+def task(go: str, cgp: str, moves: str = "", *, game: int = 0, **settings: object) -> Task:
+    given = Settings(**{"usual_ms": 200, **settings})  # type: ignore[arg-type]
+    read = parse_command(f"go {go}")
+    assert isinstance(read, Go)
+    situation = read_position(SetPosition(cgp, tuple(moves.split())), given)
+    only, also = (
+        tuple(situation.read_move(text)[0] for text in texts)
+        for texts in (read.searchmoves, read.alsosearchmoves)
+    )
+    named = dict(map(situation.read_move, (*read.searchmoves, *read.alsosearchmoves)))
+    threads = read.threads or given.threads
+    return Task(1, game, read.mode, read, situation, given, only, also, named, threads)
+
+
+@dataclass
+class Heard:
+    """What a search tells."""
+
+    best: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    offers: list[str] = field(default_factory=list)
+
+    def __call__(self, answers: Sequence[Answer], best: str | None) -> None:
+        self.answers += answers
+        self.offers += [best] if best else []
+
+    @property
+    def moves(self) -> list[str]:
+        return [one.move for one in self.answers if isinstance(one, InfoGen | InfoSim)]
+
+    @property
+    def results(self) -> dict[str, InfoSim]:
+        return {one.move: one for one in self.answers if isinstance(one, InfoSim)}
+
+    @property
+    def leaves(self) -> dict[str, float]:
+        return {one.leave: one.probability for one in self.answers if isinstance(one, InfoInfer)}
+
+
+def searched(searcher: Searcher, wanted: Task) -> Heard:
+    heard, watch = Heard(), Watch()
+    watch.limit(wanted.settings.limit_ms(wanted.go) or 60_000)
+    heard.best = searcher.search(wanted, watch, heard)
+    return heard
+
+
+# --- gen ------------------------------------------------------------------------------------------
+
+
+def test_moves_are_listed_by_equity(searcher: Searcher) -> None:
+    heard = searched(searcher, task("gen", LATE.format(theirs=""), lines=5))
+    whence, *lines = heard.answers
+    assert whence == Provenance("tilewire/1", "trained-scowl", "trained-scowl", "scowl")
+    assert len(lines) == 5
+    equities = [line.equity for line in lines if isinstance(line, InfoGen)]
+    assert equities == sorted(equities, reverse=True)
+    assert heard.best == heard.moves[0] == heard.offers[0]
+    assert searcher.at_once(task("gen", LATE.format(theirs=""))) == (whence, heard.best)
+
+
+def test_moves_that_are_asked_for(searcher: Searcher) -> None:
+    heard = searched(searcher, task("gen alsosearchmoves 8h.TEA H8.TEA ex.RS", OPENING, lines=2))
+    assert heard.moves[2:] == ["8H.TEA", "H8.TEA", "ex.RS"]
+    heard = searched(searcher, task("gen searchmoves pass 8H.TSRNIEA", OPENING))
+    (_, phony, passed) = heard.answers  # a phony is ranked as if it stood
+    assert isinstance(phony, InfoGen)
+    assert (phony.move, phony.score, phony.leave) == ("8H.TSRNIEA", 66, "")
+    assert isinstance(passed, InfoGen)
+    assert (passed.score, passed.leave) == (0, "AEINRST")
+
+
+# --- sim ------------------------------------------------------------------------------------------
+
+
+def test_so_many_iterations_of_each(searcher: Searcher) -> None:
+    wanted = task("sim iterations 20 depth 3 threads 2", OPENING, candidates=4, lines=3)
+    heard = searched(searcher, wanted)
+    assert [one.iterations for one in heard.results.values()] == [20, 20, 20]
+    (counted,) = (one for one in heard.answers if isinstance(one, InfoText))
+    assert counted.text.startswith("depth 3 time ")
+    assert " nodes 80 nps " in counted.text
+    assert heard.best == heard.moves[-3]
+    assert searched(searcher, wanted).results == heard.results
+
+
+def test_only_those_moves_are_simulated(searcher: Searcher) -> None:
+    heard = searched(searcher, task("sim iterations 10 searchmoves 8D.RETAINS ex.AE", OPENING))
+    assert heard.results.keys() == {"8D.RETAINS", "ex.AE"}
+    heard = searched(
+        searcher, task("sim iterations 10 alsosearchmoves ex.AE", OPENING, candidates=3, lines=1)
+    )
+    assert len(heard.results) == 2
+    assert "ex.AE" in heard.results
+
+
+def test_what_was_told_of_a_move_is_kept_up_to_date() -> None:
+    wanted = task("sim", OPENING, lines=1)
+    first, second = (
+        Estimate(wanted.situation.read_move(move)[0], 66, (), 0, 20, 0.6, 0.1, 1.0, 1.0)
+        for move in ("8D.RETAINS", "8E.RETAINS")
+    )
+    text = Texts(wanted)
+    assert [one.move for one in sim_lines(wanted, [first, second], text)] == ["8D.RETAINS"]
+    told = sim_lines(wanted, [second, first], text)
+    assert [one.move for one in told] == ["8E.RETAINS", "8D.RETAINS"]
+
+
+def test_a_simulation_ends_when_the_leader_is_certain(searcher: Searcher) -> None:
+    wanted = task("sim stopcondition 99 searchmoves 8D.RETAINS ex.AEINRST", OPENING)
+    heard = searched(searcher, wanted)  # with a minute of time
+    best, other = heard.results["8D.RETAINS"], heard.results["ex.AEINRST"]
+    assert heard.best == "8D.RETAINS"
+    assert best.win - other.win > 2 * (best.win_error + other.win_error)
+
+
+def test_without_a_bag_one_sample_says_it_all(searcher: Searcher) -> None:
+    heard = searched(searcher, task("sim movetime 60000", LAST, lines=300))
+    assert {one.iterations for one in heard.results.values()} == {1}
+    assert {one.win_error for one in heard.results.values()} == {0.0}
+
+
+def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
+    for mode in ("sim", "auto"):
+        wanted, heard, watch = task(f"{mode} infinite", OPENING), Heard(), Watch()
+        watch.cancel()
+        assert len(searcher.search(wanted, watch, heard).partition(".")[2]) == 7
+        assert not heard.results
+
+
+# --- infer ----------------------------------------------------------------------------------------
+
+
+def test_what_the_opponent_kept_is_inferred_and_drawn_from(
+    searcher: Searcher, tmp_path: Path
+) -> None:
+    moves = "8D.IMINO rack.GLORRTU"
+    wanted = task("infer", UNKNOWN, moves, infer_model="deterministic", lines=40, usual_ms=5_000)
+    heard = searched(searcher, wanted)
+    assert heard.best == "none"
+    assert isinstance(heard.answers[0], Provenance)
+    assert heard.leaves["?O"] > 0.01  # Richards and Amir's example
+    assert all(len(leave) == 2 for leave in heard.leaves)
+    sim = "sim iterations 8 useinference"
+    informed = searched(searcher, task(sim, UNKNOWN, moves, candidates=3))
+    plain = searched(searcher, task("sim iterations 8", UNKNOWN, moves, candidates=3))
+    assert informed.results != plain.results
+    assert not any(isinstance(one, Ignored) for one in informed.answers)
+    other = searched(searcher, task(sim, UNKNOWN, "8D.IMINO rack.GLORRTE", candidates=3))
+    assert not any(isinstance(one, Ignored) for one in other.answers)  # our rack is not its subject
+    other = searched(searcher, task(sim, UNKNOWN, "8H.ZA rack.GLORRTU", candidates=3))
+    assert other.answers[0] == Ignored("useinference")
+    tiles, words = tmp_path / "tiles.csv", tmp_path / "words.txt"
+    english = files("lexicons").joinpath("data/english.csv").read_text(encoding="utf-8")
+    tiles.write_text(english.replace("Z,z,1,10,0\n", ""), encoding="utf-8")
+    words.write_text("IMINO\nROT\n")
+    other = searched(
+        searcher, task(sim, UNKNOWN, moves, distribution=str(tiles), lexicon=str(words))
+    )
+    assert other.answers[0] == Ignored("useinference")
+    searcher.load(Settings())  # others have no time to
+
+
+@pytest.mark.parametrize(
+    ("moves", "leave"),
+    [
+        ("8H.ZA.ABCDEFZ", "BCDEF"),
+        ("phony.8H.QUA pass 8H.ZA rack.AEINRST", "QU"),
+        ("ex.3", ""),
+    ],
+)
+def test_what_is_known_is_not_guessed(searcher: Searcher, moves: str, leave: str) -> None:
+    heard = searched(searcher, task("infer", UNKNOWN, moves, lines=5, usual_ms=1_000))
+    assert heard.leaves
+    assert all(set(leave) <= set(one) for one in heard.leaves)
+    assert len(leave) < 5 or heard.leaves == {leave: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("cgp", "moves", "sentence"),
+    [
+        (UNKNOWN, "", "has no move of the opponent"),
+        (UNKNOWN, "phony.8H.ZAX", "he holds what it showed"),
+        (LAST, "pass", "the bag is empty"),
+    ],
+)
+def test_where_there_is_nothing_to_infer(
+    searcher: Searcher, cgp: str, moves: str, sentence: str
+) -> None:
+    heard = searched(searcher, task("infer", cgp, moves))
+    assert isinstance(heard.answers[-1], Fault)
+    assert sentence in heard.answers[-1].text
+    assert heard.best == "none"
+
+
+# --- what is certain ------------------------------------------------------------------------------
+
+
+def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
+    kit = searcher.load(Settings())
+    belief = believed(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST").situation, kit, None)
+    assert belief is not None
+    assert belief.doubt == 0
+    shown = set(ALPHABET.tiles("ZAX"))
+    assert all(shown <= set(holding) for holding in belief.holdings)
+    assert believed(task("sim", OPENING).situation, kit, None) is None
+    known = task("sim", LATE.format(theirs="ACEISUY"))
+    assert believed(known.situation, kit, None) is None  # it is in the position
+    assert searched(searcher, known).results
+
+
+# --- the end of the game --------------------------------------------------------------------------
+
+
+def test_an_endgame_is_worked_out(searcher: Searcher) -> None:
+    heard = searched(searcher, task("endgame movetime 60000", LAST))
+    assert isinstance(heard.answers[0], Provenance)
+    counted, certainty, found = heard.answers[-3:]
+    assert isinstance(found, InfoEndgame)
+    assert found.line_of_play[0] == heard.best == heard.offers[-1]
+    assert isinstance(counted, InfoText)
+    assert counted.text.startswith(f"depth {found.depth} time ")
+    assert certainty == InfoText("string proven")
+    some = searched(searcher, task("endgame searchmoves B13.MIZ pass", LAST))
+    assert some.best == "B13.MIZ"
+    (worse,) = (one for one in some.answers[-3:] if isinstance(one, InfoEndgame))
+    assert worse.spread <= found.spread
+
+
+def test_what_can_not_be_solved_of_searchmoves_is_left_out(searcher: Searcher) -> None:
+    heard = searched(searcher, task("endgame searchmoves B13.MIZ B13.ZIM", LAST))
+    assert heard.best == "B13.MIZ"
+    (fault,) = (one for one in heard.answers if isinstance(one, Fault))
+    assert (fault.code, fault.text.partition(":")[0]) == ("bad-move", "B13.ZIM")
+    assert searched(searcher, task("endgame searchmoves B13.ZIM", LAST)).best == "none"
+    position = task("endgame", LAST).situation.position
+    every = legal_moves(position, load_lexicon(), standard_rules())
+    names = [format_cgp_move(one.move, position.board, ALPHABET) for one in every]
+    many = searched(searcher, task(f"endgame searchmoves {' '.join(names)}", LAST))
+    assert many.best in names
+    (fault,) = (one for one in many.answers if isinstance(one, Fault))
+    assert fault.text.startswith(f"{len(names) - 64} of searchmoves, the lowest by static equity")
+
+
+def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
+    shallow = searched(searcher, task("endgame depth 1 threads 2", LAST))
+    (*_, found) = (one for one in shallow.answers if isinstance(one, InfoEndgame))
+    assert found.depth <= 2
+    won = LAST.replace("0/0 0", "300/0 0")
+    (*_, certainty, _) = searched(searcher, task("endgame firstwin movetime 60000", won)).answers
+    assert isinstance(certainty, InfoText)
+    assert certainty.text.startswith("string outcome proven, at least ")
+
+
+def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher) -> None:
+    heard = searched(searcher, task("endgame movetime 60000 threads 3", LAST, endgame_mb=48))
+    says = InfoText("string an EndgameHash of 48 is enough for 2 of 3 threads")
+    assert says in heard.answers
+    assert heard.best != "none"
+
+
+def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
+    (first, second) = (
+        searched(searcher, task("endgame movetime 60000", cgp)).answers[-1]
+        for cgp in (LAST, LAST.replace("AEINRU?", ""))
+    )
+    assert isinstance(first, InfoEndgame)
+    assert isinstance(second, InfoEndgame)
+    assert first.spread == second.spread
+
+
+def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
+    wanted = task("peg movetime 60000 alsosearchmoves pass", LATE.format(theirs=""), lines=2)
+    heard = searched(searcher, wanted)
+    lines = [one for one in heard.answers if isinstance(one, InfoPeg)]
+    assert lines[-1].move == "pass" or "pass" in [one.move for one in lines[-3:-1]]
+    assert heard.best == heard.offers[-1]
+    said = heard.answers[-1]
+    assert isinstance(said, InfoText)
+    assert said.text.startswith("string 7 of 7 cases looked at, 100.0 % of what can be; ")
+    alone = searched(
+        searcher, task("peg movetime 1000 searchmoves 1D.SEXTO", LATE.format(theirs=""))
+    )
+    (*_, counted, _) = alone.answers
+    assert isinstance(counted, InfoText)
+    assert int(counted.text.split("nodes ")[1].split()[0]) > 7 * 64 * 4, "more than a first look"
+    sure = task("peg firstwin", LATE.format(theirs="ACEISUY"), peg_model="pessimistic")
+    assert searched(searcher, sure).best in ("1D.SEXTON", "1A.OXES", "1D.SEXTO")
+
+
+# --- auto -----------------------------------------------------------------------------------------
+
+
+def test_the_champion_chooses(searcher: Searcher) -> None:
+    for cgp in (OPENING, LATE.format(theirs=""), LATE.format(theirs="ACEISUY"), LAST):
+        heard = searched(searcher, task("auto movetime 3000", cgp))
+        assert isinstance(heard.answers[0], Provenance)
+        assert heard.best in heard.results
+        assert heard.offers
+
+
+def test_the_champion_is_kept_as_long_as_a_game_goes_on(searcher: Searcher) -> None:
+    kit, follower = searcher.load(Settings()), Follower()
+
+    def player(moves: str, game: int = 0, go: str = "auto") -> object:
+        told, view = follower.player(task(go, UNKNOWN, moves, game=game), kit)
+        assert len(view.history) == sum(not one.startswith(("rack", "ph")) for one in moves.split())
+        return told
+
+    first = player("8H.ZA rack.ABEINRT")
+    assert player("8H.ZA rack.ABEINRT") is first
+    assert player("8H.ZA rack.ABEINRT", go="auto threads 2") is not first  # nor is its solver
+    first = player("8H.ZA rack.ABEINRT")
+    assert player("8H.ZA 7G.AB ex.2 rack.EINRTUU") is first
+    assert player("8H.ZA 7G.AB ex.3 rack.EINRTUU") is not first  # another game
+    second = player("8H.ZA 7G.AB phony.6F.XYQ rack.EINRTUU")
+    assert player("8H.ZA 7G.AB rack.ABCDEFG") is not second  # the other's turn
+    third = player("8H.ZA 7G.AB rack.ABCDEFG")
+    assert player("8H.ZA 7G.AB rack.ABCDEFG", game=1) is not third
+
+
+def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
+    moves = "8H.ZA 7G.AB phony.9H.QAT rack.EINRTUU"
+    heard = searched(searcher, task("auto movetime 300", UNKNOWN, moves))
+    assert heard.results
+    follower, kit = Follower(), searcher.load(Settings())
+    player, view = follower.player(task("auto", UNKNOWN, moves), kit)
+    player.prepare(view, Watch(10**15))
+    belief = player.belief(view)
+    assert belief is not None
+    shown = set(ALPHABET.tiles("QAT"))
+    assert all(shown <= set(holding) for holding in belief.holdings)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def test_other_words(tmp_path: Path) -> None:
+    (tmp_path / "Mini.txt").write_text("TEA\nEAT\n")
+    searcher = Searcher("tilewire/1", lambda _sentence: None)
+    mini = str(tmp_path / "Mini.txt")
+    heard = searched(searcher, task("gen", OPENING, lexicon=mini, lines=50))
+    assert isinstance(heard.answers[0], Provenance)
+    assert heard.answers[0].lexicon == "Mini"
+    words = {move.partition(".")[2] for move in heard.moves if not move.startswith("ex.")}
+    assert words == {"TEA", "EAT"}
+    named = task("gen", f"{OPENING} lex scowl;", lexicon=mini)
+    assert len(searched(searcher, named).best) > len("8D.TEA")
+
+
+def test_a_file_that_is_no_lexicon_is_said_to_be_none(tmp_path: Path, searcher: Searcher) -> None:
+    broken = tmp_path / "broken.kwg"
+    broken.write_bytes(b"abc")
+    with pytest.raises(ValueError, match=r"broken\.kwg"):
+        searcher.load(Settings(lexicon=str(broken)))
+    heard = searched(searcher, task("gen", OPENING, lexicon=str(broken)))
+    assert isinstance(heard.answers[-1], Fault)
+    assert heard.best == "none"

@@ -1,0 +1,100 @@
+"""Which moves are compared: the best, each really different, and a pass for want of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rollout_positions import RULES, generator, leaves, position_of, scowl
+
+from engine.movegen.candidates import best_candidates
+from engine.movegen.evaluation import PASS_EQUITY
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import PASS, Direction, Exchange, Move, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon
+
+
+def opening(rack: str, rules: Rules = RULES) -> Position:
+    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
+    return Position(Board.empty(rules.layout), (tiles, ()), (0, 0))
+
+
+def lopsided() -> Rules:
+    """One square is worth more, and the one across the diagonal is not."""
+    multipliers = list(RULES.layout.letter_multipliers)
+    multipliers[7 * RULES.layout.columns + 4] = 2
+    return replace(RULES, layout=replace(RULES.layout, letter_multipliers=tuple(multipliers)))
+
+
+def directions(found: list[RankedMove]) -> set[Direction]:
+    return {one.move.direction for one in found if isinstance(one.move, Place)}
+
+
+def across(move: Move) -> Move:
+    """Give the mirror image of a word that runs down."""
+    if isinstance(move, Place) and move.direction is Direction.DOWN:
+        return Place(move.column, move.row, Direction.ACROSS, move.tiles)
+    return move
+
+
+@pytest.mark.parametrize("rack", ["AEINRST", "?AEGNRU", "VVUUUII", "QUEENLY", "AB"])
+@pytest.mark.parametrize("count", [1, 2, 7, 20])
+def test_on_an_empty_board_no_word_is_there_twice(rack: str, count: int) -> None:
+    position = opening(rack)
+    found = best_candidates(generator(), position, count)
+    assert Direction.DOWN not in directions(found)
+    every = [one for one in generator().everything(position) if one.move != PASS]
+    different = list(dict.fromkeys(across(one.move) for one in every))
+    assert len(found) == min(count, len(different))
+    assert [one.equity for one in found] == sorted((one.equity for one in found), reverse=True)
+    worth = {one.move: one for one in every}
+    best = sorted((worth[move].equity for move in different), reverse=True)
+    assert [one.equity for one in found] == best[:count]
+    assert all(worth[one.move] == one for one in found)
+
+
+def test_on_a_lopsided_board_both_ways_are_different() -> None:
+    rules = lopsided()
+    own = Generator(scowl(), rules, leaves())
+    position = opening("QUEENLY", rules)
+    found = best_candidates(own, position, 40)
+    assert found == own.best(position, 40)
+    assert directions(found) == set(Direction)
+
+
+def test_later_on_both_ways_are_different() -> None:
+    position = position_of(5, 9)
+    found = best_candidates(generator(), position, 12)
+    assert found == generator().best(position, 12)
+    assert directions(found) == set(Direction)
+
+
+def test_what_was_refused_is_left_out_and_the_next_best_moves_up() -> None:
+    for position in (position_of(5, 9), opening("AEINRST")):
+        best = best_candidates(generator(), position, 8)
+        without = [best[0].move, best[3].move, best[5].move]
+        found = best_candidates(generator(), position, 5, without)
+        assert found == [best[at] for at in (1, 2, 4, 6, 7)]
+
+
+def test_a_pass_is_for_who_can_do_nothing_else() -> None:
+    wordless = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    own = Generator(wordless, RULES, leaves())
+    passed = RankedMove(PASS, 0, PASS_EQUITY, (22,))
+    position = opening("V")
+    assert [one.move for one in best_candidates(own, position, 5)] == [Exchange((22,))]
+    assert best_candidates(own, position, 5, [Exchange((22,))]) == [passed]
+    crowded = replace(position, racks=((22,), (1,) * 2))
+    assert PASS not in [one.move for one in best_candidates(own, crowded, 5)]
+
+
+def test_one_is_left_when_all_that_is_better_was_refused() -> None:
+    position = opening("AEINRST")
+    best = best_candidates(generator(), position, 4)
+    for refused in (1, 2, 3):
+        without = [one.move for one in best[:refused]]
+        assert best_candidates(generator(), position, 1, without) == [best[refused]]

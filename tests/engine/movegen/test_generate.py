@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from positions import game_positions
+from reference import Dictionary, placements
+from small_games import Words, lexicon_of, small_games
+
+from engine.movegen import generator as generate
+from engine.movegen.generator import legal_moves, warm_up
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Place
+from engine.rules.position import Board, Position, bag_count
+from engine.rules.rules import Rules, check_move, standard_rules
+from lexicons.alphabet import BLANK_FLAG
+from lexicons.jit import freeze
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon, load_lexicon
+
+ENGLISH = standard_rules()
+
+
+def english(*words: str) -> Lexicon:
+    return lexicon_of([ENGLISH.distribution.alphabet.tiles(word) for word in words], ENGLISH)
+
+
+def on_board(*plays: tuple[int, int, Direction, str], rules: Rules = ENGLISH) -> Board:
+    board = Board.empty(rules.layout)
+    for row, column, direction, text in plays:
+        tiles = rules.distribution.alphabet.tiles(text.replace(".", "?"))
+        board = board.with_move(Place(row, column, direction, tiles))
+    return board
+
+
+def position_of(board: Board, rack: str, opponent: str = "") -> Position:
+    tiles = ENGLISH.distribution.alphabet.tiles
+    return Position(board, (tuple(sorted(tiles(rack))), tuple(sorted(tiles(opponent)))), (0, 0))
+
+
+def placed(moves: list[Any]) -> dict[Place, int]:
+    found = {move: score for move, score in moves if isinstance(move, Place)}
+    assert len(found) == sum(isinstance(move, Place) for move, _ in moves)
+    return found
+
+
+def test_a_single_tile_that_makes_a_word_both_ways_is_given_across_once() -> None:
+    board = on_board((7, 7, Direction.ACROSS, "AT"), (8, 8, Direction.DOWN, "A"))
+    moves = placed(legal_moves(position_of(board, "T"), english("AT", "TA", "TAT"), ENGLISH))
+    # At 9H the T makes TA across and AT down; at 8G, TAT across alone.
+    both = [move for move in moves if (move.row, move.column) in {(8, 7), (7, 7)}]
+    assert both == [Place(8, 7, Direction.ACROSS, (20, PLAYED_THROUGH))]
+    assert Place(7, 6, Direction.ACROSS, (20, PLAYED_THROUGH, PLAYED_THROUGH)) in moves
+
+
+def test_a_single_tile_that_makes_a_word_down_only_is_given_down() -> None:
+    board = on_board((7, 7, Direction.ACROSS, "AT"))
+    moves = placed(legal_moves(position_of(board, "B"), english("AT", "BA"), ENGLISH))
+    assert moves == {Place(6, 7, Direction.DOWN, (2, PLAYED_THROUGH)): 3 + 1}
+
+
+def test_premium_squares_count_in_both_words_and_only_under_placed_tiles() -> None:
+    board = on_board((7, 7, Direction.ACROSS, "AT"))
+    moves = placed(legal_moves(position_of(board, "DO"), english("AT", "DO", "OAT"), ENGLISH))
+    # The O at 8G is plain; the double word under the A at 8H was used up by AT.
+    assert moves[Place(7, 6, Direction.ACROSS, (15, 0, 0))] == 3
+
+
+def test_a_full_rack_earns_the_bonus() -> None:
+    lexicon = english("TOASTED")
+    moves = placed(
+        legal_moves(position_of(Board.empty(ENGLISH.layout), "TOASTED"), lexicon, ENGLISH)
+    )
+    assert len(moves) == 14
+    across = Place(7, 7, Direction.ACROSS, ENGLISH.distribution.alphabet.tiles("TOASTED"))
+    assert moves[across] == (8 + 1) * 2 + 50  # eight points, one T doubled at 8L
+
+
+def test_blanks_stand_for_every_letter_and_score_nothing() -> None:
+    position = position_of(Board.empty(ENGLISH.layout), "??")
+    moves = placed(legal_moves(position, english("AT", "OX"), ENGLISH))
+    assert len(moves) == 2 * 2 * 2
+    assert set(moves.values()) == {0}
+    assert all(tile & BLANK_FLAG for move in moves for tile in move.placed)
+
+
+def test_moves_come_in_the_documented_order() -> None:
+    position = position_of(Board.empty(ENGLISH.layout), "CATS?")
+    moves = legal_moves(position, english("CAT", "CATS", "ACT", "AT"), ENGLISH)
+    kinds = [type(move).__name__ for move, _ in moves]
+    assert kinds == sorted(kinds, key=["Place", "Exchange", "Pass"].index)
+
+    def key(entry: Any) -> Any:
+        move, score = entry
+        return -score, move.direction, move.row, move.column, move.placed
+
+    places = [entry for entry in moves if isinstance(entry.move, Place)]
+    assert places == sorted(places, key=key)
+
+
+def test_every_distinct_exchange_is_given_once_fewest_tiles_first() -> None:
+    position = position_of(Board.empty(ENGLISH.layout), "EEA")
+    moves = legal_moves(position, english("OX"), ENGLISH)
+    assert [move for move, _ in moves] == [
+        Exchange((1,)),
+        Exchange((5,)),
+        Exchange((1, 5)),
+        Exchange((5, 5)),
+        Exchange((1, 5, 5)),
+        PASS,
+    ]
+    assert {score for _, score in moves} == {0}
+
+
+def test_no_exchange_when_the_bag_has_too_few() -> None:
+    position = position_of(Board.empty(ENGLISH.layout), "EE", "Q")
+    bag = bag_count(position, ENGLISH)
+    for minimum, exchanges in ((bag, 2), (bag + 1, 0)):
+        rules = replace(ENGLISH, exchange_minimum=minimum)
+        moves = legal_moves(position, english("OX"), rules)
+        assert len(moves) == exchanges + 1
+
+
+def test_an_unknown_rack_can_only_pass() -> None:
+    assert legal_moves(position_of(Board.empty(ENGLISH.layout), ""), english("OX"), ENGLISH) == [
+        (PASS, 0)
+    ]
+
+
+def test_racks_that_no_move_can_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="8 tiles"):
+        legal_moves(position_of(Board.empty(ENGLISH.layout), "A" * 8), english("OX"), ENGLISH)
+    position = Position(Board.empty(ENGLISH.layout), ((40,), ()), (0, 0))
+    with pytest.raises(ValueError, match="beyond the 27"):
+        legal_moves(position, english("OX"), ENGLISH)
+
+
+def test_more_moves_than_the_first_arrays_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = position_of(Board.empty(ENGLISH.layout), "CATS?")
+    lexicon = english("CAT", "CATS", "ACT", "AT")
+    moves = legal_moves(position, lexicon, ENGLISH)
+    monkeypatch.setattr(generate, "_FIRST_CAPACITIES", (0, 0, 0))
+    assert legal_moves(position, lexicon, ENGLISH) == moves
+
+
+def test_after_the_warm_up_no_position_and_no_word_graph_compiles_anything() -> None:
+    lexicon = english("CAT", "CATS")
+    spread = np.zeros(2 * len(lexicon.graph.nodes), np.uint32)
+    spread[::2] = lexicon.graph.nodes
+    strided = replace(lexicon, graph=WordGraph(spread[::2]))
+    warm_up()
+    freeze()
+    try:
+        for board in (Board.empty(ENGLISH.layout), on_board((7, 7, Direction.ACROSS, "CAT"))):
+            position = position_of(board, "CATS")
+            moves = legal_moves(position, lexicon, ENGLISH)
+            assert len(placed(moves)) > 0
+            assert legal_moves(position, strided, ENGLISH) == moves
+    finally:
+        freeze(False)
+
+
+@pytest.mark.parametrize("game", range(4))
+def test_the_rules_accept_every_move_with_its_score(game: int) -> None:
+    lexicon = load_lexicon("scowl")
+    for position in game_positions(lexicon, ENGLISH, 1000 + game, 6, blanks=int(game == 0)):
+        bag = bag_count(position, ENGLISH)
+        # All of a few hundred, every so-many-th of tens of thousands.
+        moves = legal_moves(position, lexicon, ENGLISH)
+        for move, score in moves[:: max(len(moves) // 400, 1)]:
+            play = check_move(position, move, ENGLISH, lexicon.graph.contains, bag)
+            assert (play.score if play is not None else 0) == score
+
+
+@settings(max_examples=300, deadline=None)
+@given(small_games())
+def test_small_boards_and_alphabets_agree_with_the_twin_and_the_rules(
+    game: tuple[Position, Words, Rules],
+) -> None:
+    position, words, rules = game
+    lexicon = lexicon_of(words, rules)
+    rack = position.racks[position.on_turn]
+    moves = legal_moves(position, lexicon, rules)
+    dictionary = Dictionary(words)
+    expected = placements(position.board.array(), rack, dictionary, rules)
+    assert placed(moves).items() - expected.items() == set()
+    assert expected.items() - placed(moves).items() == set()
+    bag = bag_count(position, rules)
+    for move, score in moves:
+        play = check_move(position, move, rules, lexicon.graph.contains, bag)
+        assert (play.score if play is not None else 0) == score

@@ -1,0 +1,349 @@
+"""``Generator``: the best moves against all moves, and equities against their definition."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from positions import game_positions
+from rollout_positions import leaves, scowl
+from small_games import Words, lexicon_of, small_games
+
+from engine.kernels.top_moves import MAX_KEPT
+from engine.movegen.evaluation import LATE_BAG, PASS_EQUITY, PLAIN, STANDARD, Evaluation
+from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
+from engine.rules.position import Board, Position, bag_count, unseen
+from engine.rules.rules import Rules, check_move, standard_rules
+from lexicons.alphabet import BLANK, BLANK_FLAG, Alphabet, TileDistribution
+from lexicons.kwg import WordGraph
+from lexicons.leaves import LeaveTable
+from lexicons.search_graph import SEARCHED_LETTERS
+from lexicons.store import Lexicon
+
+RULES = standard_rules()
+COUNTS = (1, 2, 5, 20, MAX_KEPT)
+GAMES = 200
+POSITIONS_A_GAME = 8
+NO_WORDS = WordGraph(np.zeros(2, np.uint32))
+
+
+@cache
+def generator(evaluation: Evaluation = STANDARD) -> Generator:
+    return Generator(scowl(), RULES, leaves(), evaluation)
+
+
+@cache
+def positions_of(game: int) -> list[Position]:
+    """Positions of a game, and some more: with short racks, and with none of the opponent's."""
+    blanks = {0: 2, 1: 1, 2: 1, 3: 1}.get(game % 50, 0)
+    positions = game_positions(scowl(), RULES, 5_000 + game, POSITIONS_A_GAME, blanks)
+    chance = random.Random(game)
+    short = chance.choice(positions)
+    rack = short.racks[short.on_turn]
+    few = tuple(sorted(chance.sample(rack, chance.randint(1, len(rack)))))
+    return [
+        *positions,
+        with_rack(short, few, short.racks[1 - short.on_turn]),
+        with_rack(short, few),
+    ]
+
+
+def with_rack(position: Position, rack: tuple[int, ...], other: tuple[int, ...] = ()) -> Position:
+    racks = (rack, other) if position.on_turn == 0 else (other, rack)
+    return replace(position, racks=racks)
+
+
+def but_the_pass(everything: list[RankedMove]) -> list[RankedMove]:
+    return [ranked for ranked in everything if ranked.move is not PASS]
+
+
+def assert_best_is_the_head(finder: Generator, position: Position) -> list[RankedMove]:
+    everything = finder.everything(position)
+    assert len({ranked.move for ranked in everything}) == len(everything)
+    equities = [ranked.equity for ranked in everything]
+    assert equities == sorted(equities, reverse=True)
+    ranking = but_the_pass(everything) or everything  # what ``best`` gives the head of
+    for count in COUNTS:
+        assert finder.best(position, count) == ranking[:count]
+    if len(everything) > MAX_KEPT + 1:
+        assert finder.best(position, MAX_KEPT + 1) == everything[: MAX_KEPT + 1]
+    return everything
+
+
+def assert_something_is_better_if_the_best_is(
+    finder: Generator, position: Position, everything: list[RankedMove]
+) -> None:
+    moves = but_the_pass(everything)
+    marks = {0, -5_000, 10**6, -(10**6), -(10**9), 10**12, -(10**12)}
+    for ranked in (*moves[:3], *moves[-1:]):
+        marks |= {ranked.equity - 1, ranked.equity, ranked.equity + 1}
+    for mark in marks:
+        found = finder.better_than(position, mark)
+        if moves and moves[0].equity > mark:
+            assert found in moves
+            assert found.equity > mark
+        else:
+            assert found is None
+
+
+@pytest.mark.parametrize("game", range(GAMES))
+def test_the_best_moves_are_the_head_of_all_moves(game: int) -> None:
+    for position in positions_of(game):
+        everything = assert_best_is_the_head(generator(), position)
+        assert_something_is_better_if_the_best_is(generator(), position, everything)
+
+
+def test_the_positions_are_of_every_kind() -> None:
+    positions = [position for game in range(GAMES) for position in positions_of(game)]
+    assert len(positions) == 2_000
+    racks = [position.racks[position.on_turn] for position in positions]
+    blanks = Counter(rack.count(BLANK) for rack in racks)
+    assert min(blanks[count] for count in range(3)) >= 30
+    assert sum(len(rack) < RULES.rack_size for rack in racks) >= 400
+    assert sum(position.board.is_empty for position in positions) >= GAMES
+    bags = [bag_count(position, RULES) for position in positions]
+    assert bags.count(0) >= 200
+    assert sum(0 < bag < RULES.exchange_minimum for bag in bags) >= 50
+
+
+def test_a_pass_is_the_best_move_of_those_who_have_no_other() -> None:
+    lexicon = Lexicon("none", RULES.distribution, NO_WORDS, "")
+    nothing = Generator(lexicon, RULES, leaves())
+    position = Position(Board.empty(RULES.layout), ((), (1,)), (0, 0))
+    only = [RankedMove(PASS, 0, PASS_EQUITY, ())]
+    assert nothing.everything(position) == nothing.best(position, 5) == only
+    assert nothing.better_than(position, 2 * PASS_EQUITY) is None
+    rack = RULES.distribution.alphabet.tiles("QZV")
+    short = Rules(RULES.distribution, RULES.layout, exchange_minimum=101)
+    stuck = Generator(lexicon, short, leaves())
+    position = with_rack(position, tuple(sorted(rack)))
+    assert stuck.best(position) == [RankedMove(PASS, 0, PASS_EQUITY, tuple(sorted(rack)))]
+
+
+def test_a_generator_finds_the_same_whatever_it_found_before() -> None:
+    positions = [position for game in range(3, 9) for position in positions_of(game)]
+    used = [generator().best(position, 5) for position in positions]
+    for at in range(0, len(positions), 7):
+        assert Generator(scowl(), RULES, leaves()).best(positions[at], 5) == used[at]
+
+
+# --- equity ---------------------------------------------------------------------------------------
+
+
+def equity_of(move: Move, score: int, position: Position, evaluation: Evaluation) -> int:
+    """The equity of a move as ``engine.movegen.evaluation`` has it, thousandths of a point."""
+    rack = Counter(position.racks[position.on_turn])
+    if move == PASS:
+        return PASS_EQUITY
+    if isinstance(move, Exchange):
+        return worth((rack - Counter(move.tiles)).elements())
+    assert isinstance(move, Place)
+    played = [BLANK if tile & BLANK_FLAG else tile for tile in move.placed]
+    kept = rack - Counter(played)
+    equity = 1000 * score
+    if evaluation.opening and position.board.is_empty:
+        equity -= 350 * vowels_beside_premium_squares(move)
+    hidden, bag = unseen(position, position.on_turn, RULES), bag_count(position, RULES)
+    if bag:
+        left = bag - len(played) + 7
+        late = LATE_BAG[left] if evaluation.late_bag and left < len(LATE_BAG) else 0
+        return equity + worth(kept.elements()) + late
+    if not evaluation.going_out:
+        return equity
+    points = RULES.distribution.points
+    if kept:
+        return equity - 2000 * sum(points[tile] for tile in kept.elements()) - 10_000
+    return equity + 2000 * sum(count * points[tile] for tile, count in enumerate(hidden))
+
+
+def worth(leave: Iterable[int]) -> int:
+    return round(1000 * leaves().value(leave))
+
+
+def vowels_beside_premium_squares(place: Place) -> int:
+    """Count, for each vowel, doubles of the next lines beside it once and triples twice."""
+    layout, vowels = RULES.layout, RULES.distribution.vowels
+    down = place.direction is Direction.DOWN
+    beside = 0
+    for at, tile in enumerate(place.tiles):
+        assert tile != PLAYED_THROUGH
+        row, column = place.row + at * down, place.column + at * (not down)
+        for step in (-1, 1):
+            square = (row + step * (not down)) * layout.columns + column + step * down
+            multiplier = layout.letter_multipliers[square] * layout.word_multipliers[square]
+            beside += (multiplier - 1) * vowels[tile & ~BLANK_FLAG]
+    return beside
+
+
+@pytest.mark.parametrize(
+    "evaluation",
+    [
+        STANDARD,
+        PLAIN,
+        Evaluation(late_bag=False, going_out=False),
+        Evaluation(opening=False, going_out=False),
+        Evaluation(opening=False, late_bag=False),
+    ],
+)
+def test_equities_are_what_they_are_defined_to_be(evaluation: Evaluation) -> None:
+    finder = Generator(scowl(), RULES, leaves(), evaluation)
+    for game in (1, *range(4, 14)):
+        for position in positions_of(game):
+            bag = bag_count(position, RULES)
+            everything = finder.everything(position)
+            for ranked in everything[:: len(everything) // 200 + 1]:
+                play = check_move(position, ranked.move, RULES, scowl().graph.contains, bag)
+                assert ranked.score == (play.score if play is not None else 0)
+                assert ranked.equity == equity_of(ranked.move, ranked.score, position, evaluation)
+                assert ranked.leave == leave_of(ranked.move, position)
+
+
+def leave_of(move: Move, position: Position) -> tuple[int, ...]:
+    rack = Counter(position.racks[position.on_turn])
+    if isinstance(move, Place):
+        rack -= Counter(BLANK if tile & BLANK_FLAG else tile for tile in move.placed)
+    elif isinstance(move, Exchange):
+        rack -= Counter(move.tiles)
+    return tuple(sorted(rack.elements()))
+
+
+def test_without_a_table_and_without_adjustments_equity_is_the_score() -> None:
+    plain = Generator(scowl(), RULES, evaluation=PLAIN)
+    for position in positions_of(4):
+        for ranked in plain.everything(position):
+            assert ranked.equity == (PASS_EQUITY if ranked.move == PASS else 1000 * ranked.score)
+
+
+def test_it_costs_something_to_open_with_a_vowel_beside_a_premium_square() -> None:
+    tiles = RULES.distribution.alphabet.tiles("AT")
+    lexicon = lexicon_of([tiles], RULES)
+    position = Position(Board.empty(RULES.layout), (tuple(sorted(tiles)), ()), (0, 0))
+    found = {ranked.move: ranked for ranked in Generator(lexicon, RULES).everything(position)}
+    # Row 8 has double letters of rows 7 and 9 beside G and I, none beside H.
+    free, beside = (Place(7, column, Direction.ACROSS, tiles) for column in (7, 6))
+    assert found[free].equity == 4_000
+    assert found[beside].equity == 4_000 - 700
+
+
+# --- any board ------------------------------------------------------------------------------------
+
+
+@cache
+def any_leaves(distribution: TileDistribution, rack_size: int) -> LeaveTable:
+    places = len(LeaveTable.zero(distribution, rack_size).values)
+    worths = np.random.default_rng(5).integers(-20, 21, places) * 1_000  # so that moves tie
+    worths[0] = 0
+    return LeaveTable(distribution, worths.astype(np.int32), rack_size)
+
+
+@settings(max_examples=300, deadline=None)
+@given(small_games(), st.sampled_from([0, 4, 7]), st.booleans())
+def test_small_boards_and_alphabets(
+    game: tuple[Position, Words, Rules], table: int, adjusted: bool
+) -> None:
+    position, words, rules = game
+    finder = Generator(
+        lexicon_of(words, rules),
+        rules,
+        any_leaves(rules.distribution, table) if table else None,
+        STANDARD if adjusted else PLAIN,
+    )
+    everything = assert_best_is_the_head(finder, position)
+    assert_something_is_better_if_the_best_is(finder, position, everything)
+
+
+def test_three_blanks_make_any_word_of_three_letters() -> None:
+    four_blanks = replace(RULES.distribution, counts=(4, *RULES.distribution.counts[1:]))
+    rules = replace(RULES, distribution=four_blanks)
+    lexicon = lexicon_of([four_blanks.alphabet.tiles("CAT")], rules)
+    position = Position(Board.empty(rules.layout), ((BLANK,) * 3, ()), (0, 0))
+    assert_best_is_the_head(Generator(lexicon, rules), position)
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def with_letters(letters: int) -> TileDistribution:
+    names = [chr(0x0410 + number) for number in range(letters)]
+    return TileDistribution(
+        "other",
+        Alphabet(("?", *names), ("?", *(name.lower() for name in names))),
+        counts=(2,) * (letters + 1),
+        points=(1,) * (letters + 1),
+        vowels=(False,) * (letters + 1),
+    )
+
+
+def test_a_lexicon_of_another_alphabet_is_refused() -> None:
+    other = Lexicon("words", with_letters(26), NO_WORDS, "")
+    message = (
+        "the lexicon words is of the other alphabet with 26 letters; the game is played with "
+        "english tiles, 26 letters"
+    )
+    with pytest.raises(ValueError, match=message):
+        Generator(other, RULES)
+
+
+def test_leaves_of_another_alphabet_are_refused() -> None:
+    table = LeaveTable.zero(with_letters(30), 3)
+    with pytest.raises(ValueError, match="the leave table is of the other alphabet with 30 let"):
+        Generator(scowl(), RULES, table)
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_fewer_than_one_move_is_refused(count: int) -> None:
+    with pytest.raises(ValueError, match=f"the best {count} moves; one is the least"):
+        generator().best(positions_of(3)[0], count)
+
+
+def test_a_rack_of_eight_tiles_is_refused() -> None:
+    position = with_rack(positions_of(3)[0], (1,) * 8)
+    for ask in (generator().everything, generator().best, generator().arrays):
+        with pytest.raises(ValueError, match="a rack of 8 tiles; moves hold at most 7"):
+            ask(position)
+    with pytest.raises(ValueError, match="a rack of 8 tiles; moves hold at most 7"):
+        generator().better_than(position, 0)
+
+
+def test_a_tile_that_nobody_has_is_refused() -> None:
+    for tile in (27, 63, -1):
+        with pytest.raises(ValueError, match="has a tile beyond the 27 of the distribution"):
+            generator().best(with_rack(positions_of(3)[0], (tile,)))
+
+
+def test_more_of_a_tile_than_the_game_has_is_refused() -> None:
+    two = tuple(RULES.distribution.alphabet.tiles("ZZ"))
+    with pytest.raises(ValueError, match="2 tiles Z are in sight; the english distribution has 1"):
+        generator().best(with_rack(positions_of(3)[0], two))
+
+
+def test_a_layout_that_multiplies_too_much_is_refused() -> None:
+    layout = RULES.layout
+    squares = layout.rows * layout.columns
+    wild = replace(layout, name="wild", word_multipliers=(4,) * squares)
+    message = r"the layout wild: a tile of 10 points may count \d+ times; .* 30000 points at most"
+    with pytest.raises(ValueError, match=message):
+        Generator(scowl(), replace(RULES, layout=wild))
+
+
+def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
+    large = with_letters(SEARCHED_LETTERS + 1)
+    with pytest.raises(ValueError, match=f"an alphabet of {SEARCHED_LETTERS + 1} letters"):
+        Generator(
+            Lexicon("none", large, NO_WORDS, ""),
+            replace(RULES, distribution=large),
+            LeaveTable.zero(large, 2),
+        )
+
+
+def test_larger_racks_than_kernels_have_room_for_are_refused() -> None:
+    with pytest.raises(ValueError, match="racks of 8 tiles; moves can be searched for with 7"):
+        Generator(scowl(), replace(standard_rules(), rack_size=8))

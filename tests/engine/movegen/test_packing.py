@@ -1,0 +1,74 @@
+"""Moves as values and packed: there and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from rollout_positions import RULES, generator, late_position, position_of
+
+from engine.kernels.moves import BLANK_CODE, EXCHANGE, PASS_MOVE
+from engine.movegen.move_codec import leaves_of, pack, unpack
+from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.position import Board, Position
+from lexicons.alphabet import BLANK, BLANK_FLAG
+
+EMPTY_BOARD = Board.empty(RULES.layout)
+
+
+def positions() -> Iterator[tuple[str, Position]]:
+    yield "opening", position_of(0, 0)
+    yield "middle", position_of(5, 9)
+    yield "a blank", late_position(30, blanks=1)
+    yield "bag of 7", late_position(7)
+    yield "bag of 1", late_position(1)
+    yield "empty bag", late_position(0)
+
+
+@pytest.mark.parametrize("position", [pytest.param(each, id=name) for name, each in positions()])
+def test_every_legal_move_is_the_same_there_and_back(position: Position) -> None:
+    packed = generator().arrays(position).packed
+    moves = list(unpack(packed, position.board))
+    assert [pack(move) for move in moves] == packed.tolist()
+    assert (
+        list(unpack(np.array([pack(move) for move in moves], np.uint64), position.board)) == moves
+    )
+    assert len(set(moves)) == len(moves)
+
+
+def test_the_moves_are_of_every_kind() -> None:
+    moves = [
+        move
+        for _, position in positions()
+        for move in unpack(generator().arrays(position).packed, position.board)
+    ]
+    places = [move for move in moves if isinstance(move, Place)]
+    assert {place.direction for place in places} == set(Direction)
+    assert any(0 in place.tiles for place in places)
+    assert any(tile & BLANK_FLAG for place in places for tile in place.placed)
+    exchanges = [move for move in moves if isinstance(move, Exchange)]
+    assert any(BLANK in exchange.tiles for exchange in exchanges)
+    assert {len(exchange.tiles) for exchange in exchanges} == set(range(1, 8))
+    assert PASS in moves
+
+
+def test_a_pass_and_exchanges_have_bits_of_their_own() -> None:
+    assert pack(PASS) == int(PASS_MOVE)
+    # A blank comes first, and is its bit alone; the other tiles follow, whatever their order was.
+    packed = pack(Exchange((5, BLANK, 2)))
+    assert packed == int(EXCHANGE) | int(BLANK_CODE) << 42 | 2 << 35 | 5 << 28
+    assert list(unpack(np.array([packed], np.uint64), EMPTY_BOARD)) == [Exchange((0, 2, 5))]
+
+
+def test_tiles_that_lie_there_are_not_packed() -> None:
+    board = EMPTY_BOARD.with_move(Place(7, 7, Direction.ACROSS, (3, 1, 20)))
+    longer = Place(7, 6, Direction.ACROSS, (19, 0, 0, 0, 5 | BLANK_FLAG))
+    packed = np.array([pack(longer)], np.uint64)
+    assert list(unpack(packed, board)) == [longer]
+
+
+def test_leaves_are_what_a_part_does_not_take() -> None:
+    parts = np.array([0b000_0000, 0b111_1111, 0b101_0001], np.uint8)
+    rack = (0, 1, 1, 5, 9, 19, 20)
+    assert list(leaves_of(parts, rack)) == [rack, (), (1, 1, 5, 19)]

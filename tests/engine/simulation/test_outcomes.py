@@ -1,0 +1,228 @@
+"""What comes of rollouts: sums of several threads, differences, and turns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from rollout_positions import generator, late_position, position_of, win_table
+
+from engine.simulation import rollout_results as module
+from engine.simulation.rollout_results import Outcomes
+from engine.simulation.simulation import Simulation
+
+COUNT = 5
+
+
+def rolled(rollouts: int, *, count: int = COUNT, **options: Any) -> Simulation:
+    position = position_of(8, 6)
+    compared = generator().best(position, count)
+    given = {"first": 20, "use_prior": False} | options
+    simulation = Simulation([generator()], position, compared, win_table(), **given)
+    simulation.advance(rollouts)
+    return simulation
+
+
+def filled(samples: list[list[tuple[int, int]]], threads: int = 2) -> Outcomes:
+    """Share samples out among threads, a win and an equity each, as kernels count them."""
+    outcomes = Outcomes(len(samples), threads, 2, exact=False)
+    outcomes.make_room(max(map(len, samples)))
+    for one, values in enumerate(samples):
+        for nth, (win, gained) in enumerate(values):
+            tally = outcomes.tallies[nth % threads]
+            tally.samples[one] += 1
+            tally.sums[one] += (win, gained)
+            tally.squares[one] += (win * win, gained * gained)
+            tally.products[one] += win * gained
+            if nth < outcomes.values.shape[2]:
+                outcomes.values[:, one, nth] = win, gained
+    return outcomes
+
+
+def some_samples(seed: int, counts: list[int]) -> list[list[tuple[int, int]]]:
+    chance = np.random.default_rng(seed)
+    common = chance.integers(0, 50_000, max(counts))
+    return [
+        [
+            (int(c + chance.integers(0, 50_000)), int(c - chance.integers(0, 9_000)))
+            for c in common[:n]
+        ]
+        for n in counts
+    ]
+
+
+@pytest.mark.parametrize(("win", "point"), [(1.0, 0.0), (0.0, 1.0), (0.3, 0.02)])
+def test_means_and_variances_are_those_of_the_weighted_samples(win: float, point: float) -> None:
+    samples = some_samples(1, [40, 40, 40])
+    utilities = [[win * w / 100_000 + point * g / 1_000 for w, g in each] for each in samples]
+    for threads in (1, 2, 3):
+        outcomes = filled(samples, threads)
+        assert outcomes.samples.tolist() == [40] * 3
+        adjusted = outcomes.adjusted(win, point)
+        assert adjusted.means == pytest.approx(np.mean(utilities, axis=1))
+        reference = int(np.argmax(adjusted.means))
+        assert adjusted.slopes[reference] == 1.0
+        of_reference = np.var(utilities[reference], ddof=1)
+        share = (sum(w for w, _ in samples[reference]) / 100_000 + 0.5) / 41
+        doubt = win**2 * share * (1 - share) / 4 / 40
+        assert adjusted.reference_variance == pytest.approx((of_reference + doubt) / 40)
+        totals = adjusted.residuals + adjusted.slopes**2 * of_reference
+        assert totals == pytest.approx(np.var(utilities, axis=1, ddof=1), rel=0.06)
+
+
+def test_the_reference_is_the_best_of_those_with_the_most_samples() -> None:
+    samples = some_samples(2, [30, 50, 50, 20])
+    outcomes = filled(samples)
+    means = outcomes.means(1.0, 0.0)[0]
+    slopes = outcomes.adjusted(1.0, 0.0).slopes
+    assert slopes[1 + int(means[2] > means[1])] == 1.0
+    assert outcomes.adjusted(1.0, 0.0).residuals[1 + int(means[2] > means[1])] == 0.0
+
+
+def test_equal_samples_differ_by_what_they_do_in_pairs() -> None:
+    simulation = rolled(COUNT * 60, rule="equal", first=60)
+    values = simulation._outcomes.values[:, :, :60] / np.array([100_000, 1_000])[:, None, None]
+    outcomes = simulation._outcomes
+    for column, (value, error) in enumerate((("win", "win_error"), ("equity", "equity_error"))):
+        best = int(np.argmax(values[column].mean(axis=1)))
+        for other in range(COUNT):
+            found = outcomes.difference(best, other)
+            apart = values[column, best] - values[column, other]
+            assert getattr(found, value) == pytest.approx(apart.mean(), abs=1e-12)
+            paired = apart.std(ddof=1) / math.sqrt(60)
+            assert getattr(found, error) == pytest.approx(paired, rel=0.1)
+            mirrored = outcomes.difference(other, best)
+            assert getattr(mirrored, value) == -getattr(found, value)
+            assert getattr(mirrored, error) == getattr(found, error)
+
+
+def test_differences_are_those_of_the_estimates() -> None:
+    simulation = rolled(2_000)
+    estimates = simulation.estimates()
+    for one in estimates:
+        for other in estimates:
+            apart = simulation.difference(one.move, other.move)
+            assert apart.win == pytest.approx(one.win - other.win)
+            assert apart.equity == pytest.approx(one.equity - other.equity)
+            if one is not other:
+                assert 0 < apart.win_error < 1.05 * math.hypot(one.win_error, other.win_error)
+            else:
+                assert apart == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_differences_are_as_far_off_as_they_say() -> None:
+    """Over many seeds, one of the two being the reference."""
+    found = []
+    for seed in range(60):
+        simulation = rolled(200, count=2, seed=seed)
+        found.append(simulation.difference(*[one.move for one in simulation.candidates]))
+    for value, error in (("win", "win_error"), ("equity", "equity_error")):
+        values = np.array([getattr(each, value) for each in found])
+        errors = np.array([getattr(each, error) for each in found])
+        assert values.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.25)
+
+
+@pytest.mark.parametrize("counts", [[8, 8], [60, 8], [60, 60]])
+def test_two_errors_either_way_hold_a_difference_in_95_cases_of_a_hundred(
+    counts: list[int],
+) -> None:
+    within, tries = 0, 500
+    for seed in range(tries):
+        chance = np.random.default_rng([seed, *counts])
+        common = chance.normal(0, 20_000, max(counts))
+        gains = [(common[:n] + chance.normal(0, 30_000, n)).astype(int).tolist() for n in counts]
+        outcomes = filled([[(0, gain) for gain in each] for each in gains], threads=1)
+        found = outcomes.difference(0, 1)
+        within += abs(found.equity) < 1.96 * found.equity_error
+    assert within / tries == pytest.approx(0.95, abs=0.03)
+
+
+def test_before_there_are_two_samples_of_each_no_error_is_known() -> None:
+    none = rolled(0).difference(*[one.move for one in rolled(0).candidates[:2]])
+    assert none == (0.0, math.inf, 0.0, math.inf)
+    some = rolled(21)
+    assert [one.samples for one in some.estimates()] == [20, 1, 0, 0, 0]
+    assert {one.win_error for one in some.estimates()} == {math.inf}
+    apart = some.difference(some.candidates[0].move, some.candidates[1].move)
+    assert apart.win_error == apart.equity_error == math.inf
+
+
+def test_what_is_exact_has_no_error() -> None:
+    position = late_position(0, held=3)
+    own = generator()
+    simulation = Simulation([own], position, own.best(position, 4), win_table(), plies=64)
+    simulation.advance(4)
+    first, *_, last = simulation.estimates()
+    apart = simulation.difference(first.move, last.move)
+    assert apart.win_error == apart.equity_error == 0.0
+    assert apart.equity == first.equity - last.equity
+    assert {one.win_error for one in simulation.estimates()} == {0.0}
+
+
+def test_more_samples_than_are_remembered_are_counted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    free = rolled(1_060, rule="equal")
+    monkeypatch.setattr(module, "_REMEMBERED", 20)
+    short = rolled(1_060, rule="equal")
+    assert short._outcomes.values.shape == (2, COUNT, 20)
+    assert np.array_equal(short._outcomes.values, free._outcomes.values[:, :, :20])
+    assert {*short._outcomes.samples, *free._outcomes.samples} == {212}
+    pairs = zip(
+        sorted(short.estimates(), key=lambda one: str(one.move)),
+        sorted(free.estimates(), key=lambda one: str(one.move)),
+        strict=True,
+    )
+    for one, other in pairs:
+        assert one.equity == pytest.approx(other.equity)
+        assert one.win == pytest.approx(other.win)
+    # What is not remembered is not compared in pairs, so less is known of differences.
+    best, *others = (one.move for one in free.estimates())
+    for rival in others:
+        known, unknown = (each.difference(best, rival).equity_error for each in (free, short))
+        assert unknown > 1.05 * known
+    assert 0 < short.regret < 1
+
+
+def test_room_grows_and_what_was_there_stays() -> None:
+    outcomes = filled(some_samples(3, [9, 4]))
+    before = outcomes.values.copy()
+    outcomes.make_room(9)
+    assert outcomes.values.shape == before.shape
+    outcomes.make_room(500)
+    assert outcomes.values.shape[2] >= 500
+    assert np.array_equal(outcomes.values[:, :, : before.shape[2]], before)
+    assert not outcomes.values[:, :, before.shape[2] :].any()
+    outcomes.make_room(10**9)
+    assert outcomes.values.shape[2] == module._REMEMBERED
+
+
+def test_turns_are_added_up_over_the_threads() -> None:
+    outcomes = Outcomes(2, 2, 3, exact=False)
+    for tally, scores in zip(outcomes.tallies, ([10, 30, 20], [40]), strict=True):
+        for score in scores:
+            tally.turns[1, 0] += 1
+            tally.scores[1, 0] += score
+            tally.score_squares[1, 0] += score * score
+            tally.bingos[1, 0] += score > 25
+    assert outcomes.plies(0) == []
+    (ply,) = outcomes.plies(1)
+    assert (ply.turns, ply.score, ply.bingos) == (4, 25.0, 0.5)
+    assert ply.score_deviation == pytest.approx(math.sqrt(125))
+
+
+def test_who_wins_all_of_a_few_samples_may_still_lose() -> None:
+    outcomes = filled([[(100_000, 5_000)] * 8, [(100_000, 9_000)] * 8])
+    errors = outcomes.means(1.0, 0.0)[1]
+    assert (errors > 0.01).all()
+    many = filled([[(100_000, 5_000)] * 800, [(100_000, 9_000)] * 800])
+    assert (many.means(1.0, 0.0)[1] < errors / 20).all()
+
+
+def test_equal_in_every_sample_that_both_have() -> None:
+    one = some_samples(4, [90])[0]
+    outcomes = filled([one, one[:70], [*one[:89], (0, 0)], one[:20]])
+    assert outcomes.equal_to(0).tolist() == [True, True, False, False]
+    assert outcomes.equal_to(2).tolist() == [False, True, True, False]

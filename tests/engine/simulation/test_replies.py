@@ -1,0 +1,108 @@
+"""What the opponent is likely to do, and where that leads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from rollout_positions import RULES, generator, late_position, position_of, scowl
+
+from engine.movegen.generator import ScoredMove, legal_moves
+from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.position import Position, unseen
+from engine.rules.rules import check_move, rack_tiles
+from engine.simulation.replies import after, guess_replies
+
+
+def waiting(position: Position) -> Position:
+    """Let the opponent of the player with the rack be on turn."""
+    return replace(position, on_turn=1 - position.on_turn)
+
+
+def guessed(position: Position, count: int, seed: int = 1) -> list[ScoredMove]:
+    return list(islice(guess_replies(generator(), waiting(position), seed), count))
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        pytest.param(position_of(0, 0), id="opening"),
+        pytest.param(position_of(5, 9), id="middle"),
+        pytest.param(position_of(5, 8), id="the other seat"),
+        pytest.param(late_position(2), id="two in the bag"),
+        pytest.param(late_position(0, held=3), id="empty bag"),
+    ],
+)
+def test_replies_are_legal_for_some_rack_of_what_is_unseen(position: Position) -> None:
+    hidden = Counter(dict(enumerate(unseen(position, position.on_turn, RULES))))
+    moves = guessed(position, 40)
+    for reply in moves:
+        if isinstance(reply.move, Place):
+            used = rack_tiles(reply.move.placed)
+        else:
+            used = reply.move.tiles if isinstance(reply.move, Exchange) else ()
+        assert not Counter(used) - hidden
+        rack = tuple(sorted(used))
+        seat = 1 - position.on_turn
+        racks = (position.racks[0], rack) if seat else (rack, position.racks[1])
+        play = check_move(
+            replace(waiting(position), racks=racks),
+            reply.move,
+            RULES,
+            scowl().graph.contains,
+            max(sum(hidden.values()) - 7, 0),
+        )
+        assert reply.score == (play.score if play else 0)
+
+
+def test_a_rack_that_is_known_by_an_empty_bag_has_one_reply() -> None:
+    position = late_position(0, held=4)
+    moves = guessed(position, 10)
+    assert len(set(moves)) == 1
+    known = late_position(0, held=4, both=True)
+    assert moves[0].move == generator().best(waiting(known))[0].move
+
+
+def test_the_seed_decides() -> None:
+    position = position_of(5, 9)
+    assert guessed(position, 20) == guessed(position, 20)
+    assert guessed(position, 20) != guessed(position, 20, seed=2)
+    assert len(set(guessed(position, 60))) > 20
+
+
+def test_what_fits_many_racks_comes_often() -> None:
+    """A seventh of all racks lack few of the common tiles; some reply comes more than once."""
+    common = Counter(guessed(position_of(5, 9), 200)).most_common(1)
+    assert common[0][1] > 2
+
+
+def test_after_a_play_the_board_and_scores_have_it() -> None:
+    position = replace(waiting(position_of(5, 9)), scoreless_turns=3)
+    played = guessed(position_of(5, 9), 1)[0]
+    assert isinstance(played.move, Place)
+    then = after(position, played)
+    assert then.board == position.board.with_move(played.move)
+    assert then.racks == position.racks
+    assert then.on_turn == 1 - position.on_turn
+    assert then.scoreless_turns == 0
+    gained = [new - old for new, old in zip(then.scores, position.scores, strict=True)]
+    assert gained[position.on_turn] == played.score
+    assert gained[1 - position.on_turn] == 0
+
+
+@pytest.mark.parametrize("move", [PASS, Exchange((1, 2))])
+def test_after_a_turn_without_a_play_the_board_is_as_before(move: Exchange) -> None:
+    position = replace(waiting(position_of(5, 9)), scoreless_turns=3)
+    then = after(position, ScoredMove(move, 0))
+    turned = replace(position, on_turn=1 - position.on_turn, scoreless_turns=4)
+    assert then == turned
+
+
+def test_after_a_play_from_a_known_rack_nothing_is_known_of_it() -> None:
+    position = replace(position_of(0, 0), racks=((1, 20, 5), (2, 2)))
+    then = after(position, ScoredMove(Place(7, 7, Direction.ACROSS, (1, 20)), 4))
+    assert then.racks == ((), (2, 2))
+    own = replace(then, racks=((), (1,)))
+    assert legal_moves(own, scowl(), RULES)

@@ -1,0 +1,192 @@
+"""What rollouts begin from: beliefs, what is wanted, and what is thought of candidates before."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from rollout_positions import RULES, generator, late_position, position_of
+
+from engine.movegen.evaluation import PASS_EQUITY
+from engine.movegen.generator import RankedMove
+from engine.rules.moves import PASS, Exchange
+from engine.rules.position import unseen
+from engine.simulation.rollout_input import (
+    BY_POINTS,
+    TO_THE_END,
+    Belief,
+    Utility,
+    holdings,
+    prior,
+    scene,
+)
+from lexicons.tables import win_probabilities_for
+from lexicons.win_probability import WinProbabilities
+
+
+def win_probabilities() -> WinProbabilities:
+    table = win_probabilities_for(RULES.distribution)
+    assert table is not None
+    return table
+
+
+def rows(*holdings: list[int]) -> npt.NDArray[np.uint8]:
+    return np.array(holdings, np.uint8)
+
+
+# --- beliefs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("belief", "message"),
+    [
+        (Belief([(26, 26)], [1.0]), "the opponent can't hold 'ZZ'"),
+        (Belief([(1,) * 8], [1.0]), "the opponent can't hold 'AAAAAAAA'"),
+        (Belief([(1,)], [1.0, 2.0]), "2 weights for 1 holdings"),
+        (Belief([(1,), (2,)], [1.0, 0.0]), "above 0"),
+        (Belief([(1,)], [math.nan]), "above 0"),
+        (Belief([(1,)], [math.inf]), "above 0"),
+        (Belief([(1,)], [-1.0]), "above 0"),
+        (Belief([(27,)], [1.0]), "can't hold (27,): these are no tiles"),
+        (Belief([(-1,)], [1.0]), "can't hold (-1,): these are no tiles"),
+        (Belief([(300,)], [1.0]), "can't hold (300,): these are no tiles"),
+        (Belief(rows([1, 2], [26, 26]), [1.0, 1.0]), "the opponent can't hold 'ZZ'"),
+        (Belief(rows([1] * 8), [1.0]), "the opponent can't hold 'AAAAAAAA'"),
+        (Belief(rows([1, 99]), [1.0]), "can't hold (1, 99): these are no tiles"),
+        (Belief(rows([1], [2]), [1.0]), "1 weights for 2 holdings"),
+        (Belief([(1,)], [1.0], doubt=-0.1), "a doubt of -0.1; it is a share from 0 to 1"),
+        (Belief([(1,)], [1.0], doubt=1.5), "a doubt of 1.5"),
+        (Belief([(1,)], [1.0], doubt=math.nan), "a doubt of nan"),
+    ],
+)
+def test_a_belief_is_possible_with_what_is_unseen(belief: Belief, message: str) -> None:
+    position = position_of(0, 0)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        holdings(position, scene(position, RULES, 2, 0), belief, RULES)
+
+
+def test_a_belief_is_laid_out_sorted_and_weighed() -> None:
+    position = position_of(0, 0)
+    belief = Belief([(5, 1), (), (20, 5, 5)], [1.0, 0.5, 2.5])
+    laid = holdings(position, scene(position, RULES, 2, 0), belief, RULES)
+    assert laid.sizes.tolist() == [2, 0, 3]
+    assert laid.tiles[0].tolist() == [1, 5, 0, 0, 0, 0, 0]
+    assert laid.tiles[2, :3].tolist() == [5, 5, 20]
+    assert laid.sums.tolist() == [1.0, 1.5, 4.0]
+
+
+def test_an_array_of_holdings_is_as_good_as_tuples() -> None:
+    position = position_of(0, 0)
+    begins = scene(position, RULES, 2, 0)
+    holding_rows, weights = rows([20, 5], [1, 1], [5, 0]), np.array([0.5, 0.25, 0.25])
+    tuples = Belief([(20, 5), (1, 1), (5, 0)], weights.tolist())
+    one = holdings(position, begins, Belief(holding_rows, weights), RULES)
+    other = holdings(position, begins, tuples, RULES)
+    assert one.tiles.tolist() == other.tiles.tolist()
+    assert one.sizes.tolist() == other.sizes.tolist() == [2, 2, 2]
+    assert one.sums.tolist() == other.sums.tolist() == [0.5, 0.75, 1.0]
+    assert holding_rows.tolist() == [[20, 5], [1, 1], [5, 0]]  # as it was
+
+
+@pytest.mark.parametrize("doubt", [0.1, 1.0])
+def test_a_doubt_is_a_share_of_samples_in_which_nothing_is_known(doubt: float) -> None:
+    position = position_of(0, 0)
+    belief = Belief(rows([1, 5], [5, 20]), [3.0, 1.0], doubt)
+    laid = holdings(position, scene(position, RULES, 2, 0), belief, RULES)
+    assert laid.sizes.tolist() == [2, 2, 0]
+    assert laid.sums == pytest.approx([0.75 * (1 - doubt), 1 - doubt, 1])
+
+
+def test_a_rack_that_is_known_is_one_holding_and_leaves_nothing_to_believe() -> None:
+    position = position_of(8, 6, both=True)
+    begins = scene(position, RULES, 2, 0)
+    known = position.racks[1 - position.on_turn]
+    laid = holdings(position, begins, None, RULES)
+    assert laid.tiles.tolist() == [sorted(known)]
+    assert laid.sizes.tolist() == [begins.opponent_tiles] == [7]
+    with pytest.raises(ValueError, match="nothing is left to believe"):
+        holdings(position, begins, Belief([known], [1.0]), RULES)
+
+
+def test_of_nothing_that_is_believed_there_is_no_holding() -> None:
+    position, nothing = position_of(0, 0), np.zeros((0, 3), np.uint8)
+    for belief in (None, Belief([], []), Belief([], [], 0.5), Belief(nothing, [])):
+        assert len(holdings(position, scene(position, RULES, 2, 0), belief, RULES).sums) == 0
+
+
+# --- the scene ------------------------------------------------------------------------------------
+
+
+def test_a_scene_is_what_the_mover_sees() -> None:
+    position = position_of(5, 9)
+    seat = position.on_turn
+    begins = scene(position, RULES, 1_000, 3)
+    assert begins.rack.tolist() == sorted(position.racks[seat])
+    counts = np.bincount(begins.hidden, minlength=27)
+    assert counts.tolist() == list(unseen(position, seat, RULES))
+    assert begins.spread == position.scores[seat] - position.scores[1 - seat]
+    assert begins.plies == TO_THE_END
+    late = scene(late_position(0, held=3), RULES, 2, 3)
+    assert late.opponent_tiles == len(late.hidden) == 3
+
+
+# --- what is wanted -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("win", "point"), [(-1.0, 1.0), (1.0, -0.1), (0.0, 0.0), (math.inf, 1.0), (1.0, math.nan)]
+)
+def test_what_is_wanted_is_worth_something(win: float, point: float) -> None:
+    with pytest.raises(ValueError, match=f"a win is worth {win} and a point {point}"):
+        Utility(win, point)
+
+
+# --- what is thought before -----------------------------------------------------------------------
+
+
+def test_a_prior_is_what_a_table_makes_of_static_equities() -> None:
+    position = position_of(5, 9)
+    compared = generator().best(position, 6)
+    begins = scene(position, RULES, 2, 0)
+    table, utility = win_probabilities(), Utility(win=1.0, point=0.001)
+    thought = prior(compared, begins, table, utility)
+    bag = len(begins.hidden) - 7
+    ahead = [begins.spread + one.equity / 1_000 for one in compared]
+    for one, spread, mean in zip(compared, ahead, thought.means, strict=True):
+        unseen = bag + len(one.leave)
+        win = 1 - table.at(-round(spread), unseen)
+        assert mean == pytest.approx(win + 0.001 * spread)
+    assert (np.diff(thought.means) <= 0.02).all()
+    by_points = prior(compared, begins, table, BY_POINTS)
+    assert by_points.means == pytest.approx(ahead)
+    assert by_points.deviation == 2.5
+    without = prior(compared, begins, None, BY_POINTS)
+    assert without.means == pytest.approx(ahead)
+    # In the middle of a game some points of equity are some hundredths of a win.
+    assert 0.002 < prior(compared, begins, table, Utility()).deviation < 0.05
+
+
+def test_after_an_exchange_as_many_tiles_are_unseen_as_before() -> None:
+    position = late_position(20)
+    begins = scene(position, RULES, 2, 0)
+    exchanges = [one for one in generator().everything(position) if len(one.leave) == 3]
+    changed = next(one for one in exchanges if isinstance(one.move, Exchange))
+    thought = prior([changed], begins, win_probabilities(), Utility(win=1.0, point=0.0))
+    spread = round(begins.spread + changed.equity / 1_000)
+    assert thought.means[0] == pytest.approx(
+        1 - win_probabilities().at(-spread, len(begins.hidden))
+    )
+
+
+def test_a_pass_is_thought_to_be_as_bad_as_the_worst() -> None:
+    position = position_of(5, 9)
+    begins = scene(position, RULES, 2, 0)
+    compared = generator().best(position, 5)
+    passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
+    thought = prior([*compared, passed], begins, win_probabilities(), Utility())
+    assert thought.means[5] == thought.means[:5].min()
+    alone = prior([passed], begins, win_probabilities(), Utility())
+    assert len(alone.means) == 1

@@ -1,0 +1,400 @@
+"""Simulations: the same in any threads and slices, certain where nothing is left to chance."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from rollout_positions import (
+    RULES,
+    candidates,
+    generator,
+    late_position,
+    position_of,
+    win_table,
+)
+from standings import standing_from
+
+from engine.kernels.rollouts import Tally
+from engine.movegen.candidates import best_candidates
+from engine.movegen.generator import RankedMove
+from engine.rules.moves import PASS, Direction, Exchange, Move, Place
+from engine.rules.position import Position
+from engine.rules.rules import IllegalMove
+from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Utility
+from engine.simulation.sampling import RULES as SHARING
+from engine.simulation.simulation import Simulation
+from lexicons.tables import win_probabilities_for
+from lexicons.win_probability import WinProbabilities
+
+
+def simulation(
+    position: Position, *, threads: int = 1, count: int = 5, **options: Any
+) -> Simulation:
+    generators = [generator() for _ in range(threads)]
+    compared = generators[0].best(position, count)
+    return Simulation(generators, position, compared, win_table(), **{"first": 4} | options)
+
+
+def total(rolled: Simulation, field: str) -> Any:
+    """Add up what the threads have."""
+    return sum(getattr(tally, field) for tally in rolled._outcomes.tallies)
+
+
+def test_threads_and_slices_make_no_difference() -> None:
+    position = position_of(5, 9)
+    whole = simulation(position, seed=7)
+    assert whole.advance(700) == 700
+    for threads, slices in ((1, (1, 2, 333, 364)), (2, (700,)), (3, (19, 20, 21, 40, 600))):
+        other = simulation(position, threads=threads, seed=7)
+        for rollouts in slices:
+            assert other.advance(rollouts) == rollouts
+        assert other.rollouts == 700
+        assert other.estimates() == whole.estimates()
+        assert other.leader == whole.leader
+        assert other.regret == whole.regret
+        for field in Tally._fields:
+            assert np.array_equal(total(other, field), total(whole, field)), field
+        assert np.array_equal(other._outcomes.values, whole._outcomes.values)
+        pair = whole.candidates[0].move, whole.candidates[3].move
+        assert other.difference(*pair) == whole.difference(*pair)
+
+
+@pytest.mark.parametrize("rule", SHARING)
+def test_slices_make_no_difference_to_any_rule(rule: str) -> None:
+    position = position_of(8, 6)
+    whole, cut = (simulation(position, rule=rule) for _ in range(2))
+    whole.advance(400)
+    for _ in range(40):
+        cut.advance(10)
+        _ = cut.regret, cut.is_certain, cut.estimates()  # asking changes nothing
+    assert cut.estimates() == whole.estimates()
+
+
+def test_the_board_is_as_before() -> None:
+    position = position_of(5, 9)
+    own = generator()
+    compared = candidates(position)
+    rolled = Simulation([own], position, compared, win_table(), plies=4, first=4)
+    before = own.desk["board"].copy()
+    rolled.advance(50)
+    after = own.desk["board"]
+    assert after["changes"] == before["changes"] == 0
+    assert np.array_equal(after["squares"], before["squares"])
+    assert own.everything(position) == generator().everything(position)
+
+
+def test_another_seed_has_other_luck_and_a_neighbour_is_as_foreign_as_any() -> None:
+    position = position_of(5, 9)
+    values = []
+    for seed in (0, 1, 2, -1, 2**64 + 5):
+        one = simulation(position, seed=seed, first=64, rule="equal", count=1)
+        one.advance(64)
+        values.append(one._outcomes.values[1, 0, :64])
+    for at, one_seed in enumerate(values):
+        for other in values[at + 1 :]:
+            # Equities coincide now and then; streams do not.
+            assert len(np.intersect1d(one_seed, other)) < 32
+            for shift in range(-3, 4):
+                assert (np.roll(one_seed, shift) == other).mean() < 0.2
+
+
+def test_an_empty_bag_takes_one_sample_of_each() -> None:
+    position = late_position(0, held=3)
+    rolled = simulation(position, plies=TO_THE_END, count=6, threads=2)
+    count = len(rolled.candidates)
+    assert rolled.exact
+    assert not rolled.is_certain
+    assert rolled.regret == math.inf
+    assert rolled.advance(2) == 2
+    assert not rolled.is_certain
+    assert rolled.advance(100) == count - 2
+    assert rolled.advance(100) == 0
+    assert rolled.is_certain
+    assert rolled.regret == 0.0
+    assert [one.samples for one in rolled.estimates()] == [1] * count
+
+
+def test_a_bag_of_one_is_left_to_chance() -> None:
+    assert not simulation(late_position(1)).exact
+    assert not simulation(late_position(1, both=True)).exact
+
+
+def test_a_single_candidate_is_certain() -> None:
+    rolled = simulation(position_of(5, 9), count=1)
+    assert rolled.is_certain
+    assert rolled.regret == 0.0
+    assert rolled.advance(20) == 20
+    assert rolled.estimates()[0].samples == 20
+
+
+def test_before_there_are_samples_candidates_are_as_they_were_ranked() -> None:
+    rolled = simulation(position_of(5, 9))
+    assert rolled.leader == rolled.candidates[0]
+    assert not rolled.is_sampled
+    assert not rolled.is_certain
+    assert rolled.regret == math.inf
+    estimates = rolled.estimates()
+    assert [one.move for one in estimates] == [one.move for one in rolled.candidates]
+    for one, candidate in zip(estimates, rolled.candidates, strict=True):
+        assert one.static == candidate.equity
+        assert one.equity == candidate.equity / 1_000
+        unknown = (one.samples, one.win, one.win_error, one.equity_error)
+        assert unknown == (0, 0.5, math.inf, math.inf)
+        assert rolled.plies_of(one.move) == []
+
+
+@pytest.mark.parametrize("use_prior", [False, True])
+def test_until_all_have_their_first_samples_they_are_not_compared(use_prior: bool) -> None:
+    for seed in range(10):
+        rolled = simulation(position_of(5, 9), seed=seed, first=9, use_prior=use_prior)
+        for rollouts in (5, 10, 29):  # 44 of 45
+            rolled.advance(rollouts)
+            assert rolled.leader == rolled.candidates[0]
+            moves = [one.move for one in rolled.estimates()]
+            assert moves == [one.move for one in rolled.candidates]
+            assert not rolled.is_sampled
+            assert not rolled.is_certain
+            assert rolled.regret == math.inf
+            with pytest.raises(ValueError, match="don't have the samples yet"):
+                _ = rolled.standing
+        rolled.advance(1)
+        assert [one.samples for one in rolled.estimates()] == [9] * 5
+        assert rolled.is_sampled
+        assert rolled.regret < 1.0
+        assert rolled.estimates()[0].move == rolled.leader.move
+
+
+def test_what_is_exact_has_no_standing() -> None:
+    rolled = simulation(late_position(0, held=3), plies=TO_THE_END)
+    rolled.advance(100)
+    with pytest.raises(ValueError, match="don't have the samples yet"):
+        _ = rolled.standing
+
+
+def test_the_board_is_searched_by_the_position_alone() -> None:
+    """Whoever is to move, and whatever lies there: mirrored seats are worth the same."""
+    position = position_of(5, 9)
+    racks, scores = position.racks[::-1], position.scores[::-1]
+    turned = replace(position, racks=racks, scores=scores, on_turn=1 - position.on_turn)
+    one, other = simulation(position), simulation(turned)
+    for rolled in (one, other):
+        rolled.advance(200)
+    assert one.estimates() == other.estimates()
+
+
+def test_estimates_are_means_and_standard_errors() -> None:
+    rolled = simulation(position_of(8, 6), rule="equal", first=40)
+    rolled.advance(5 * 40)
+    values = rolled._outcomes.values[:, :, :40] / np.array([100_000, 1_000])[:, None, None]
+    for one in rolled.estimates():
+        at = [each.move for each in rolled.candidates].index(one.move)
+        assert one.win == pytest.approx(values[0, at].mean())
+        assert one.equity == pytest.approx(values[1, at].mean())
+        # A little wider than that, since neither the variance nor the chances are known.
+        for error, column in ((one.win_error, 0), (one.equity_error, 1)):
+            plain = values[column, at].std(ddof=1) / math.sqrt(40)
+            assert plain < error < 1.1 * plain
+        assert one.samples == 40
+        assert one.leave == tuple(sorted(one.leave))
+
+
+def test_estimates_are_in_the_order_of_what_is_wanted() -> None:
+    by_points = simulation(position_of(8, 6), utility=BY_POINTS, use_prior=False, rule="equal")
+    by_wins = simulation(position_of(8, 6), use_prior=False, rule="equal")
+    for rolled in (by_points, by_wins):
+        rolled.advance(500)
+    gains = [one.equity for one in by_points.estimates()]
+    assert gains == sorted(gains, reverse=True)
+    utilities = [one.win + one.equity / 10_000 for one in by_wins.estimates()]
+    assert utilities == sorted(utilities, reverse=True)
+
+
+def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
+    utility = Utility(win=0.7, point=0.004)
+    rolled = simulation(position_of(8, 6), first=30, seed=2, utility=utility, use_prior=False)
+    rolled.advance(5 * 30 + 192 + 192)
+    standing = rolled.standing
+    samples = total(rolled, "samples")
+    assert standing.samples.tolist() == samples.tolist()
+    assert len(set(samples.tolist())) > 2
+    assert standing.leader == rolled.candidates.index(rolled.leader)
+    wins, gains = rolled._outcomes.values
+    utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000
+    same = standing_from(utilities, samples)
+    assert standing.means == pytest.approx(same.means)
+    assert (standing.errors() >= same.errors()).all(), "wins are doubted a little more"
+    assert standing.errors() == pytest.approx(same.errors(), rel=0.02)
+    assert standing.regret == pytest.approx(same.regret, rel=0.02)
+    assert rolled.regret == standing.regret
+
+
+def test_the_same_luck_makes_differences_surer() -> None:
+    """Two words of the same tiles: their rollouts rise and fall together."""
+    rolled = simulation(position_of(0, 0), first=100, rule="equal", count=4)
+    rolled.advance(400)
+    first, second = (one.move for one in rolled.estimates()[:2])
+    apart = math.hypot(*(one.equity_error for one in rolled.estimates()[:2]))
+    assert rolled.difference(first, second).equity_error < 0.8 * apart
+
+
+def test_turns_after_a_candidate_are_counted_as_far_as_games_go() -> None:
+    rolled = simulation(late_position(2), plies=TO_THE_END)
+    rolled.advance(200)
+    for one in rolled.estimates():
+        plies = rolled.plies_of(one.move)
+        turns = [ply.turns for ply in plies]
+        assert turns == sorted(turns, reverse=True)
+        assert turns[0] <= one.samples
+        assert all(ply.score >= 0 and 0 <= ply.bingos <= 1 for ply in plies)
+
+
+def test_what_a_candidate_gains_is_told_by_points_without_win_probabilities() -> None:
+    position = late_position(0, held=3)
+    own = generator()
+    compared = candidates(position, 6)
+    rolled = Simulation([own], position, compared, None, plies=TO_THE_END)
+    rolled.advance(100)
+    equities = [one.equity for one in rolled.estimates()]
+    assert equities == sorted(equities, reverse=True)
+    assert {one.win for one in rolled.estimates()} <= {0.0, 0.5, 1.0}
+
+
+def test_a_point_decides_where_every_candidate_wins() -> None:
+    position = replace(late_position(0, held=3), scores=(500, 500))
+    ahead = list(position.scores)
+    ahead[position.on_turn] += 400
+    position = replace(position, scores=(ahead[0], ahead[1]))
+    own = generator()
+    compared = own.best(position, 8)[::-1]
+    by_points, by_wins = (
+        Simulation([own], position, compared, win_table(), plies=TO_THE_END, utility=utility)
+        for utility in (Utility(), Utility(win=1.0, point=0.0))
+    )
+    for rolled in (by_points, by_wins):
+        rolled.advance(100)
+        assert {one.win for one in rolled.estimates()} == {1.0}
+    equities = [one.equity for one in by_points.estimates()]
+    assert equities[0] == max(equities) > min(equities)
+    assert by_wins.leader == compared[0]  # of equals the first
+
+
+# --- what is thought before -----------------------------------------------------------------------
+
+
+def shipped() -> WinProbabilities:
+    table = win_probabilities_for(RULES.distribution)
+    assert table is not None
+    return table
+
+
+def rolled_with_prior(position: Position, use_prior: bool, **options: Any) -> Simulation:
+    own = generator()
+    compared = best_candidates(own, position, 12)
+    return Simulation([own], position, compared, shipped(), use_prior=use_prior, **options)
+
+
+def test_few_samples_leave_the_candidates_near_their_static_order() -> None:
+    """Over some positions and seeds: what is merely lucky is chosen less often."""
+    position, ranks = position_of(5, 9), {False: 0, True: 0}
+    for seed in range(30):
+        for use_prior in ranks:
+            rolled = rolled_with_prior(position, use_prior, first=4, seed=seed)
+            rolled.advance(12 * 4)
+            ranks[use_prior] += rolled.candidates.index(rolled.leader)
+    assert ranks[True] < 0.75 * ranks[False]
+
+
+def test_many_samples_overrule_the_static_order() -> None:
+    leaders = []
+    for use_prior in (False, True):
+        rolled = rolled_with_prior(position_of(8, 6), use_prior, seed=1)
+        rolled.advance(4_000)
+        leaders.append(rolled.leader)
+        best = rolled.standing.means
+    plain = np.array([one.win + one.equity / 10_000 for one in rolled.estimates()])
+    assert np.sort(best)[::-1] == pytest.approx(plain, abs=0.02)
+    assert leaders[0] == leaders[1]
+
+
+# --- what makes no sense --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"plies": 0}, "5 candidates, 1 generators, 0 plies"),
+        ({"first": 1}, "1 first samples"),
+        ({"rule": "best"}, "no rule is called 'best'; known: top-two"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        simulation(position_of(0, 0), **options)
+
+
+def test_there_are_candidates_and_generators() -> None:
+    position = position_of(0, 0)
+    with pytest.raises(ValueError, match="0 candidates, 1 generators"):
+        Simulation([generator()], position, [], None)
+    with pytest.raises(ValueError, match="1 candidates, 0 generators"):
+        Simulation([], position, generator().best(position), None)
+
+
+def test_what_is_no_candidate_is_not_known() -> None:
+    rolled = simulation(position_of(5, 9))
+    first = rolled.candidates[0].move
+    for ask in (
+        lambda: rolled.plies_of(Exchange((1,))),
+        lambda: rolled.difference(Exchange((1,)), first),
+        lambda: rolled.difference(first, Exchange((1,))),
+    ):
+        with pytest.raises(ValueError, match="is none of the 5 candidates"):
+            ask()
+
+
+def test_candidates_are_legal() -> None:
+    own, position, short = generator(), position_of(5, 9), late_position(3)
+    best, second = own.best(position, 2)
+    for at, move, says in (
+        (position, Exchange((26,)), "Z is not on the rack"),
+        (position, Place(0, 0, Direction.ACROSS, (6, 9)), "a tile lies on 1A already"),
+        (position_of(0, 0), best.move, "is not on the rack"),
+        (short, Exchange(short.racks[short.on_turn][:1]), "in the bag"),
+    ):
+        with pytest.raises(IllegalMove, match=says):
+            Simulation([own], at, [with_move(second, move)], win_table())
+
+
+def test_every_candidate_is_checked() -> None:
+    own, position = generator(), position_of(5, 9)
+    best, second = own.best(position, 2)
+    with pytest.raises(IllegalMove):
+        Simulation([own], position, [best, with_move(second, Exchange((26,)))], win_table())
+
+
+def with_move(ranked: RankedMove, move: Move) -> RankedMove:
+    return RankedMove(move, ranked.score, ranked.equity, ranked.leave)
+
+
+def test_a_rack_that_kernels_have_no_room_for_is_refused() -> None:
+    position = position_of(5, 9)
+    for rack, says in ((tuple(range(9)), "a rack of 9 tiles"), ((40,), "beyond the 27")):
+        racks = (rack, ()) if position.on_turn == 0 else ((), rack)
+        passed = RankedMove(PASS, 0, 0, rack)
+        with pytest.raises(ValueError, match=says):
+            Simulation([generator()], replace(position, racks=racks), [passed], None)
+
+
+def test_what_is_known_of_an_endgame_counts_at_once() -> None:
+    rolled = simulation(late_position(0, held=4))
+    rolled.advance(3)
+    first, *_, last = rolled.estimates()
+    assert not rolled.is_sampled
+    assert (first.samples, last.samples) == (1, 0)
+    assert first.equity_error == 0
+    assert last.equity_error == math.inf

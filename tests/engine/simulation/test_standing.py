@@ -1,0 +1,391 @@
+"""How candidates stand: means that make use of common luck, priors, regret, and certainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from standings import Reals, adjusted_of, luck, standing_from, standing_of, standings
+
+from engine.simulation.arm_statistics import Prior, Standing, adjust, stand, widening
+
+CORRELATED = [[1.0, 0.8, 0.5], [0.8, 1.0, 0.4], [0.5, 0.4, 1.5]]
+MEANS = np.array([0.3, 0.0, -0.2])
+
+
+def error_between(values: Reals, samples: list[int]) -> float:
+    """Give the stated error of the difference of the first two candidates, the first the leader."""
+    adjusted = adjusted_of(values, samples)
+    counts = np.array(samples)
+    leading = adjusted.means - adjusted.means.max() - np.arange(len(counts))
+    standing = Standing(
+        counts, leading, adjusted.residuals, adjusted.slopes, adjusted.reference_variance
+    )
+    assert standing.leader == 0
+    wider = widening(np.array([min(samples[:2])]))[0]  # as the leader and the other decide
+    return float(1 / wider * standing.errors()[1])
+
+
+# --- what common luck is good for -----------------------------------------------------------------
+
+
+class Tries(NamedTuple):
+    """Differences of the first two candidates, found many times over."""
+
+    found: Reals
+    plain: Reals
+    """Without what the reference says."""
+    error: float
+    """As it was stated, the root of the mean square."""
+
+
+def tries(samples: list[int], count: int = 2_500) -> Tries:
+    chance = np.random.default_rng(samples)
+    found, plain, stated = [], [], []
+    for _ in range(count):
+        values = MEANS[:, None] + luck(chance, CORRELATED, max(samples))
+        means = adjusted_of(values, samples).means
+        found.append(means[0] - means[1])
+        plain.append(values[0, : samples[0]].mean() - values[1, : samples[1]].mean())
+        stated.append(error_between(values, samples))
+    return Tries(np.array(found), np.array(plain), float(np.sqrt(np.mean(np.square(stated)))))
+
+
+@pytest.mark.parametrize("samples", [[400, 60, 50], [60, 400, 50], [200, 8, 8], [60, 60, 60]])
+def test_differences_are_unbiased_and_their_errors_those_of_many_tries(samples: list[int]) -> None:
+    found, plain, error = tries(samples)
+    assert found.mean() == pytest.approx(0.3, abs=4 * found.std() / math.sqrt(len(found)))
+    assert error == pytest.approx(found.std(), rel=0.06)
+    if len(set(samples)) > 1:
+        assert found.std() < 0.9 * plain.std()
+    else:
+        assert found == pytest.approx(plain)
+
+
+def test_where_neither_is_the_reference_the_error_is_rather_too_large() -> None:
+    """What two have in common beyond the luck of the reference is not made use of."""
+    found, _, error = tries([50, 60, 400])
+    assert found.mean() == pytest.approx(0.3, abs=4 * found.std() / math.sqrt(len(found)))
+    assert found.std() < error < 2 * found.std()
+
+
+@pytest.mark.parametrize("samples", [[8, 8, 8], [200, 8, 8], [60, 60, 60]])
+def test_two_errors_either_way_hold_the_mean_in_95_cases_of_a_hundred(samples: list[int]) -> None:
+    chance = np.random.default_rng(samples)
+    within = np.zeros(3)
+    for _ in range(2_000):
+        adjusted = adjusted_of(luck(chance, CORRELATED, max(samples)), samples)
+        within += np.abs(adjusted.means) < 1.96 * adjusted.errors(np.array(samples))
+    assert within / 2_000 == pytest.approx([0.95] * 3, abs=0.015)
+
+
+def test_equal_samples_are_compared_in_pairs() -> None:
+    values = MEANS[:, None] + luck(np.random.default_rng(2), CORRELATED, 100)
+    adjusted = adjusted_of(values, [100] * 3)
+    assert adjusted.means == pytest.approx(values.mean(axis=1))
+    paired = (values[0] - values[1]).std(ddof=1) / 10
+    assert error_between(values, [100] * 3) == pytest.approx(paired, rel=0.01)
+    alone = np.sqrt(values[0].var(ddof=1) + values[1].var(ddof=1)) / 10
+    assert paired < 0.6 * alone
+
+
+def test_means_are_moved_along_the_line_of_least_squares() -> None:
+    values = luck(np.random.default_rng(3), CORRELATED, 300)
+    adjusted = adjusted_of(values, [300, 70, 20])
+    assert adjusted.means[0] == pytest.approx(values[0].mean())
+    assert adjusted.reference_variance == pytest.approx(values[0].var(ddof=1) / 300)
+    for one, n in ((1, 70), (2, 20)):
+        slope, start = np.polyfit(values[0, :n], values[one, :n], 1)
+        assert adjusted.slopes[one] == pytest.approx(slope)
+        assert adjusted.means[one] == pytest.approx(start + slope * values[0].mean())
+        residual = values[one, :n] - start - slope * values[0, :n]
+        found = values[0, :n]
+        moved = (values[0].mean() - found.mean()) ** 2 / found.var()
+        assert adjusted.residuals[one] == pytest.approx(
+            float(residual @ residual) / (n - 2) * (1 + moved)
+        )
+
+
+def test_beyond_what_is_remembered_means_are_plain() -> None:
+    values = luck(np.random.default_rng(4), CORRELATED, 300)
+    adjusted = adjusted_of(values, [300, 101, 100], room=100)
+    assert adjusted.means[1] == pytest.approx(values[1, :101].mean())
+    assert adjusted.residuals[1] == pytest.approx(values[1, :101].var(ddof=1))
+    assert adjusted.slopes.tolist()[:2] == [1.0, 0.0]
+    known = adjusted_of(values, [300, 101, 100])
+    assert adjusted.means[2] == pytest.approx(known.means[2])
+    assert adjusted.means[1] != pytest.approx(known.means[1])
+
+
+def test_without_any_luck_there_is_nothing_to_go_by() -> None:
+    values = luck(np.random.default_rng(5), CORRELATED, 50)
+    values[0] = 0.25
+    adjusted = adjusted_of(values, [50, 20, 20])
+    assert adjusted.means == pytest.approx([0.25, values[1, :20].mean(), values[2, :20].mean()])
+    assert adjusted.slopes.tolist() == [1.0, 0.0, 0.0]
+    assert adjusted.reference_variance == 0.0
+    assert adjusted.residuals[1] == pytest.approx(values[1, :20].var(ddof=1))
+
+
+# --- twins ----------------------------------------------------------------------------------------
+
+
+def test_twins_are_level_without_an_error() -> None:
+    standing = standing_of([100, 40, 40], [0.5, 0.5, 0.4], [0.0, 0.0, 0.1], [1.0, 1.0, 0.3], 0.2)
+    assert standing.twins.tolist() == [False, True, False]
+    assert standing.regret < 0.05
+    pair = standing_of([100, 40], [0.5, 0.5], [0.0, 0.0], 1.0, 0.2)
+    assert pair.is_certain
+    assert pair.regret == 0.0
+
+
+def test_the_same_values_are_worth_the_same_however_many_are_known() -> None:
+    chance = np.random.default_rng(6)
+    for _ in range(50):
+        n = int(chance.integers(3, 200))
+        values = luck(chance, CORRELATED, 200)
+        values[1] = values[0]
+        standing = standing_from(values, [200, n, 200])
+        assert standing.means[1] == pytest.approx(standing.means[0], abs=1e-12)
+        if standing.leader < 2:
+            assert standing.errors()[1 - standing.leader] < 1e-6
+
+
+def test_the_same_values_make_twins_however_many_are_known() -> None:
+    chance = np.random.default_rng(6)
+    values = luck(chance, CORRELATED, 200)
+    values[1] = values[0]
+    values[2] -= 1.0
+    for n in range(10, 200):
+        standing = standing_from(values, [200, n, 200])
+        assert standing.twins[1 - standing.leader]
+
+
+# --- the prior ------------------------------------------------------------------------------------
+
+
+def test_few_samples_are_drawn_to_the_prior_and_many_are_not() -> None:
+    values = np.array([[0.0], [0.4], [1.0]]) + luck(np.random.default_rng(7), np.eye(3), 40_000)
+    prior = Prior(np.array([0.5, 0.4, 0.0]), 0.1)
+    few, many = (standing_from(values, [n] * 3, prior) for n in (4, 40_000))
+    assert few.leader == 0
+    assert few.means - few.means.mean() == pytest.approx(prior.means - 0.3, abs=0.1)
+    assert many.leader == 2
+    assert many.means == pytest.approx(values.mean(axis=1), abs=0.01)
+    assert standing_from(values, [40_000] * 3).means == pytest.approx(values.mean(axis=1))
+
+
+@given(offset=st.floats(-100, 100), seed=st.integers(0, 20))
+@settings(max_examples=30, deadline=None)
+def test_what_is_the_same_for_all_does_not_count(offset: float, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    values = luck(chance, CORRELATED, 30)
+    means = chance.normal(size=3)
+    one, other = (
+        standing_from(values, [30, 12, 9], Prior(prior, 0.3)) for prior in (means, means + offset)
+    )
+    assert one.means == pytest.approx(other.means)
+    assert one.errors() == pytest.approx(other.errors())
+
+
+@pytest.mark.parametrize("deviation", [0.05, 0.4, 3.0])
+def test_means_are_the_most_likely_ones(deviation: float) -> None:
+    """Of the constant and all candidates together, by the normal equations."""
+    chance = np.random.default_rng(9)
+    samples = np.array([20, 9, 14, 5])
+    values = chance.normal(size=(4, 20))
+    prior = Prior(chance.normal(size=4), deviation)
+    adjusted = adjusted_of(values, samples)
+    own = adjusted.residuals / samples
+    own[0] = adjusted.residuals[1:].mean() / samples[0]  # it is the measure of the others' luck
+    by_sample, by_prior = np.diag(1 / own), np.eye(4) / deviation**2
+    equations = np.zeros((5, 5))
+    equations[:4, :4] = by_sample + by_prior
+    equations[:4, 4] = equations[4, :4] = -1 / deviation**2
+    equations[4, 4] = 4 / deviation**2
+    wanted = np.append(by_sample @ adjusted.means + by_prior @ prior.means, 0.0)
+    wanted[4] = -prior.means.sum() / deviation**2
+    most_likely = np.linalg.solve(equations, wanted)[:4]
+    assert stand(adjusted, samples, prior).means == pytest.approx(most_likely)
+
+
+def compared(prior_is_used: bool, samples: list[int]) -> tuple[float, float, float, float]:
+    """Draw candidates as the prior says; give real and stated errors, and real and stated regret.
+
+    Errors are of differences to the leader.
+    """
+    chance = np.random.default_rng(10)
+    real, stated, lost, feared = [], [], [], []
+    for _ in range(1_500):
+        thought = chance.normal(0, 0.5, 5)
+        worth = thought + chance.normal(0, 0.3, 5)
+        common = 0.8 * chance.normal(size=max(samples))
+        values = worth[:, None] + common + 0.6 * chance.normal(size=(5, max(samples)))
+        prior = Prior(thought, 0.3) if prior_is_used else None
+        standing = standing_from(values, samples, prior)
+        leader = standing.leader
+        others = np.arange(5) != leader
+        real.append((standing.behind - (worth[leader] - worth))[others])
+        stated.append(standing.errors()[others])
+        lost.append(worth.max() - worth[leader])
+        feared.append(standing.regret)
+    of_all = (np.sqrt(np.mean(np.square(each))) for each in (real, stated))
+    return (*of_all, float(np.mean(lost)), float(np.mean(feared)))
+
+
+@pytest.mark.parametrize("samples", [[12] * 5, [150, 12, 12, 30, 12]])
+def test_where_the_prior_is_right_it_finds_better_ones_and_knows_how_sure_it_is(
+    samples: list[int],
+) -> None:
+    error, stated, lost, feared = compared(True, samples)
+    without, _, lost_without, _ = compared(False, samples)
+    assert error < without
+    assert lost < lost_without
+    assert stated == pytest.approx(error, rel=0.25)
+    assert 0.5 * lost < feared < 1.5 * lost  # of one challenger, not of all
+
+
+def test_a_prior_of_no_deviation_is_none() -> None:
+    values = luck(np.random.default_rng(11), CORRELATED, 20)
+    none = standing_from(values, [20] * 3)
+    for deviation in (0.0, -0.1):
+        zero = standing_from(values, [20] * 3, Prior(np.arange(3.0), deviation))
+        assert zero.means.tolist() == none.means.tolist()
+        assert zero.errors().tolist() == none.errors().tolist()
+
+
+def test_a_single_candidate_stands_alone() -> None:
+    values = luck(np.random.default_rng(12), CORRELATED, 20)[:1]
+    for prior in (None, Prior(np.array([3.0]), 0.2)):
+        standing = standing_from(values, [20], prior)
+        assert standing.is_certain
+        assert standing.regret == 0.0
+        assert standing.means == pytest.approx(values.mean(axis=1))
+
+
+# --- regret and certainty -------------------------------------------------------------------------
+
+
+@given(standings())
+@settings(max_examples=80, deadline=None)
+def test_what_is_known_is_never_no_number(standing: Standing) -> None:
+    assert (standing.errors() >= 0).all()
+    assert (standing.scores() >= 0).all()
+    assert (standing.variances >= 0).all()
+    assert standing.regret >= 0
+    if standing.is_certain:
+        assert standing.regret <= 0.01 * standing.errors().max()
+
+
+@pytest.mark.parametrize("samples", [[20, 20], [20, 60], [60, 20], [7, 90]])
+def test_the_error_of_a_difference_is_that_of_many_tries(samples: list[int]) -> None:
+    """Of samples with a slope and a variance that are known."""
+    chance = np.random.default_rng(samples)
+    most = max(samples)
+    common = chance.normal(0, 1.5, size=(10_000, most))
+    own = [chance.normal(0, d, size=(10_000, n)) for d, n in zip((0.5, 1.0), samples, strict=True)]
+    # By the luck of all samples, and by what is a candidate's own.
+    one, other = (
+        slope * common.mean(axis=1) + each.mean(axis=1)
+        for slope, each in zip((1.0, 0.4), own, strict=True)
+    )
+    standing = standing_of(samples, [0.3, 0.0], [0.25, 1.0], [1.0, 0.4], 1.5**2)
+    wider = widening(np.array([min(samples)]))[0]
+    assert standing.errors()[1] == pytest.approx(wider * (one - other).std(), rel=0.03)
+    more = standing.errors(np.array([1_000_000, 1_000_000]))[1]
+    assert more == pytest.approx(math.sqrt((1.25 + 0.36 * 1.5**2) / 1e6), rel=1e-5)
+    assert standing.variances == pytest.approx([0.25 + 1.5**2, 1.0 + 0.16 * 1.5**2])
+
+
+@pytest.mark.parametrize("behind", [0.0, 0.003, 0.02, 0.1, 0.5])
+def test_regret_is_the_expected_gain_of_a_normal_difference(behind: float) -> None:
+    standing = standing_of([50, 80], [1.0, 1.0 - behind], [0.02, 0.09], [1.0, 0.3], 0.05)
+    error = float(standing.errors()[1])
+    step = error / 2_000
+    gains = np.arange(0, 12 * error, step) + step / 2  # of the challenger over the leader
+    density = np.exp(-(((gains + behind) / error) ** 2) / 2) / (error * math.sqrt(2 * math.pi))
+    assert standing.regret == pytest.approx(float((gains * density).sum() * step), rel=1e-5)
+
+
+def test_regret_is_that_of_the_challenger_of_whom_it_is_greatest() -> None:
+    pair = standing_of([50, 50], [1.0, 0.9], [0.04, 0.09])
+    three = standing_of([50, 50, 50], [1.0, 0.9, 0.1], [0.04, 0.09, 0.01])
+    assert three.regret == pytest.approx(pair.regret)
+    assert standing_of([5], [1.0], [1.0]).regret == 0.0
+    assert standing_of([5, 5], [1.0, 0.5], [0.0, 0.0]).regret == 0.0
+
+
+def test_who_is_clearly_behind_ends_the_search() -> None:
+    far = standing_of([400, 400], [0.6, 0.4], [0.04, 0.04])
+    assert far.is_certain
+    assert far.scores()[1] > far.boundary > 3
+    near = standing_of([400, 400], [0.6, 0.59], [0.04, 0.04])
+    assert not near.is_certain
+    assert standing_of([9], [0.6], [0.04]).is_certain
+
+
+def test_the_boundary_is_seldom_crossed_by_the_best() -> None:
+    """At any round of a whole search: the risk is one in a hundred for all of them together."""
+    wrong = 0
+    for seed in range(100):
+        chance = np.random.default_rng((seed, 7))
+        values = np.array([[0.0], [-0.02], [-0.02]]) + chance.normal(0, 0.2, (3, 2_000))
+        for n in (16, 24, 40, 60, 90, 140, 200, 300, 450, 700, 1_000, 2_000):
+            standing = standing_from(values, [n] * 3)
+            if standing.is_certain:
+                wrong += standing.leader != 0
+                break
+    assert wrong <= 1
+
+
+def test_the_leader_is_the_first_of_equals() -> None:
+    level: Any = [0.5, 0.7, 0.7, 0.1]
+    standing = standing_of([9] * 4, level, [0.1] * 4)
+    assert standing.leader == 1
+    assert standing.behind == pytest.approx([0.2, 0.0, 0.0, 0.6])
+    assert standing.scores()[2] == 0.0
+
+
+# --- few samples ----------------------------------------------------------------------------------
+
+
+def test_no_line_is_fitted_through_so_few_samples_that_it_always_fits() -> None:
+    values = luck(np.random.default_rng(8), np.eye(5), 60)
+    for n in (2, 3, 4):
+        few = adjusted_of(values, [n] * 5)
+        own = np.delete(few.residuals, np.argmax(few.slopes))
+        assert own == pytest.approx(values[1:, :n].var(axis=1, ddof=1))
+        prior = Prior(np.arange(5.0), 0.01)
+        drawn = standing_from(values, [n] * 5, prior)
+        assert drawn.means - drawn.means.mean() == pytest.approx(prior.means - 2.0, abs=0.05)
+
+
+def test_level_candidates_are_seldom_clearly_behind_from_eight_samples_on() -> None:
+    chance = np.random.default_rng(9)
+    wrong = 0
+    for _ in range(1_000):
+        standing = standing_from(luck(chance, np.eye(8), 8), [8] * 8)
+        wrong += bool((standing.scores() > standing.boundary).any())
+    assert wrong <= 20
+
+
+def test_who_is_level_is_drawn_alike_whoever_is_the_reference() -> None:
+    values = luck(np.random.default_rng(10), np.eye(2), 12)
+    prior = Prior(np.array([0.0, 0.0]), 0.1)
+    plain = adjusted_of(values, [12, 12])
+    for reference in (0, 1):
+        sums, squares = values.sum(axis=1), (values**2).sum(axis=1)
+        adjusted = adjust(np.array([12, 12]), sums, squares, values, reference)
+        drawn = stand(adjusted, np.array([12, 12]), prior).means
+        assert abs(drawn[0] - drawn[1]) < 0.3 * abs(plain.means[0] - plain.means[1])
+
+
+def test_a_twin_costs_nothing() -> None:
+    standing = standing_of([5_000, 80, 400], [1.0, 0.99, 0.2], [0.1, 0.1, 0.1])
+    twin = replace(standing, equal=np.array([True, True, False]))
+    assert twin.regret < standing.regret / 100

@@ -1,0 +1,240 @@
+"""What is asked of a position, and what is found: without the command line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.movegen.generator import Generator
+from engine.notation import read_cgp
+from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.position import Position
+from engine.rules.rules import standard_rules, why_not
+from engine.simulation.simulation import Difference
+from harness.analysis.findings import Findings, Limit, Settings, analyse
+from harness.analysis.questions import Question, ask
+from harness.analysis.verdict import summary, verdict
+from lexicons.store import Lexicon, load_lexicon
+from lexicons.tables import win_probabilities_for
+
+MIDGAME = Path(__file__).parents[2] / "fixtures" / "cgp" / "midgame.cgp"
+EMPTY = "/".join(["15"] * 15)
+LATE = (
+    "7P5AD/7R5XI/3J3A6N/3I2BY2OUD1F/3V2A2HOMO1U/1QUEERS1GOMERIL/C4YONI6/U2BEANED6/T1CARLS8/"
+    "EW1L11/SE1IF10/TA1sO10/1PEIN10/1OWE11/INTRAnET7 DEGKNTT/ORSVZ 0/0 0"
+)
+"""Six tiles are in the bag, and two of the opponent's are not known."""
+RULES = standard_rules()
+
+
+@pytest.fixture(scope="module")
+def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
+    path = tmp_path_factory.mktemp("words") / "few.txt"
+    path.write_text("words\nat\ncat\nact\nrow\nrows\nword\nor\nxi\nad\n")
+    return load_lexicon(path)
+
+
+def position(cgp: str) -> Position:
+    return read_cgp(cgp, RULES).position
+
+
+def test_what_was_played_and_can_not_have_been(lexicon: Lexicon) -> None:
+    generator = Generator(lexicon, RULES)
+    start = position(f"{EMPTY} ACTWORD/ 0/0 0")
+    for move in (Exchange((26,)), Place(0, 0, Direction.ACROSS, (1, 20))):
+        question = ask(generator, lexicon, start, 3, move)
+        assert question.obstacle
+        assert question.played is None
+        assert len(question.candidates) == 3
+    question = ask(generator, lexicon, start, 3, PASS)
+    assert question.played == question.candidates[3].move == PASS
+    assert why_not(start, RULES) == ""
+
+
+def test_a_first_word_may_have_been_played_either_way(lexicon: Lexicon) -> None:
+    """It makes no difference, so that only one of the ways is compared."""
+    generator = Generator(lexicon, RULES)
+    start = position(f"{EMPTY} ACTWORD/ 0/0 0")
+    across = ask(generator, lexicon, start, 3, None).candidates
+    first = across[0].move
+    assert isinstance(first, Place)
+    down = Place(first.column, first.row, Direction.DOWN, first.tiles)
+    question = ask(generator, lexicon, start, 3, down)
+    assert question.played == down
+    assert question.candidates == (across[0]._replace(move=down), *across[1:])
+    refused = ask(generator, lexicon, start, 3, down, taken_back=True)
+    legal = [one.move for one in refused.candidates if one.move != down]
+    assert refused.phony
+    assert first not in legal
+    assert len(legal) == 3
+
+
+def test_on_a_lopsided_board_a_first_word_is_another_the_other_way(lexicon: Lexicon) -> None:
+    multipliers = list(RULES.layout.letter_multipliers)
+    multipliers[7 * 15 + 4] = 4
+    layout = replace(RULES.layout, letter_multipliers=tuple(multipliers))
+    lopsided = replace(RULES, layout=layout)
+    generator = Generator(lexicon, lopsided)
+    start = read_cgp(f"{EMPTY} ACTWORD/ 0/0 0", lopsided).position
+    (across,) = ask(generator, lexicon, start, 1, None).candidates
+    assert isinstance(across.move, Place)
+    down = Place(across.move.column, across.move.row, Direction.DOWN, across.move.tiles)
+    question = ask(generator, lexicon, start, 1, down)
+    assert [one.move for one in question.candidates] == [across.move, down]
+    assert question.candidates[1].score < across.score
+    refused = ask(generator, lexicon, start, 1, down, taken_back=True)
+    assert [one.move for one in refused.candidates] == [across.move, down]
+
+
+def findings(
+    cgp: str, rollouts: int, played: int | None = None, seed: int = 0, **options: Any
+) -> Findings:
+    """Analyse by few rollouts, the move played being the one of that rank by static equity."""
+    lexicon = load_lexicon()
+    generator = Generator(lexicon, RULES)
+    settings = Settings(
+        [generator],
+        lexicon,
+        win_probabilities_for(RULES.distribution),
+        candidates=6,
+        seed=seed,
+        limit=Limit(rollouts=rollouts),
+    )
+    at = position(cgp)
+    move = None if played is None else generator.best(at, played)[-1].move
+    return analyse(settings, at, move, **options)
+
+
+def test_tiles_of_a_rack_known_in_part_are_not_counted_twice() -> None:
+    found = findings(LATE, 100)
+    assert not any(isinstance(one.move, Exchange) for one in found.estimates)
+    given = position(LATE)
+    assert found.question.position == given
+    unknown = replace(given, racks=(given.racks[0], ()))
+    lexicon = load_lexicon()
+    question = ask(Generator(lexicon, RULES), lexicon, unknown, 6, None)
+    assert found.question.candidates == question.candidates
+
+
+def test_findings_say_how_far_the_best_is_ahead() -> None:
+    so_far: list[Findings] = []
+    found = findings(MIDGAME.read_text(), 900, told=so_far.append)
+    assert [one.behind for one in so_far] == [()] * len(so_far)
+    assert found.is_known
+    assert found.rollouts == sum(one.samples for one in found.estimates) == 900
+    for one in found.estimates:
+        ahead = found.ahead_of(one.move)
+        assert ahead.win == pytest.approx(found.best.win - one.win)
+        assert ahead.equity == pytest.approx(found.best.equity - one.equity)
+        if one is found.best:
+            assert ahead == (0.0, 0.0, 0.0, 0.0)
+            assert not found.is_clear(one.move)
+        else:
+            # Both have much of their luck in common.
+            assert 0 < ahead.equity_error < math.hypot(found.best.equity_error, one.equity_error)
+            assert (one in found.rivals) != found.is_clear(one.move)
+
+
+def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
+    seen: list[Findings] = []
+    settings = Settings([Generator(lexicon, RULES)], lexicon, None, limit=Limit(seconds=600))
+    found = analyse(
+        settings,
+        position(f"{EMPTY} ACTWORD/ 0/0 0"),
+        told=seen.append,
+        stopped=lambda: len(seen) == 3,
+    )
+    assert found.rollouts == seen[2].rollouts > seen[1].rollouts > seen[0].rollouts == 1
+
+
+# --- the move that was played ---------------------------------------------------------------------
+
+
+def test_the_best_and_the_move_that_was_played_are_compared_once_more() -> None:
+    found = findings(MIDGAME.read_text(), 1_000, played=20)
+    assert found.played is not None
+    assert found.played.move != found.best.move
+    assert (found.rollouts, found.compared) == (1_000, 200)
+    assert sum(one.samples for one in found.estimates) == 800
+    apart = found.ahead_of(found.played.move)
+    searched = found.best.equity - found.played.equity
+    # With other luck, so that it is another figure, but of the same.
+    assert apart.equity != pytest.approx(searched, rel=1e-3)
+    together = math.hypot(apart.equity_error, found.best.equity_error, found.played.equity_error)
+    assert apart.equity == pytest.approx(searched, abs=4 * together)
+    again = findings(MIDGAME.read_text(), 1_000, played=20)
+    assert replace(again, seconds=0.0) == replace(found, seconds=0.0)
+    other = findings(MIDGAME.read_text(), 1_000, played=20, seed=1)
+    assert other.ahead_of(found.played.move) != apart
+
+
+def test_if_the_best_was_played_the_search_goes_on() -> None:
+    found = findings(MIDGAME.read_text(), 600, played=1)
+    assert found.question.played == found.best.move
+    assert found.compared == 0
+    assert found.rollouts == sum(one.samples for one in found.estimates) == 600
+
+
+def test_time_is_shared_too() -> None:
+    lexicon = load_lexicon()
+    generator = Generator(lexicon, RULES)
+    at = position(MIDGAME.read_text())
+    settings = Settings([generator], lexicon, None, candidates=2, limit=Limit(seconds=0.3))
+    found = analyse(settings, at, generator.best(at, 30)[-1].move)
+    assert found.compared >= 32
+    assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
+
+
+def with_loss(found: Findings, apart: Difference, **changes: Any) -> Findings:
+    """Say that the best is so far ahead of everything else."""
+    ahead = [apart if one is not found.best else Difference(0, 0, 0, 0) for one in found.estimates]
+    return replace(found, behind=tuple(ahead), **changes)
+
+
+def test_many_candidates_share_the_risk_of_an_error() -> None:
+    """Twice the error is more than chance for a comparison that was fixed before."""
+    found = findings(MIDGAME.read_text(), 100, played=3)
+    played = found.played
+    assert played is not None
+    assert len(found.estimates) == 6
+    twice, more = (Difference(error * 0.01, 0.01, 0.0, 0.0) for error in (2.1, 2.6))
+    assert len(with_loss(found, twice).rivals) == 5
+    assert with_loss(found, more).rivals == []
+    alone = with_loss(found, twice, compared=200)
+    assert alone.is_clear(played.move)
+    assert len(alone.rivals) == 4
+
+
+def test_a_loss_may_be_below_nothing_and_says_so() -> None:
+    found = findings(MIDGAME.read_text(), 100, played=3)
+    lucky = with_loss(found, Difference(-0.003, 0.01, 0.5, 0.1), compared=200)
+    said = verdict(lucky, lambda move: "it" if move == found.question.played else "another")
+    shown = "it was played, and nothing shows it to win less: "
+    assert said.endswith(shown + "it cost −0.3 % ± 2.0 and 0.5 points ± 0.2.")
+
+
+def test_a_mean_loss_has_its_error_and_leaves_forced_turns_out() -> None:
+    found = findings(MIDGAME.read_text(), 100, played=3)
+    losses = [Difference(0.02, 0.003, 3.0, 0.3), Difference(0.04, 0.004, 6.0, 0.4)]
+    turns = [with_loss(found, one, compared=200) for one in losses]
+    mean = "mean loss 3.0 % ± 0.5 and 4.5 points ± 0.5 over 2 turns; the best was played in 0"
+    assert mean in summary("anna", turns)
+    passed = found.question.candidates[0]._replace(move=PASS)
+    pass_ = replace(found.estimates[0], move=PASS)
+    forced = replace(
+        found,
+        question=Question(found.question.position, (passed,), PASS),
+        estimates=(pass_,),
+        behind=(Difference(0, 0, 0, 0),),
+    )
+    assert mean in summary("anna", [*turns, forced])
+    assert summary("anna", [forced]) == "anna: no turn to go by."
+    # What the search says of the best that it found itself is kind to it.
+    assert "mean loss at most 3.0 %" in summary("anna", [turns[0], replace(turns[1], compared=0)])
+    assert "mean loss 3.0 %" in summary(
+        "anna", [turns[0], replace(turns[1], compared=0, exact=True)]
+    )

@@ -1,0 +1,234 @@
+"""Nothing a peer sends ends the server, another's game or a clock: a real server, real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgpack
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from harness.arbiter.journal import Journal
+from harness.lab.bench.client import Client
+from harness.server.server import MatchServer, ServerConfig
+from harness.server.tokens import Gatekeeper, hash_token
+from lexicons.store import load_lexicon
+from protocol.channel import ChannelClosed
+from protocol.messages import (
+    Error,
+    Goodbye,
+    Info,
+    Move,
+    Ping,
+    Played,
+    Pong,
+    Ready,
+    Resign,
+    Seek,
+    YourTurn,
+)
+
+pytestmark = pytest.mark.usefixtures("honest_game")
+
+
+async def no_bot(name: str) -> object:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+@pytest.fixture
+async def url(tmp_path: Path) -> AsyncIterator[str]:
+    journal = Journal(tmp_path / "serve.db")
+    keeper = Gatekeeper(journal, None)
+    await journal.claim_name("claimed", hash_token("the right one"))
+    config = ServerConfig(port=0, max_games=8, drain_s=0)
+    server = MatchServer(config, load_lexicon(), journal, keeper, {}, no_bot)  # type: ignore[arg-type]
+    await server.start()
+    yield f"ws://127.0.0.1:{server.port}"
+    await server.stop()
+    journal.close()
+
+
+@pytest.fixture
+async def honest_game(url: str) -> AsyncIterator[None]:
+    """A game of two honest players stands half played while somebody misbehaves, and then ends."""
+    a, b = await Client.login(url, "ann"), await Client.login(url, "bob")
+    await a.seek("bob")
+    await b.seek("ann")
+    await a.get_ready()
+    await b.get_ready()
+    yield
+    first, second = await asyncio.gather(
+        asyncio.create_task(a.pass_to_the_end()), asyncio.create_task(b.pass_to_the_end())
+    )
+    assert (first.outcome, first.winner) == ("zeroes", second.winner)
+    assert first.faults == second.faults == ()
+    await a.close()
+    await b.close()
+
+
+async def raw(
+    url: str, *frames: bytes | str, subprotocol: str = "tilewire.v1.msgpack"
+) -> tuple[list[object], int | None]:
+    """Send frames after a hello; give what came back, and the close code if it was closed."""
+    answers: list[object] = []
+    hello = msgpack.packb({"type": "hello", "role": "player", "name": "mallory"})
+    async with connect(
+        url, subprotocols=[Subprotocol(subprotocol)], max_size=None, compression=None
+    ) as socket:
+        await socket.send(hello)
+        try:
+            for frame in frames:
+                await socket.send(frame)
+            await socket.send(msgpack.packb({"type": "ping", "id": 77}))
+            while True:
+                answer = msgpack.unpackb(await socket.recv())
+                if answer == {"type": "pong", "id": 77}:
+                    return answers, None
+                answers.append(answer)
+        except ConnectionClosed as closed:
+            return answers, closed.rcvd.code if closed.rcvd else 1006
+
+
+def errors(answers: list[object]) -> list[str]:
+    return [a["code"] for a in answers if isinstance(a, dict) and a["type"] == "error"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (b"", "bad_frame"),
+        (b"\xc1", "bad_frame"),
+        (b"\x81", "bad_frame"),
+        (b"\x91" * 50_000, "bad_frame"),
+        (b"\xdf\xff\xff\xff\xff", "bad_frame"),
+        (msgpack.packb([1, 2]), "bad_message"),
+        (msgpack.packb({}), "bad_message"),
+        (msgpack.packb({"type": 5}), "bad_message"),
+        (msgpack.packb({"type": "fly"}), "unknown_type"),
+        (msgpack.packb({"type": "move", "game": "g", "seq": "1", "move": "-"}), "bad_message"),
+        (msgpack.packb({"type": "move", "game": "g", "seq": -1, "move": "-"}), "bad_message"),
+        (msgpack.packb({"type": "seek", "games": 10**9}), "bad_message"),
+        (msgpack.packb({"type": "seek", "opponent": "mallory"}), "bad_opponent"),
+        (msgpack.packb({"type": "move", "game": "g", "seq": 1, "move": "-"}), "unknown_game"),
+        (msgpack.packb({"type": "resume", "game": "g"}), "unknown_game"),
+        (msgpack.packb({"type": "hello", "role": "player", "name": "x"}), "wrong_role"),
+        (msgpack.packb({"type": "watch", "game": "g"}), "wrong_role"),
+        (msgpack.packb({"type": "welcome", "name": "x"}), "wrong_role"),
+    ],
+)
+async def test_a_frame_that_makes_no_sense_is_answered(url: str, frame: bytes, code: str) -> None:
+    answers, closed = await raw(url, frame)
+    assert errors(answers) == [code]
+    assert closed is None
+
+
+async def test_the_wrong_kind_of_frame_ends_the_connection(url: str) -> None:
+    assert (await raw(url, "{}"))[1] == 1003
+
+
+async def test_too_large_a_frame_ends_the_connection(url: str) -> None:
+    assert (await raw(url, bytes(300 * 1024)))[1] == 1009
+
+
+async def test_twenty_messages_that_make_no_sense_end_the_connection(url: str) -> None:
+    assert (await raw(url, *[b"\xc1"] * 25))[1] == 1008
+
+
+async def test_a_flood_ends_the_connection(url: str) -> None:
+    frame = msgpack.packb({"type": "info", "game": "g", "seq": 1, "text": "x" * 1_900})
+    assert (await raw(url, *[frame] * 2_000))[1] in (1006, 1008)
+
+
+@pytest.mark.parametrize(
+    ("first", "code"),
+    [
+        ({"type": "ping", "id": 1}, "no_hello"),
+        ({"type": "hello", "role": "king", "name": "x"}, "bad_message"),
+        ({"type": "hello", "role": "player", "name": ""}, "bad_message"),
+        ({"type": "hello", "role": "player", "name": "x", "protocol": 2}, "bad_version"),
+        ({"type": "hello", "role": "player", "name": "claimed"}, "forbidden"),
+        ({"type": "hello", "role": "player", "name": "claimed", "token": "forged"}, "forbidden"),
+        ({"type": "hello", "role": "arbiter", "name": "x"}, "unknown_bot"),
+    ],
+)
+async def test_a_bad_opening_is_answered_and_closed(
+    url: str, first: dict[str, object], code: str
+) -> None:
+    async with connect(url, subprotocols=[Subprotocol("tilewire.v1.msgpack")]) as socket:
+        await socket.send(msgpack.packb(first))
+        assert msgpack.unpackb(await socket.recv())["code"] == code
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+
+
+async def test_the_right_token_opens_a_claimed_name(url: str) -> None:
+    headers = {"Authorization": "Bearer the right one"}
+    async with connect(
+        url, subprotocols=[Subprotocol("tilewire.v1.msgpack")], additional_headers=headers
+    ) as socket:
+        await socket.send(msgpack.packb({"type": "hello", "role": "player", "name": "claimed"}))
+        assert msgpack.unpackb(await socket.recv())["type"] == "welcome"
+
+
+async def test_the_newest_login_counts(url: str) -> None:
+    old = await Client.login(url, "carol")
+    new = await Client.login(url, "carol")
+    goodbye = await old.expect(Goodbye)
+    assert goodbye.code == "replaced"
+    with pytest.raises(ChannelClosed):
+        await old.receive()
+    await new.channel.send(Ping(id=3))
+    assert (await new.expect(Pong)).id == 3
+    await new.close()
+
+
+async def test_out_of_turn_replayed_and_forged_messages_change_nothing(url: str) -> None:
+    """One of two players tries everything; the other sees a plain game."""
+    bad, good = await Client.login(url, "dave"), await Client.login(url, "erin")
+    await bad.seek("erin")
+    await good.seek("dave")
+    game = await bad.get_ready()
+    watching = asyncio.create_task(good.pass_to_the_end())
+    turn = await bad.expect(YourTurn)
+
+    async def told(message: Move | Info | Resign | Ready | Seek) -> str:
+        await bad.channel.send(message)
+        answer = await bad.receive()
+        assert isinstance(answer, Error)
+        return answer.code
+
+    assert await told(Move(game=game, seq=turn.seq + 1, move="-")) == "bad_seq"
+    assert await told(Move(game=game, seq=turn.seq, move="-", attempt=2)) == "bad_attempt"
+    assert await told(Resign(game=game, seq=turn.seq + 5)) == "bad_seq"
+    assert await told(Info(game=game, seq=turn.seq + 5)) == "bad_seq"
+    assert await told(Ready(game=game)) == "out_of_turn"
+    if turn.seq > 1:
+        assert await told(Move(game=game, seq=1, move="-")) == "out_of_turn"
+    assert await told(Move(game="0" * 16, seq=turn.seq, move="-")) == "unknown_game"
+    assert await told(Seek(opponent="ann")) == "busy"
+    await bad.play(turn)
+    await bad.play(turn)
+    answers: list[Played] = []
+    asked: YourTurn | None = None  # the other may move in between
+    while len(answers) < 2:
+        match await bad.receive():
+            case Played(seq=seq) as played if seq == turn.seq:
+                answers.append(played)
+            case YourTurn() as asked:
+                pass
+    assert answers[0] == answers[1]
+    if asked is not None:
+        await bad.play(asked)
+    bad_over = await bad.pass_to_the_end()
+    over = await watching
+    assert over == bad_over
+    assert over.outcome == "zeroes"
+    assert len(over.moves) == 6
+    await bad.close()
+    await good.close()

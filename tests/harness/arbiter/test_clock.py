@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.arbiter.clock import Clock, check_time_control, lag_quota_ms
+from protocol.parts import TimeControl
+
+MINUTE = 60_000
+TOURNAMENT = TimeControl()
+BLITZ = TimeControl(initial_ms=3 * MINUTE, increment_ms=2_000, max_overtime_ms=0)
+
+milliseconds = st.integers(0, 10**8)
+
+
+@pytest.mark.parametrize(
+    ("overtime_ms", "points"),
+    [
+        *[(-1, 0), (0, 0), (1, 10), (59_999, 10), (60_000, 10), (60_001, 20)],
+        *[(120_000, 20), (120_001, 30), (10 * MINUTE, 100)],
+    ],
+)
+def test_a_minute_of_overtime_begun_costs_ten_points(overtime_ms: int, points: int) -> None:
+    assert Clock(-overtime_ms).penalty(TOURNAMENT) == points
+
+
+def test_overtime_costs_what_the_control_says() -> None:
+    assert Clock(-60_001).penalty(TimeControl(overtime_penalty=1)) == 2
+    assert Clock(-60_001).penalty(TimeControl(overtime_penalty=0)) == 0
+
+
+def test_a_turn_may_take_what_is_left_and_all_overtime() -> None:
+    assert Clock(25 * MINUTE).limit(TOURNAMENT) == (35 * MINUTE, "time")
+    assert Clock(-9 * MINUTE).limit(TOURNAMENT) == (MINUTE, "time")
+    assert Clock(-10 * MINUTE).limit(TOURNAMENT) == (0, "time")
+    assert Clock(-11 * MINUTE).limit(TOURNAMENT) == (0, "time"), "never below nothing"
+
+
+def test_with_no_overtime_a_turn_may_take_what_is_left() -> None:
+    assert Clock(1_500).limit(BLITZ) == (1_500, "time")
+
+
+def test_a_cap_shortens_a_turn_and_never_lengthens_it() -> None:
+    capped = TimeControl(move_cap_ms=5_000)
+    assert Clock(25 * MINUTE).limit(capped).ms == 5_000
+    assert Clock(-10 * MINUTE + 300).limit(capped).ms == 300
+
+
+def test_the_margin_comes_on_top_of_everything() -> None:
+    margin = TimeControl(move_cap_ms=5_000, margin_ms=40)
+    assert Clock(25 * MINUTE).limit(margin).ms == 5_040
+    assert Clock(-11 * MINUTE).limit(margin).ms == 40
+
+
+def test_the_first_move_has_a_limit_of_its_own() -> None:
+    control = TimeControl(first_move_ms=20_000)
+    assert Clock(25 * MINUTE).limit(control) == (20_000, "no_show")
+    assert Clock(25 * MINUTE, turns=1).limit(control) == (35 * MINUTE, "time")
+    shorter = TimeControl(first_move_ms=20_000, move_cap_ms=1_000)
+    assert Clock(25 * MINUTE).limit(shorter) == (1_000, "time"), "the nearer limit decides"
+
+
+def test_an_increment_comes_after_each_turn() -> None:
+    assert Clock(10_000).after(3_000, BLITZ) == Clock(9_000, turns=1)
+    assert Clock(10_000).after(0, BLITZ) == Clock(12_000, turns=1)
+
+
+@pytest.mark.parametrize(
+    ("elapsed_ms", "lag_ms", "charged"),
+    [(1_000, 0, 1_000), (1_000, 150, 850), (1_000, 900, 800), (100, 150, 0), (0, 0, 0)],
+)
+def test_lag_is_let_off_up_to_the_quota(elapsed_ms: int, lag_ms: int, charged: int) -> None:
+    control = TimeControl(lag_ms=200)
+    assert Clock.charge(elapsed_ms, control, lag_ms) == charged
+    assert Clock(5_000).after(elapsed_ms, control, lag_ms).remaining_ms == 5_000 - charged
+
+
+@given(
+    remaining=st.integers(-(10**7), 10**7),
+    elapsed=milliseconds,
+    lag=milliseconds,
+    quota=st.integers(0, 60_000),
+    increment=st.integers(0, 60_000),
+)
+def test_a_clock_never_rises_by_more_than_its_increment(
+    remaining: int, elapsed: int, lag: int, quota: int, increment: int
+) -> None:
+    control = TimeControl(lag_ms=quota, increment_ms=increment, max_overtime_ms=0)
+    after = Clock(remaining).after(elapsed, control, lag)
+    assert remaining - elapsed <= after.remaining_ms - increment <= remaining
+    assert after.remaining_ms - increment <= remaining - elapsed + quota
+
+
+@given(overtime=st.integers(1, 10**7), more=milliseconds)
+def test_more_overtime_never_costs_less(overtime: int, more: int) -> None:
+    cost = Clock(-overtime).penalty(TOURNAMENT)
+    assert 10 <= cost <= Clock(-overtime - more).penalty(TOURNAMENT)
+    assert cost == Clock(-overtime - 60_000).penalty(TOURNAMENT) - 10
+
+
+def test_overtime_and_an_increment_do_not_go_together() -> None:
+    check_time_control(TOURNAMENT)
+    check_time_control(BLITZ)
+    with pytest.raises(ValueError, match=r"an increment \(5 ms\) and overtime .* set one of them"):
+        check_time_control(TimeControl(increment_ms=5))
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        TimeControl(initial_ms=0),
+        TimeControl(move_cap_ms=0),
+        TimeControl(margin_ms=120_000),
+        TimeControl(overtime_penalty=-5),
+    ],
+)
+def test_times_out_of_bounds_are_refused(control: TimeControl) -> None:
+    with pytest.raises(ValueError, match="no such time control"):
+        check_time_control(control)
+
+
+@pytest.mark.parametrize(
+    ("initial_ms", "hosts", "quota"),
+    [
+        (25 * MINUTE, ["127.0.0.1", "localhost", "::1"], 0),
+        (25 * MINUTE, [], 0),
+        (25 * MINUTE, ["192.0.2.7"], 1_000),
+        (10_000, ["192.0.2.7", "127.0.0.1"], 190),
+        (10_000, ["bots.example"], 190),
+    ],
+)
+def test_the_quota_of_lag_is_for_networks(initial_ms: int, hosts: list[str], quota: int) -> None:
+    assert lag_quota_ms(initial_ms, hosts) == quota

@@ -1,0 +1,348 @@
+"""Games on a real server and a real journal, when something goes wrong around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from bot_table import MemoryChannel
+
+from bot.equipment import Equipment
+from bot.seat_text import parse_seat
+from engine.rules.rules import standard_rules
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.new_game import Draws, new_game
+from harness.arbiter.records import Ended, Record, Thought, Turn
+from harness.arbiter.scorebook import Scorebook
+from harness.lab.bench.client import Client
+from harness.seats.seat_factory import WorkerMaker
+from harness.seats.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said, Seat
+from harness.server.server import MatchServer, ServerConfig
+from harness.server.tokens import Gatekeeper
+from lexicons.store import load_lexicon
+from protocol.channel import Channel, now_ms
+from protocol.codec import JSON
+from protocol.messages import (
+    Error,
+    GameOver,
+    Info,
+    Message,
+    Move,
+    NewGame,
+    Ready,
+    Resign,
+    Resume,
+    Seeking,
+    YourTurn,
+)
+from protocol.parts import Belief, TimeControl
+
+
+async def no_bot(name: str) -> object:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+@pytest.fixture
+async def url(tmp_path: Path) -> AsyncIterator[str]:
+    journal = Journal(tmp_path / "serve.db")
+    config = ServerConfig(port=0, max_games=8, drain_s=0)
+    keeper = Gatekeeper(journal, None)
+    server = MatchServer(config, load_lexicon(), journal, keeper, {}, no_bot)  # type: ignore[arg-type]
+    await server.start()
+    yield f"ws://127.0.0.1:{server.port}"
+    await server.stop()
+    journal.close()
+
+
+async def two_at_a_table(url: str) -> tuple[Client, Client, str]:
+    a, b = await Client.login(url, "ann"), await Client.login(url, "bob")
+    await a.seek("bob")
+    await b.seek("ann")
+    game = await a.get_ready()
+    await b.get_ready()
+    return a, b, game
+
+
+async def on_turn(a: Client, b: Client) -> tuple[Client, Client, YourTurn]:
+    """Give the player to move, the other, and the turn."""
+    asked = {asyncio.create_task(c.expect(YourTurn)): (c, o) for c, o in ((a, b), (b, a))}
+    done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    task = done.pop()
+    return *asked[task], task.result()
+
+
+async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None:
+    async def lend(_name: str) -> tuple[Channel, None]:
+        ours, _ = MemoryChannel.pair()
+        return ours, None
+
+    journal = Journal(tmp_path / "serve.db")
+    config, keeper = ServerConfig(port=0, max_games=1, drain_s=0), Gatekeeper(journal, None)
+    bots = {"one": lambda: Passer("one")}
+    server = MatchServer(config, load_lexicon(), journal, keeper, bots, lend)
+    await server.start()
+    url = f"ws://127.0.0.1:{server.port}"
+    arbiter = await Client.login(f"{url}/one", "afar", "arbiter")
+    ann = await Client.login(url, "ann")
+    await ann.seek("one")
+    await ann.expect(Seeking)
+    await arbiter.close()
+    await ann.expect(NewGame)
+    await ann.close()
+    await server.stop()
+    journal.close()
+
+
+async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    name = "ann" if other is a else "bob"
+    await other.close()
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await mover.expect(GameOver)
+    back = await Client.login(url, name)
+    assert back.welcome.games == ()
+    await back.resume(game, 0)
+    over = await back.expect(GameOver)
+    assert (over.outcome, over.winner) == ("resign", 1)
+    await back.channel.send(Resume(game="f" * 16))
+    assert (await back.expect(Error)).code == "unknown_game"
+    stranger = await Client.login(url, "eve")
+    await stranger.resume(game, 0)
+    assert (await stranger.expect(Error)).code == "unknown_game"
+    for client in (mover, back, stranger):
+        await client.close()
+
+
+async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> None:
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await other.seek("nobody")
+    assert (await other.expect(Error)).code == "busy"
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await other.expect(GameOver)
+    c, d = await Client.login(url, "carl"), await Client.login(url, "dora")
+    await c.seek("dora")
+    await d.seek("carl")
+    assert (await c.expect(NewGame)).game == (await d.expect(NewGame)).game
+    for client in (a, b, c, d):
+        await client.close()
+
+
+# --- what a player thinks -------------------------------------------------------------------------
+
+THINKS = """
+from bot.player import Choice, Considered, Player
+from engine.rules.moves import PASS
+
+class Thinks(Player):
+    def choose(self, view, budget):
+        moves = view.legal_moves()[:2]
+        found = [Considered(one.move, score=one.score, win=0.625, win_error=0.125, equity=12.75,
+                            equity_error=1.5, samples=4321) for one in moves]
+        budget.offer(Choice(moves[0].move, candidates=tuple(found)))
+        return Choice(PASS, text="nobody is to know", candidates=tuple(found[::-1]))
+"""
+
+
+async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
+    (tmp_path / "thinks.py").write_text(THINKS)
+    lexicon, rules = load_lexicon(), standard_rules()
+    journal = Journal(tmp_path / "j.db")
+    opened = new_game(("thinker", "passer"), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    maker = WorkerMaker(parse_seat(f"{tmp_path}/thinks.py:Thinks"), "thinker", Equipment())
+    passer, watched = Passer("passer"), list[Message]()
+    async with LagMeter() as lag:
+        seats = ProcessSeat("thinker", maker.make), passer
+        host = GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag)
+        host.watch(watched.append)
+        assert (await host.run()).outcome == "zeroes"
+    (kept,) = journal.finished()
+    journal.close()
+    thoughts = [record for record in kept.records if isinstance(record, Thought)]
+    assert {thought.seq for thought in thoughts} == {1, 3, 5}
+    for thought in thoughts:
+        assert (thought.seat, len(thought.candidates)) == (0, 2)
+        best = thought.candidates[0]
+        assert (best.win, best.win_error, best.equity, best.equity_error, best.samples) == (
+            *(0.625, 0.125, 12.75, 1.5),
+            4321,
+        )
+    assert thoughts[-1].text == "nobody is to know"
+    for told in (passer.heard, watched):
+        assert isinstance(told[-1], GameOver)
+        frames = [str(JSON.encode(message)) for message in told]
+        assert not any("nobody is to know" in frame or "4321" in frame for frame in frames)
+
+
+# --- how opponents play ---------------------------------------------------------------------------
+
+LEARNS = """
+from bot.player import Believed, Choice, Player
+from engine.rules.moves import PASS
+
+class Learns(Player):
+    def __init__(self, of):
+        self.of = of
+
+    def choose(self, view, budget):
+        known = view.opponent_style or {}
+        games = known.get(self.of, 0.0) + 0.25
+        return Choice(PASS, text=f"{known}", belief=Believed(style={self.of: games}))
+"""
+
+
+async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str]:
+    """Play a game; give what was thought of first by each seat, as text."""
+    lexicon, rules = load_lexicon(), standard_rules()
+    opened = new_game((seats[0].name, seats[1].name), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    async with LagMeter() as lag:
+        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
+    assert ended.outcome == "zeroes"
+    records = list(journal.finished())[-1].records
+    return [thought.text or "" for thought in records if isinstance(thought, Thought)][:2]
+
+
+async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "learns.py").write_text(LEARNS)
+
+    specs = {name: parse_seat(f"{tmp_path}/learns.py:Learns?of={name}") for name in "ab"}
+    makers = {name: WorkerMaker(specs[name], name, Equipment(), reuse=True) for name in "ab"}
+
+    def seat(name: str) -> ProcessSeat:
+        return ProcessSeat(name, makers[name].make)
+
+    journal = Journal(tmp_path / "j.db")
+    assert await game_of_passes(journal, (seat("a"), seat("b"))) == ["{}", "{}"]
+    assert (journal.style_of("b"), journal.style_of("a")) == ({"a": 0.25}, {"b": 0.25})
+    journal.close()
+    again = Journal(tmp_path / "j.db")
+    told = await game_of_passes(again, (seat("b"), seat("a")))
+    for maker in makers.values():
+        await maker.close()
+    assert told == ["{'b': 0.25}", "{'a': 0.25}"]
+    assert (again.style_of("b"), again.style_of("a")) == ({"a": 0.5}, {"b": 0.5})
+    again.close()
+
+
+async def test_a_guest_is_told_nothing_of_it_and_not_listened_to(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    journal.keep_style("one", {"soft": 1.0})
+    journal.keep_style("two", {"soft": 1.0})
+    seats = Passer("one", Belief(style={"greedy": 1.0})), Passer("two")
+    await game_of_passes(journal, seats)
+    for seat in seats:
+        offer = seat.heard[0]
+        assert isinstance(offer, NewGame)
+        assert offer.known_style is None
+    thoughts = [one for one in next(journal.finished()).records if isinstance(one, Thought)]
+    assert [thought.belief for thought in thoughts] == [Belief(style={"greedy": 1.0})] * 3
+    assert journal.style_of("two") == {"soft": 1.0}
+    journal.close()
+
+
+# --- a journal that fails -------------------------------------------------------------------------
+
+
+class Failing(Journal):
+    """A real journal that fails once when asked to keep something of a kind."""
+
+    def __init__(self, path: Path, kind: type[Record]) -> None:
+        super().__init__(path)
+        self.kind: type[Record] | None = kind
+
+    async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
+        if self.kind is not None and any(isinstance(record, self.kind) for record in records):
+            self.kind = None
+            raise JournalError("the disk is full")
+        await super().append(game, records, last=last)
+
+
+class Passer(GuestSeat):
+    """A seat that passes, in this process, and may say what it believes."""
+
+    def __init__(self, name: str, belief: Belief | None = None) -> None:
+        super().__init__(name)
+        self.heard: list[Message] = []
+        self.belief = belief
+
+    def start(self, report: Report) -> None:
+        self._report = report
+        report(Came())
+
+    def send(self, message: Message) -> None:
+        self.heard.append(message)
+        match message:
+            case NewGame(game=game):
+                self.say(Ready(game=game))
+            case YourTurn(game=game, seq=seq):
+                if self.belief is not None:
+                    self.say(Info(game=game, seq=seq, belief=self.belief))
+                self.say(Move(game=game, seq=seq, move="-"))
+
+    def say(self, message: Message) -> None:
+        happening: Happening = Said(message, now_ms(), 0)
+        self._report(happening)
+
+
+async def play_with(journal: Failing) -> tuple[list[Message], ...]:
+    """Play a game of passes; it can't be kept. Give what the seats and a spectator hear."""
+    lexicon, rules = load_lexicon(), standard_rules()
+    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    seats, watched = (Passer("a"), Passer("b")), list[Message]()
+    async with LagMeter() as lag:
+        host = GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag)
+        host.watch(watched.append)
+        ended = await host.run()
+    assert ended.outcome == "host_error"
+    return seats[0].heard, seats[1].heard, watched
+
+
+async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:
+    journal = Failing(tmp_path / "j.db", Turn)
+    for heard in await play_with(journal):
+        over = heard[-1]
+        assert isinstance(over, GameOver)
+        assert (over.outcome, over.winner) == ("host_error", None)
+        assert (over.secret, over.racks) == (None, ("", ""))
+    assert journal.unfinished() == []
+    journal.close()
+
+
+async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> None:
+    journal = Failing(tmp_path / "j.db", Ended)
+    everybody = await play_with(journal)
+    told = [m.outcome for heard in everybody for m in heard if isinstance(m, GameOver)]
+    assert told == ["host_error"] * 3
+    journal.close()
+
+
+# --- lag ------------------------------------------------------------------------------------------
+
+
+def test_what_is_stamped_when_a_block_ends_may_have_come_at_its_beginning() -> None:
+    lag = LagMeter()
+    lag.note(due_ms=1_000, woke_ms=1_400)
+    assert lag.late_at(990) == 0
+    assert lag.late_at(1_200) == 200
+    assert lag.late_at(1_400) == 400
+    assert lag.late_at(1_403) == 400
+    assert lag.late_at(1_450) == 0
+
+
+def test_a_loop_that_is_hardly_late_is_not_late() -> None:
+    lag = LagMeter()
+    lag.note(due_ms=1_000, woke_ms=1_002)
+    assert lag.late_at(1_002) == 0

@@ -1,0 +1,357 @@
+"""The journal on a real disk: what it has acknowledged it has kept, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.records import Began, ClockNote, Failed, Opened, Record, Thought
+from protocol.parts import Belief, Candidate, LeaveChance, RulesInPlay, TimeControl
+
+REPOSITORY = Path(__file__).parents[3]
+VERSION_1 = REPOSITORY / "tests" / "fixtures" / "journals" / "version1.sql"
+
+BELIEF = Belief(
+    leaves_considered=372,
+    leaves_surviving=2,
+    top=(LeaveChance(leave="?O", prior=0.125, posterior=0.75),),
+    tiles={"?": 0.5},
+    bingo=0.25,
+    style={"soft": 0.75, "greedy": 0.25},
+)
+
+
+def opened(game: str = "g") -> Opened:
+    return Opened(
+        game=game,
+        players=("one", "two"),
+        lexicon="words",
+        lexicon_checksum="00",
+        rules=RulesInPlay(),
+        time=TimeControl(),
+        secret="ab",
+        committed=True,
+        mirrored=False,
+    )
+
+
+def failed(number: int) -> Failed:
+    return Failed(seat=0, code="disconnect", message=str(number))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.db"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[Journal]:
+    journal = Journal(path)
+    yield journal
+    journal.close()
+
+
+async def test_what_was_written_is_read_again(path: Path) -> None:
+    first = Journal(path)
+    records: list[Record] = [
+        Began(nonces=("aa", "bb")),
+        Thought(seq=1, seat=0, text="\x00 ünï", candidates=(Candidate(move="-", equity=-1.5),)),
+        Thought(seq=1, seat=0, belief=BELIEF),
+        failed(1),
+    ]
+    await first.create(opened(), {"seats": ["static", "greedy"], "pair": 3})
+    await first.append("g", records[:1])
+    await first.append("g", records[1:])
+    first.note(ClockNote(game="g", clocks=(5, -7), seq=1))
+    first.note(ClockNote(game="g", clocks=(4, -7), seq=2))
+    first.close()
+    second = Journal(path)
+    (kept,) = second.unfinished()
+    assert kept.game == "g"
+    assert kept.label == {"seats": ["static", "greedy"], "pair": 3}
+    assert kept.records == (opened(), *records)
+    assert kept.note == ClockNote(game="g", clocks=(4, -7), seq=2)
+    assert list(second.finished()) == []
+    await second.append("g", [failed(2)], last=True)
+    assert second.unfinished() == []
+    (done,) = second.finished()
+    assert done.records == (opened(), *records, failed(2))
+    assert done.note is None
+    second.close()
+
+
+def copied(path: Path, name: str) -> Path:
+    """Copy a journal that is in use as it lies on the disk at this moment."""
+    copy = path.with_name(name)
+    for ending in ("", "-wal"):
+        Path(f"{copy}{ending}").write_bytes(Path(f"{path}{ending}").read_bytes())
+    return copy
+
+
+async def test_an_append_is_durable_when_it_returns(path: Path, journal: Journal) -> None:
+    await journal.create(opened(), {})
+    for number in range(5):
+        await journal.append("g", [failed(number)])
+        there = Journal(copied(path, f"copy{number}.db"))
+        (kept,) = there.unfinished()
+        there.close()
+        assert kept.records[1:] == tuple(map(failed, range(number + 1)))
+
+
+def test_an_acknowledged_record_outlives_the_machine_too(journal: Journal) -> None:
+    # A process that is killed can't show this: its writes are in the system's memory already.
+    def setting(name: str) -> object:
+        return journal._connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+    assert setting("journal_mode") == "wal"
+    assert setting("synchronous") == 2, "FULL: each commit is flushed to the disk"
+
+
+async def test_many_games_are_written_at_once_in_order(path: Path, journal: Journal) -> None:
+    games = [f"g{number}" for number in range(30)]
+    await asyncio.gather(*(journal.create(opened(game), {}) for game in games))
+
+    async def play(game: str) -> None:
+        for number in range(10):
+            await journal.append(game, [failed(number), failed(number + 100)])
+
+    await asyncio.gather(*map(play, games))
+    for kept in journal.unfinished():
+        numbers = [int(record.message) for record in kept.records[1:] if isinstance(record, Failed)]
+        assert numbers == [n for number in range(10) for n in (number, number + 100)]
+
+
+async def test_what_is_waiting_is_written_when_the_journal_closes(path: Path) -> None:
+    journal = Journal(path)
+    await journal.create(opened(), {})
+    waiting = [asyncio.ensure_future(journal.append("g", [failed(n)])) for n in range(50)]
+    await asyncio.sleep(0)
+    journal.close()
+    await asyncio.gather(*waiting)
+    with pytest.raises(JournalError, match=r"journal\.db is closed"):
+        await journal.append("g", [failed(99)])
+    again = Journal(path)
+    assert len(again.unfinished()[0].records) == 51
+    again.close()
+
+
+async def test_one_games_fault_is_not_anothers(journal: Journal) -> None:
+    await journal.create(opened("a"), {})
+    results = await asyncio.gather(
+        journal.append("a", [failed(1)]),
+        journal.create(opened("a"), {}),  # there is one of that name
+        journal.create(opened("b"), {}),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results] == [type(None), JournalError, type(None)]
+    assert [kept.game for kept in journal.unfinished()] == ["a", "b"]
+
+
+# --- how opponents play --------------------------------------------------------------------------
+
+
+async def test_styles_outlive_the_journal_that_they_were_told(path: Path) -> None:
+    first = Journal(path)
+    assert first.style_of("ann") is None
+    first.keep_style("ann", {"soft": 1.0})
+    first.keep_style("bob", {"greedy": 0.5, "soft": 0.5})
+    first.keep_style("ann", {"soft": 0.25, "greedy": 0.75})
+    assert first.style_of("ann") == {"soft": 0.25, "greedy": 0.75}, "the last word counts"
+    first.close()
+    second = Journal(path)
+    assert second.style_of("ann") == {"soft": 0.25, "greedy": 0.75}
+    assert second.style_of("bob") == {"greedy": 0.5, "soft": 0.5}
+    second.close()
+    with sqlite3.connect(path) as kept:
+        rows = kept.execute("SELECT name, games FROM styles ORDER BY name").fetchall()
+    kept.close()
+    assert rows == [("ann", 2), ("bob", 1)]
+
+
+def test_a_style_that_can_not_be_read_is_said(path: Path) -> None:
+    journal = Journal(path)
+    journal.keep_style("ann", {"soft": 1.0})
+    journal.close()
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE styles SET odds = '{\"soft\": 7}'")
+    other.close()
+    with pytest.raises(JournalError, match=r"journal\.db: how ann plays can't be read: .*delete"):
+        Journal(path)
+
+
+async def test_a_journal_of_version_1_is_taken_over(path: Path) -> None:
+    old = sqlite3.connect(path)
+    old.executescript(VERSION_1.read_text(encoding="utf-8"))
+    old.close()
+    journal = Journal(path)
+    (kept,) = journal.unfinished()
+    assert [type(record) for record in kept.records] == [Opened, Began, Thought]
+    assert (kept.label, kept.note) == (
+        {"number": 3},
+        ClockNote(game="g", clocks=(5, -7), seq=1),
+    )
+    assert journal.token_hash("ann") == "ff" * 32
+    journal.keep_style("ann", {"soft": 1.0})
+    await journal.append("g", [Thought(seq=1, seat=0, belief=BELIEF)])
+    journal.close()
+    again = Journal(path)
+    assert again.style_of("ann") == {"soft": 1.0}
+    assert again.unfinished()[0].records[-1] == Thought(seq=1, seat=0, belief=BELIEF)
+    again.close()
+
+
+# --- processes that are killed --------------------------------------------------------------------
+
+WRITER = """
+import asyncio, sys
+from harness.arbiter.journal import Journal, JournalError
+sys.path.insert(0, "tests/harness")
+from test_journal import failed, opened
+
+async def main():
+    journal = Journal(sys.argv[1])
+    if not journal.unfinished():
+        await journal.create(opened(), {})
+    print("open", flush=True)
+    number = 0
+    while True:
+        try:
+            await journal.append("g", [failed(number), failed(-1)])
+        except JournalError as error:
+            print("error", error, flush=True)
+            return
+        print(number, flush=True)
+        number += 1
+
+asyncio.run(main())
+"""
+
+
+def writer(path: Path, setup: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", setup + WRITER, str(path)],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def numbers_kept(path: Path) -> list[int]:
+    journal = Journal(path)
+    try:
+        (kept,) = journal.unfinished()
+        return [
+            int(record.message)
+            for record in kept.records[1:]
+            if isinstance(record, Failed) and record.message != "-1"
+        ]
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize("acknowledged", [1, 40, 137])
+def test_a_process_that_is_killed_loses_nothing_that_it_acknowledged(
+    path: Path, acknowledged: int
+) -> None:
+    process = writer(path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    last = -1
+    while last < acknowledged:
+        last = int(process.stdout.readline())
+    process.send_signal(signal.SIGKILL)
+    said = process.communicate()[0].split()
+    last = int(said[-1]) if said else last
+    kept = numbers_kept(path)
+    assert kept == list(range(len(kept)))
+    assert len(kept) > last
+
+
+def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path) -> None:
+    full = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+"""
+    out, err = writer(path, full).communicate()
+    assert err == ""
+    *numbers, error = out.splitlines()[1:]
+    assert error.startswith(f"error {path} can't be written: ")
+    assert len(numbers) > 5
+    kept = numbers_kept(path)
+    assert kept == list(range(len(numbers)))
+
+
+def test_a_journal_that_another_process_has_open_is_left_alone(path: Path) -> None:
+    process = writer(path)
+    assert process.stdout is not None
+    process.stdout.readline()
+    with pytest.raises(JournalError, match=r"journal\.db can't be used as a journal: .*locked"):
+        Journal(path)
+    process.kill()
+    process.communicate()
+    assert numbers_kept(path)
+
+
+# --- files that are none --------------------------------------------------------------------------
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(path: Path) -> None:
+    path.write_text("Dear diary, " * 1_000)
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="can't be used as a journal: file is not a database"):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_a_database_of_something_else_is_refused_and_left_as_it_is(path: Path) -> None:
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE bookmarks (url TEXT)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="is a database of something else, not a journal"):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_a_journal_of_another_version_is_refused(path: Path) -> None:
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA user_version = 9")
+    other.close()
+    with pytest.raises(
+        JournalError, match="is a journal of version 9; this program reads versions 1 to 2"
+    ):
+        Journal(path)
+    with sqlite3.connect(path) as still:  # and the refusal has let go of the file
+        still.execute("PRAGMA user_version = 9")
+    still.close()
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match=r"no/j\.db can't be used as a journal: unable to open"):
+        Journal(tmp_path / "no" / "j.db")
+
+
+async def test_a_record_that_can_not_be_read_is_said(path: Path) -> None:
+    journal = Journal(path)
+    await journal.create(opened(), {})
+    journal.close()
+    other = sqlite3.connect(path)
+    other.execute("""UPDATE records SET content = '{"record":"from the future"}'""")
+    other.commit()
+    other.close()
+    again = Journal(path)
+    with pytest.raises(JournalError, match=r"journal\.db: game g can't be read: "):
+        again.unfinished()
+    again.close()

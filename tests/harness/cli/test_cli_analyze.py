@@ -1,0 +1,392 @@
+"""``tilewire analyze``."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+
+from engine.movegen.generator import legal_moves
+from engine.notation import format_move, read_cgp
+from engine.rules.rules import standard_rules
+from harness.cli.options import load_words
+from lexicons.store import load_lexicon
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GAME = FIXTURES / "games" / "static_greedy.gcg"
+SHORT_GAME = FIXTURES / "gcg" / "complete.gcg"
+POSITION = (FIXTURES / "cgp" / "midgame.cgp").read_text()
+EMPTY = "/".join(["15"] * 15)
+RULES = standard_rules()
+FEW = ("--rollouts", 96, "--candidates", 3)
+
+
+kept_words = cache(load_words)
+
+
+@pytest.fixture
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    # Each command would read and check the same words again, for most of its time.
+    monkeypatch.setattr("harness.cli.analyze.load_words", kept_words)
+    return tilewire
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "few.txt"
+    path.write_text("words\nat\ncat\nact\nrow\nrows\nword\nor\nxi\nad\n")
+    return path
+
+
+def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
+    assert tilewire("analyze", *arguments, "--json") == 0, tilewire.err
+    found: dict[str, Any] = json.loads(tilewire.out)
+    return found
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- a position ---------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_for_any_number_of_threads(tilewire: CommandLine) -> None:
+    options = (POSITION, "--rollouts", 500, "--candidates", 5, "--seed", 7)
+    one, two = (as_json(tilewire, *options, "--threads", threads) for threads in (1, 2))
+    assert {**one, "seconds": 0} == {**two, "seconds": 0}
+    assert one["rollouts"] == sum(each["samples"] for each in one["candidates"]) == 500
+    other = as_json(tilewire, *options[:-1], 8)
+    assert other["candidates"] != one["candidates"]
+
+
+def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, POSITION, *FEW)
+    position = read_cgp(POSITION, RULES).position
+    alphabet = RULES.distribution.alphabet
+    legal = {
+        format_move(move, alphabet): score
+        for move, score in legal_moves(position, load_lexicon(), RULES)
+    }
+    assert len(found["candidates"]) == 3
+    for rank, one in enumerate(found["candidates"], start=1):
+        assert one["rank"] == rank
+        assert legal[one["move"]] == one["score"]
+        assert 0 < one["win"] < 1
+        assert one["win_error"] > 0
+        assert one["equity_error"] > 0
+    assert found["cgp"].split()[:4] == POSITION.split()[:4]
+    assert found["plies"] == 2
+    assert [one["turns"] for one in found["after_best"]] == [found["candidates"][0]["samples"]] * 2
+    verdict = found["verdict"]
+    assert verdict["best"] == found["candidates"][0]["move"]
+    next_best = found["candidates"][1]
+    assert verdict["ahead_of_next"]["move"] == next_best["move"]
+    assert verdict["ahead_of_next"]["win"] == pytest.approx(
+        found["candidates"][0]["win"] - next_best["win"]
+    )
+    assert verdict["ahead_of_played"] is verdict["phony"] is verdict["not_compared"] is None
+
+
+def test_a_table_and_a_verdict_for_people(tilewire: CommandLine) -> None:
+    cgp = POSITION.replace("AEGILNV/EIMNTTX", "AEGILNV/")
+    assert tilewire("analyze", cgp, "--rollouts", 400) == 0
+    lines = tilewire.out.splitlines()
+    assert lines[0] == "AEGILNV, 28 : −7, 78 in the bag"
+    assert flat(lines[1]) == "move score leave static win % equity samples"
+    assert "1 11E VEALING" in lines[2]
+    assert "after 11E VEALING" in tilewire.out
+    assert "400 rollouts" in tilewire.out
+    assert "2 plies; seed 0; ± is 95 %" in tilewire.out
+    assert "Play 11E VEALING: wins " in flat(tilewire.out)
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in tilewire.out
+
+
+def test_time_ends_it(tilewire: CommandLine) -> None:
+    assert as_json(tilewire, POSITION, "--time", "30ms")["rollouts"] > 1
+
+
+def test_candidates_that_are_level_are_all_named(tilewire: CommandLine) -> None:
+    options = (f"{SHORT_GAME}@2", "--rollouts", 280)
+    verdict = as_json(tilewire, *options)["verdict"]
+    assert len(verdict["rivals"]) > 3
+    assert not verdict["certain"]
+    assert tilewire("analyze", *options) == 0
+    assert " or one of " in flat(tilewire.out)
+    assert "; the first two are " in flat(tilewire.out)
+
+
+def test_too_little_to_say_anything(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, POSITION, "--rollouts", 1)
+    assert found["candidates"][1]["win"] is None
+    assert found["verdict"]["ahead_of_next"] is None
+    assert "Nothing can be told from 1 rollout; by static" in found["verdict"]["text"]
+
+
+def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None:
+    known, some = (f"{EMPTY} CUUVVWW/{rack} 0/0 0" for rack in ("AEEINRT", "AEE"))
+    assert tilewire("analyze", some, *FEW) == 0
+    assert "86 in the bag, the opponent holds AEE" in tilewire.out
+    unknown = as_json(tilewire, f"{EMPTY} CUUVVWW/ 0/0 0", *FEW)
+    scores = [as_json(tilewire, cgp, *FEW)["after_best"][0]["score"] for cgp in (known, some)]
+    assert len({*scores, unknown["after_best"][0]["score"]}) == 3
+
+
+def test_other_tiles_have_no_win_probabilities(tilewire: CommandLine, tmp_path: Path) -> None:
+    embedded = Path(sys.modules["lexicons"].__path__[0]) / "data" / "english.csv"
+    tiles = tmp_path / "more.csv"
+    tiles.write_text(embedded.read_text().replace("E,e,12,", "E,e,13,"))
+    options = ("--distribution", tiles, *FEW)
+    found = as_json(tilewire, f"{EMPTY} ACSTEER/ 0/0 0", *options)
+    assert found["candidates"][0]["win"] is None
+    assert found["candidates"][0]["equity_error"] > 0
+    assert found["verdict"]["ahead_of_next"]["win"] is None
+    assert tilewire("analyze", f"{EMPTY} ACSTEER/ 0/0 0", *options) == 0
+    assert "points" in flat(tilewire.out).split("± is 95 % ")[1]
+    assert "%" not in flat(tilewire.out).split("± is 95 % ")[1].replace("95 %", "")
+
+
+# --- late in the game ---------------------------------------------------------------------------
+
+
+def test_an_empty_bag_is_played_on_once_and_nothing_is_proved(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, f"{GAME}@22", "--candidates", 4)
+    assert found["exact"]
+    assert found["plies"] is None
+    assert {one["samples"] for one in found["candidates"]} == {1}
+    assert {one["equity_error"] for one in found["candidates"]} == {0.0}
+    assert tilewire("analyze", f"{GAME}@22", "--candidates", 4) == 0
+    assert "proves nothing" in tilewire.out
+    assert "Play 12A TOU(N): played on, the game ends 94 points behind, 2.0 points more than" in (
+        flat(tilewire.out)
+    )
+    assert tilewire("analyze", f"{GAME}@22", "--candidates", 1) == 0
+    assert "it cost 0.0 % and 23.0 points" in flat(tilewire.out)
+
+
+def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, f"{GAME}@18", *FEW)
+    assert found["plies"] is None
+    assert not found["exact"]
+    assert len(found["after_best"]) > 2
+    assert as_json(tilewire, f"{GAME}@18", *FEW, "--plies", 1)["plies"] == 1
+
+
+def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None:
+    found = as_json(tilewire, f"{GAME}@21", "--lexicon", words)
+    assert found["verdict"]["best"] == "-"
+    assert found["verdict"]["phony"] == "JOWARI is not a word of few"
+    found = as_json(tilewire, found["cgp"], "--lexicon", words)
+    assert found["verdict"]["text"] == "Pass: nothing else is legal."
+    assert [one["move"] for one in found["candidates"]] == ["-"]
+    assert found["rollouts"] == 0
+    assert found["candidates"][0]["win"] is None
+
+
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        (f"{EMPTY} / 0/0 0", "the rack of the player on turn is not given"),
+        (f"{EMPTY} AEI/ 0/0 0", "AEI is not the whole rack"),
+        (POSITION.replace("28/-7 2", "28/-7 6"), "the game is over, after 6 scoreless turns"),
+        (f"{SHORT_GAME}@7", "before line 7 of the score sheet: the game is over"),
+        (f"{SHORT_GAME}@6", "before line 6 of the score sheet: a line 'rack left' is no turn"),
+        (f"{SHORT_GAME}@8", "has lines 1 to 6; @7 is the position after them"),
+        (f"{SHORT_GAME}@0", "there is no 0"),
+        (f"{SHORT_GAME}@x", "behind the @ is the number of a line"),
+        (FIXTURES / "gcg" / "no_events.gcg", "there are no turns"),
+        (FIXTURES / "gcg" / "partial_racks.gcg", "no turn's rack is given in full"),
+        (FIXTURES / "gcg" / "three_players.gcg", "only a game of two"),
+        ("missing.gcg@3", "there is no file missing.gcg@3"),
+    ],
+)
+def test_what_cannot_be_analysed_is_said_in_a_sentence(
+    tilewire: CommandLine, what: object, reason: str
+) -> None:
+    assert tilewire("analyze", what) == 2
+    assert reason in tilewire.err
+    assert tilewire.out == ""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--time", "1s", "--rollouts", 5),
+        ("--rollouts", 0),
+        ("--plies", 0),
+        ("--candidates", 0),
+        ("--threads", 0),
+        ("--time", "0s"),
+    ],
+)
+def test_options_that_make_no_sense(tilewire: CommandLine, options: tuple[object, ...]) -> None:
+    assert tilewire("analyze", POSITION, *options) == 2
+    assert f"{options[0]}" in tilewire.err
+    assert "Traceback" not in tilewire.err
+
+
+# --- a move that was played ---------------------------------------------------------------------
+
+
+def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, f"{GAME}@10", "--rollouts", 200, "--candidates", 3)
+    assert (found["line"], found["player"]) == (10, "greedy")
+    assert found["cgp"].split()[1] == "?AAFIPU/"  # what the opponent holds is not looked at
+    assert len(found["candidates"]) == 4
+    played = found["verdict"]["ahead_of_played"]
+    assert played["move"] == "L1 PIlAF"
+    assert played["win"] > 0
+    assert played["win_error"] > 0
+    assert tilewire("analyze", f"{GAME}@10", "--rollouts", 200, "--candidates", 3) == 0
+    assert "before line 10: greedy, ?AAFIPU, 172 : 210, 35 in the bag" in tilewire.out
+    assert "L1 PIlAF was played: it cost " in flat(tilewire.out)
+
+
+def test_the_best_move_was_played(tilewire: CommandLine) -> None:
+    assert tilewire("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1) == 0
+    assert flat(tilewire.out).endswith("It was played.")
+
+
+def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
+    options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
+    found = as_json(tilewire, *options)
+    verdict = found["verdict"]
+    assert verdict["phony"] == "SeA is not a word of few"
+    assert verdict["ahead_of_played"]["move"] == "H8 .eA"
+    assert verdict["best"] != "H8 .eA"
+    assert "H8 .eA" not in verdict["rivals"]
+    assert tilewire("analyze", *options) == 0
+    assert "H8 (S)eA*" in tilewire.out
+    assert "* SeA is not a word of few; reckoned as if it stood" in tilewire.out
+    assert "had it stood, it would be worth" in flat(tilewire.out)
+
+
+def test_a_play_that_was_taken_back_is_never_best(tilewire: CommandLine, words: Path) -> None:
+    path = FIXTURES / "gcg" / "phony.gcg"
+    sea = words.with_name("sea.txt")
+    sea.write_text("sea\n")  # the one play that there is
+    for lexicon in (words, sea):
+        verdict = as_json(tilewire, f"{path}@2", "--lexicon", lexicon, *FEW)["verdict"]
+        assert verdict["phony"]
+        assert verdict["best"] != "H8 .EA"
+        assert verdict["ahead_of_played"]["move"] == "H8 .EA"
+
+
+def test_an_exchange_whose_tiles_are_not_recorded(tilewire: CommandLine) -> None:
+    path = FIXTURES / "gcg" / "exchanges.gcg"
+    assert tilewire("analyze", f"{path}@4", *FEW) == 0
+    assert "What was played can't be compared" in flat(tilewire.out)
+    verdict = as_json(tilewire, f"{path}@4", *FEW)["verdict"]
+    assert verdict["ahead_of_played"] is None
+    assert "not recorded" in verdict["not_compared"]
+
+
+def test_the_position_at_the_end_of_an_unfinished_game(tilewire: CommandLine) -> None:
+    path = FIXTURES / "gcg" / "incomplete.gcg"
+    found = as_json(tilewire, f"{path}@3", *FEW)
+    assert found["cgp"].split()[1] == "AEGILNV/"
+    assert found["verdict"]["best"] == "11E VEALING"
+
+
+# --- a game -------------------------------------------------------------------------------------
+
+
+def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
+    assert tilewire("analyze", GAME, *FEW) == 0
+    head, *lines = tilewire.out.splitlines()
+    assert head.split()[:4] == ["line", "player", "played", "best"]
+    rows = [line for line in lines if line[:4].strip().isdecimal()]
+    assert [int(row[:4]) for row in rows] == list(range(1, 24))
+    assert "✓" in rows[1]
+    static, greedy = (
+        next(x for x in lines if x.startswith(f"{n}: ")) for n in ("static", "greedy")
+    )
+    assert "mean loss" in static
+    assert "mean loss" in greedy
+    assert "over 12 turns; the best was played in" in flat(tilewire.out)
+    assert "over 11 turns; the best was played in" in flat(tilewire.out)
+    assert "proves nothing" in flat(tilewire.out)
+    assert max(map(len, tilewire.out.splitlines())) <= 80
+
+
+def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
+    assert tilewire("analyze", SHORT_GAME, *FEW, "--json") == 0
+    turns = [json.loads(line) for line in tilewire.out.splitlines()]
+    assert [turn["line"] for turn in turns] == [1, 2, 3, 4, 5]
+    assert [turn["player"] for turn in turns] == ["anna", "bert", "anna", "bert", "anna"]
+    assert turns[4]["left_out"].startswith("T is not the whole rack")
+    assert [turn["verdict"]["ahead_of_played"]["move"] for turn in turns[:4]] == [
+        *("8D WORDS", "H8 .eA", "-GV", "-")
+    ]
+    single = as_json(tilewire, f"{SHORT_GAME}@3", *FEW)
+    assert {**turns[2], "seconds": 0} == {**single, "seconds": 0}
+
+
+def test_turns_without_a_rack_are_left_out_and_phonies_not_counted(
+    tilewire: CommandLine, words: Path
+) -> None:
+    assert tilewire("analyze", SHORT_GAME, *FEW, "--lexicon", words) == 0
+    said = flat(tilewire.out)
+    assert "H8 (S)eA*" in said
+    assert "over 1 turn; " in said.split("bert: ")[1]
+    assert "; 1 phony not counted." in said
+    assert "left out: line 5: T is not the whole rack" in said
+
+
+# --- on a terminal ------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_it_is_drawn_as_it_goes_and_ctrl_c_asks_for_the_verdict() -> None:
+    terminal, end = pty.openpty()
+    code = "from harness.cli import main; main()"
+    command = [sys.executable, "-c", code, "analyze", f"{SHORT_GAME}@2", "--time", "10m"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        command, stdin=end, stdout=end, stderr=end, env=environment, start_new_session=True
+    ) as process:
+        os.close(end)
+        drawn, interrupted = b"", False
+        while part := _read(terminal):
+            drawn += part
+            if not interrupted and drawn.count(b" plies") > 4:
+                process.send_signal(signal.SIGINT)
+                interrupted = True
+    os.close(terminal)
+    assert process.returncode == 0, drawn
+    assert interrupted
+    last = drawn.decode().rpartition("before line 2")[2]
+    assert "H8" in last
+    assert "was played" in flat(last)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_a_review_that_is_stopped_says_where() -> None:
+    code = "from harness.cli import main; main()"
+    command = [sys.executable, "-u", "-c", code, "analyze", str(GAME), "--time", "10m"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        head = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert process.returncode == 0
+    assert head.startswith("line")
+    done = sum(row[:4].strip().isdecimal() for row in rest.splitlines())
+    assert done <= 1
+    assert f"stopped before line {done + 1}" in rest
+    assert "left out" not in rest

@@ -1,0 +1,298 @@
+"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``, ``siu``: what they say."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+
+from engine.notation.cgp import write_cgp
+from engine.rules.position import bag_count
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import play_static_games
+from harness.lab.bench.selfplay import sample_words
+from harness.lab.bench.sim import MID_GAME, stage_positions
+from harness.lab.sampled_positions import situation
+from harness.lab.study_context import Field
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon, load_lexicon
+
+EMPTY = "/".join(["15"] * 15) + " ACEINST/ 0/0 0"
+LAST = (
+    "4Q2B6s/3GIT1ASPERATE/3O1A1R2FIX1N/3D1I1A6S/3E1L1T1BUCKRA/3T1YEH6T/O2I1EYE2L3E/L1DA3ADVEW2D/"
+    "I1O7U4/OJO5FICTIVE/1OR7H4/2I3AZ7/2N3PO7/fUGLEMEN7/7A7 EGIMNNR/ 465/472 0"
+)
+NOTES = """
+from pathlib import Path
+from bot.players.static import StaticPlayer
+
+class Notes(StaticPlayer):
+    \"\"\"Writes down what it is told of the time.\"\"\"
+
+    def choose(self, view, budget):
+        with Path(__file__).with_suffix(".txt").open("a") as file:
+            print(view.time.initial_ms, view.clocks[view.seat], view.time.move_cap_ms, file=file)
+        return super().choose(view, budget)
+"""
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "few.txt"
+    path.write_text("\n".join(["cat", "cats", "act", "sat", "at", "sea", "ai", "oe", "re"]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def leaves(tmp_path_factory: pytest.TempPathFactory, words: Path) -> Path:
+    path = tmp_path_factory.mktemp("leaves") / "zero.klv2"
+    write_klv(path, LeaveTable.zero(load_lexicon(words).distribution))
+    return path
+
+
+def measured(tilewire: CommandLine, what: str, *arguments: object) -> dict[str, Any]:
+    assert tilewire("bench", what, *arguments, "--json") == 0, tilewire.err
+    found: dict[str, Any] = json.loads(tilewire.out)
+    return found
+
+
+def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Path) -> None:
+    given = ("--lexicon", words, "--leaves", leaves, "--games", "6", "--seed", "5")
+    one = measured(tilewire, "selfplay", *given)
+    two = measured(tilewire, "selfplay", *given, "--threads", "2")
+    assert (one["threads"], two["threads"], one["games"]) == (1, 2, 6)
+    assert (one["words"], one["lexicon"], one["leaves"]) == (9, "few", str(leaves))
+    same = ["moves", "mean_score", "turns_per_game", "bingos_per_game", "first_wins"]
+    assert [one[name] for name in same] == [two[name] for name in same]
+    assert one["turns_per_game"] == round(one["moves"] / 6, 2)
+    assert 0 <= one["first_wins"] <= 1
+    assert all(one[name] > 0 for name in ("games_per_s", "seconds", "peak_memory_mb"))
+    assert one["compile_seconds"] >= 0
+    other = measured(tilewire, "selfplay", *given[:-1], "6")
+    assert [other[name] for name in same] != [one[name] for name in same]
+
+
+def test_leave_tables_by_name(tilewire: CommandLine, words: Path) -> None:
+    def called(*options: str) -> object:
+        given = ("--lexicon", words, "--games", "1", *options)
+        return measured(tilewire, "selfplay", *given)["leaves"]
+
+    assert called() == called("--leaves", "trained") == "trained (scowl)"
+    assert called("--leaves", "formula") == "formula"
+    assert called("--leaves", "synthetic") == "synthetic, seed 1"
+    assert "trained on" not in tilewire.err
+    assert tilewire("bench", "selfplay", "--leaves", "./synthetic") == 2
+    assert "there is no leave table ./synthetic" in tilewire.err
+
+
+def test_a_table_that_was_trained_on_other_words_is_told_of(
+    tilewire: CommandLine, words: Path
+) -> None:
+    measured(tilewire, "selfplay", "--games", "2", "--lexicon", words, "--threads", "2")
+    (told,) = (line for line in tilewire.err.splitlines() if "trained" in line)
+    assert told.startswith("tilewire: the players' own leave table was trained on scowl")
+    measured(tilewire, "selfplay", "--games", "1")
+    assert "trained" not in tilewire.err
+
+
+def test_rollouts_of_a_position(tilewire: CommandLine) -> None:
+    found = measured(tilewire, "sim", "--rollouts", "32")
+    assert found["iterations_per_s"] == found["by_plies"]["2"] > 0
+    assert (found["plies"], found["candidates"], found["rollouts"]) == (2, 15, 32)
+    assert set(found["by_plies"]) == {"2", "4"}
+    assert found["times_one_thread"] == {}
+    assert found["position"] == MID_GAME
+    given = ("--rollouts", 32, "--plies", 1, "--candidates", 3, "--threads", 2)
+    other = measured(tilewire, "sim", *given, "--position", EMPTY)
+    assert (other["plies"], other["candidates"], other["position"]) == (1, 3, EMPTY)
+    assert set(other["by_plies"]) == set(other["times_one_thread"]) == {"1"}
+
+
+def test_the_usual_position_is_of_the_game_that_is_named() -> None:
+    field = Field.of(load_lexicon(), standard_rules(), None, "")
+    games = play_static_games(field.lexicon, field.rules, field.leaves, 32, seed=0, record=True)
+    found = [situation(games, game, 10, field.rules).position for game in range(12)]
+    assert MID_GAME in [write_cgp(one, field.rules) for one in found]
+
+
+def test_rollouts_by_stage(tilewire: CommandLine) -> None:
+    found = measured(tilewire, "sim", "--rollouts", 16, "--stages", "--plies", 2)
+    for stage in ("opening", "mid_game", "late"):
+        assert set(found[stage]) == {"2-ply"}
+        assert min(found[stage].values()) > 0
+    assert (found["rollouts"], found["candidates"]) == (16, 15)
+
+
+def test_positions_of_each_stage_have_tiles_in_the_bag() -> None:
+    field = Field.of(load_lexicon(), standard_rules(), None, "")
+    stages = stage_positions(field, 0)
+    assert [len(some) for some in stages.values()] == [8, 8, 8]
+    assert len(set(stages["late"])) == 8
+    assert min(bag_count(one, field.rules) for one in stages["late"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--rollouts", "0"), "0 rollouts of 15 candidates for 2, 4 plies in 1 threads"),
+        (("--plies", "0"), "for 0 plies"),
+        (("--position", "15/15 AB/ 0/0 0"), "2 rows"),
+        (("--position", LAST), "the bag is empty in this position"),
+        (("--stages", "--position", "x"), "--stages has positions of its own"),
+        (("--winprob", "none.csv"), "there is no table of win probabilities none.csv"),
+    ],
+)
+def test_what_can_not_be_simulated(
+    tilewire: CommandLine, options: tuple[str, ...], says: str
+) -> None:
+    assert tilewire("bench", "sim", *options) == 2
+    assert says in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
+    bot = tmp_path / "notes.py"
+    bot.write_text(NOTES)
+    given = ("--bot", f"{bot}:Notes", "--lexicon", words, "--from", "20ms", "--to", "60ms")
+    found = measured(tilewire, "deadlines", *given, "--moves", 8, "--load", 1, "--seed", 3)
+    assert (found["moves"], found["illegal"], found["illegal_moves"]) == (8, 0, [])
+    assert (found["from_ms"], found["to_ms"], found["load"]) == (20, 60, 1)
+    spans = {one["budgets"]: one for one in found["spans"]}
+    assert spans["all"]["moves"] == 8
+    assert spans["of the clock"]["moves"] == 2
+    assert spans["all"]["late"] == found["late"]
+    for one in found["spans"]:
+        over, unused = one["overshoot_ms"], one["unused_ms"]
+        assert over["p50"] <= over["p90"] <= over["p99"] <= over["max"] < 120_000
+        assert 0 <= unused["p50"] <= unused["max"] <= 60
+    told = [line.split() for line in bot.with_suffix(".txt").read_text().splitlines()]
+    for number, (initial_ms, clock_ms, cap_ms) in enumerate(told):
+        assert initial_ms == clock_ms
+        budget_ms = clock_ms if number % 4 == 3 else cap_ms
+        assert 20 <= int(budget_ms) <= 60
+        assert (cap_ms == "None") == (number % 4 == 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "says"),
+    [
+        (("--moves", "0"), 2, "0 moves with 2 busy processes"),
+        (("--from", "2s", "--to", "1s"), 2, "2000 to 1000 ms each"),
+        (("--bot", "nobody"), 2, "no bot is called 'nobody'"),
+        (("--words", "5"), 2, "leave --words and --leaves synthetic out"),
+        (("--leaves", "synthetic"), 2, "leave --words and --leaves synthetic out"),
+        (("--bot", "harness.lab.bench.bots:Dies?stamp=/dev/null"), 1, "the pipe is closed"),
+    ],
+)
+def test_seats_that_can_not_be_asked(
+    tilewire: CommandLine, words: Path, options: tuple[str, ...], status: int, says: str
+) -> None:
+    assert tilewire("bench", "deadlines", "--lexicon", words, *options) == status
+    assert says in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_adjustments_are_played_against_their_absence(tilewire: CommandLine) -> None:
+    # By the formula, which stays as it is; so few games say something of one table only.
+    given = ("--games", "40", "--leaves", "formula")
+    assert tilewire("bench", "adjustments", *given, "--json") == 0
+    found = {one["name"]: one for one in json.loads(tilewire.out)}
+    assert set(found) == {"opening", "going_out", "late_bag"}
+    assert found["going_out"]["games"] == 40
+    assert found["going_out"]["spread"] > 0, "tiles that are left cost points"
+    assert tilewire("bench", "adjustments", "--games", "4") == 0
+    assert "points a game" in tilewire.out
+    assert tilewire("bench", "adjustments", "--games", "3") == 2
+    assert "they come in pairs" in tilewire.err
+
+
+def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
+    assert tilewire("bench", "infer", "--plays", "1", "--json") == 0
+    found: dict[str, Any] = json.loads(tilewire.out)
+    rows = found["rows"] + found["within_budget"]
+    assert [(one["kept"], one["model"]) for one in rows] == [
+        (kept, model) for kept in (2, 3, 4, 5, 5) for model in ("deterministic", "simulating")
+    ]
+    for one in rows:
+        assert one["plays"] == 1
+        assert 0 < one["surviving"] <= 1
+        assert one["effective"] <= one["leaves"]
+    few, all_of_five = found["within_budget"][1], found["rows"][-1]
+    assert few["leaves"] <= all_of_five["leaves"]
+    assert tilewire("bench", "infer", "--plays", "0") == 2
+    assert "there is at least one" in tilewire.err
+
+
+def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
+    given = ("--lexicon", words, "--leaves", leaves, "--games", "4")
+    found = measured(tilewire, "generate", *given, "--threads", "2")
+    every, without, with_blank = found["all"], found["no_blank"], found["blank"]
+    for name in ("positions", "placements"):
+        assert every[name] == without[name] + with_blank[name] > 0
+    assert found["threads"] == 2
+    assert tilewire("bench", "generate", *given) == 0
+    assert "all: us per position" in tilewire.out
+    assert "compile seconds" in tilewire.out
+
+
+def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None:
+    def spelt(lexicon: Lexicon) -> list[tuple[int, ...]]:
+        return list(lexicon.graph.words())
+
+    lexicon = load_lexicon(words)
+    one, same = (sample_words(lexicon, 4, 1) for _ in range(2))
+    assert len(spelt(one)) == 4
+    assert set(spelt(one)) < set(spelt(lexicon))
+    assert spelt(one) == spelt(same)
+    assert any(spelt(sample_words(lexicon, 4, seed)) != spelt(one) for seed in range(2, 9))
+    assert one.checksum == same.checksum != lexicon.checksum
+    assert spelt(sample_words(lexicon, 9, 0)) == spelt(lexicon)
+    assert sample_words(lexicon, 9, 0).checksum == lexicon.checksum
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--games", "0"), "0 games in 1 threads"),
+        (("--threads", "0"), "in 0 threads"),
+        (("--words", "10"), "--words: 10 words of few; it has 9"),
+        (("--words", "0"), "--words: 0 words of few"),
+        (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
+    ],
+)
+@pytest.mark.parametrize("what", ["selfplay", "generate"])
+def test_what_can_not_be_measured(
+    tilewire: CommandLine, words: Path, what: str, options: tuple[str, str], says: str
+) -> None:
+    assert tilewire("bench", what, "--lexicon", words, *options) == 2
+    assert says in tilewire.err
+    assert tilewire.out == ""
+
+
+ENGINE = """
+import sys
+answers = {
+    "siu": "id name x\\ncapability gen auto stop\\nsiuok", "isready": "readyok",
+    "go": "info gen move 8D.AB score 1 eq 1 leave", "stop": "bestmove pass",
+}
+for line in sys.stdin:
+    print(answers.get(line.split()[0], "info string what?"), flush=True)
+"""
+
+
+def test_how_soon_an_siu_engine_answers(tilewire: CommandLine) -> None:
+    engine = shlex.join([sys.executable, "-I", "-S", "-c", ENGINE])
+    assert tilewire("bench", "siu", "--engine", engine, "--tries", "2", "--json") == 0
+    found = json.loads(tilewire.out)
+    whats = [one["what"] for one in found]
+    assert whats[:2] == ["start to siuok", "siuok to readyok"]
+    assert whats[2:] == ["stop to bestmove, gen", "stop to bestmove, auto"]
+    assert all(0 < one["ms"] <= one["most_ms"] for one in found)
+    assert tilewire("bench", "siu", "--engine", "/no/such/engine") == 1
+    assert "/no/such/engine is not there" in tilewire.err

@@ -1,0 +1,237 @@
+"""What a command gives its seats, ``--leaves`` for instance, is checked before anything starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from harness.cli.options import say_once
+from harness.matches.match import read_config
+from lexicons.alphabet import load_distribution
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.manifest import write_manifest
+from lexicons.trained import trained_leaves_manifest
+
+EMPTY = "/".join(["15"] * 15)
+COMMANDS = {
+    "match": ("match", "static", "greedy", "--out", "out"),
+    "serve": ("serve", "--port", "0", "--db", "out"),
+    "connect": ("connect", "ws://127.0.0.1:1", "--bot", "static"),
+}
+
+
+@pytest.fixture
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    return tilewire
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list of words; tables that are broken, or for other tiles."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "few.txt").write_text("cat\nact\nat\n")
+    (folder / "broken").write_text("nothing of the sort")
+    (folder / "percent.csv").write_text(",0,1\n1,100,75\n")
+    tiles = load_distribution()
+    more = folder / "more.csv"
+    letters = [f"{chr(0x430 + at)}" for at in range(30)]
+    rows = ["?,?,2,0,0", *(f"{one.upper()},{one},3,1,{at % 2}" for at, one in enumerate(letters))]
+    more.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    cyrillic = load_distribution(str(more))
+    table = LeaveTable.from_values(cyrillic, {(29,): 3.0})
+    write_klv(folder / "cyrillic.klv2", table)
+    write_klv(folder / "zero.klv2", LeaveTable.zero(tiles))
+    (folder / "short.klv2").write_bytes(struct.pack("<I", 1_000))
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path) -> Path:
+    """These, for a test to do with as it likes."""
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--lexicon", "nosuch"), "no lexicon is called 'nosuch' (embedded: scowl)"),
+        (("--leaves", "none.klv2"), "there is no leave table "),
+        (("--leaves", "broken"), "broken: "),
+        (("--leaves", "short.klv2"), "short.klv2: "),
+        (("--leaves", "cyrillic.klv2"), "cyrillic.klv2: "),
+        (("--leaves", "./formula"), "there is no leave table "),
+        (("--winprob", "none.csv"), "there is no table of win probabilities "),
+        (("--winprob", "broken"), "broken, line 1: "),
+        (("--winprob", "percent.csv"), "percent.csv, line 2: '100', for 0 unseen tiles, is no"),
+        (("--threads", "0"), "--threads 0: 0 threads; a player searches with 1 or more"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_nothing_starts(
+    tilewire: CommandLine, files: Path, command: str, options: tuple[str, str], says: str
+) -> None:
+    lexicon = () if "--lexicon" in options else ("--lexicon", "few.txt")
+    assert tilewire(*COMMANDS[command], *lexicon, *options) == 2, tilewire.err
+    last = tilewire.err.splitlines()[-1]
+    assert last.startswith("tilewire: ")
+    assert says in last
+    assert "Traceback" not in tilewire.err
+    assert not (files / "out" / "match.json").exists()
+    assert not (files / "out").is_file()
+
+
+def test_players_that_would_share_a_core(
+    tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(4)))
+    many = ("--lexicon", "few.txt", "--concurrency", "2", "--threads", "3")
+    assert tilewire(*COMMANDS["match"], *many) == 2
+    assert "--concurrency 2 with --threads 3 would have players share a core" in tilewire.err
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "seats"),
+    [
+        ("match", ("--concurrency", "2"), "4 × 1"),
+        ("match", ("--threads", "2"), "2 × 2"),
+        ("serve", ("--max-games", "4"), "4 × 1"),
+        ("connect", ("--threads", "4"), "1 × 4"),
+    ],
+)
+def test_players_without_cores_of_their_own_do_not_ponder(
+    tilewire: CommandLine,
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: tuple[str, str],
+    seats: str,
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
+    few = ("--lexicon", "few.txt", "--ponder")
+    assert tilewire(*COMMANDS[command], *few, *options) == 2
+    assert f"every thread of every seat, {seats} of them, and there are 3 here" in tilewire.err
+    assert f"lower --{'m' if command == 'serve' else ''}" in tilewire.err
+    assert not (files / "out").exists()
+
+
+def test_a_match_with_pondering_is_taken_up_only_where_the_cores_are(
+    tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1})
+    few = ("--lexicon", "few.txt", "--time", "1m", "--ponder")
+    assert tilewire(*COMMANDS["match"], *few) == 0, tilewire.err
+    assert read_config(files / "out").equipment.ponder
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
+    assert tilewire("match", "--resume", files / "out") == 2
+    assert "--ponder needs a core for every thread of every seat" in tilewire.err
+
+
+def test_a_match_keeps_what_its_seats_are_given(tilewire: CommandLine, files: Path) -> None:
+    (files / "winpct.csv").write_text(",0,1\n1,1,0.75\n0,0.5,0.5\n")
+    given = ("--leaves", "zero.klv2", "--winprob", "winpct.csv", "--threads", "2")
+    options = ("--lexicon", "few.txt", "--time", "1m", "--seed", "1", "--json")
+    assert tilewire(*COMMANDS["match"], *options, *given) == 0, tilewire.err
+    assert json.loads(tilewire.out.splitlines()[-1])["faults"] == {"a": {}, "b": {}}
+    equipment = read_config(files / "out").equipment
+    assert equipment.leaves == str(files / "zero.klv2")
+    assert equipment.win_probabilities == str(files / "winpct.csv")
+    assert equipment.threads == 2
+    (files / "zero.klv2").unlink()
+    assert tilewire("match", "--resume", files / "out") == 2
+    assert "there is no leave table" in tilewire.err
+
+
+@pytest.mark.parametrize(("named", "is_named"), [("formula", True), ("./formula", False)])
+def test_a_match_knows_the_names_of_leave_tables(
+    tilewire: CommandLine, files: Path, named: str, is_named: bool
+) -> None:
+    (files / "zero.klv2").rename(files / "formula")
+    options = ("--lexicon", "few.txt", "--time", "1m", "--leaves", named)
+    assert tilewire(*COMMANDS["match"], *options) == 0, tilewire.err
+    kept = read_config(files / "out").equipment.leaves
+    assert kept == ("formula" if is_named else str(files / "formula"))
+    assert "trained on" not in tilewire.err
+
+
+def doubts(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "trained on" in line]
+
+
+def test_a_match_tells_once_of_tables_that_were_trained_on_other_words(
+    tilewire: CommandLine, files: Path
+) -> None:
+    options = ("--lexicon", "few.txt", "--time", "1m", "--winprob", "trained", "--json")
+    assert tilewire(*COMMANDS["match"], *options) == 0, tilewire.err
+    leaves, winprob = doubts(tilewire.err)
+    assert leaves.startswith("tilewire: the players' own leave table was trained on scowl (checks")
+    assert winprob.startswith("tilewire: the table of win probabilities trained was trained on sco")
+    assert leaves.endswith("`tilewire train leaves --lexicon …` makes one for it")
+    assert doubts(tilewire.out) == []
+    json.loads(tilewire.out.splitlines()[-1])
+    assert tilewire("match", "--resume", files / "out") == 0
+    assert len(doubts(tilewire.err)) == 2
+
+
+def test_a_manifest_beside_a_table_says_what_it_was_trained_on(
+    tilewire: CommandLine, files: Path
+) -> None:
+    sha256 = hashlib.sha256((files / "zero.klv2").read_bytes()).hexdigest()
+    made = replace(trained_leaves_manifest(), sha256=sha256, lexicon="many")
+    write_manifest(files / "zero.klv2", made)
+    given = ("generate", f"{EMPTY} ACT/ 0/0 0", "--leaves", "zero.klv2")
+    assert tilewire(*given, "--lexicon", "few.txt", "--json") == 0
+    (sentence,) = doubts(tilewire.err)
+    assert "zero.klv2 was trained on many" in sentence
+    assert list(json.loads(tilewire.out)) == ["count", "moves"]
+    assert tilewire(*given) == 0, "the words are those of scowl, whatever they are called"
+    assert doubts(tilewire.err) == []
+    (files / "zero.klv2.json").write_text("{")
+    for command in (given, (*COMMANDS["match"], "--leaves", "zero.klv2")):
+        assert tilewire(*command) == 2
+        assert "zero.klv2.json: no JSON, and so no manifest of a table" in tilewire.err
+
+
+def test_a_server_tells_of_tables_that_were_trained_on_other_words(
+    tilewire: CommandLine, files: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])  # so that it goes no further
+        served = ("serve", "--port", port, "--db", "out", "--lexicon", "few.txt")
+        assert tilewire(*served) == 1
+        assert len(doubts(tilewire.err)) == 1
+        assert tilewire(*served, "--leaves", "formula") == 1
+        assert doubts(tilewire.err) == []
+
+
+def test_a_player_that_joins_a_server_tells_of_them(files: Path) -> None:
+    run = (sys.executable, "-c", "from harness.cli import main; main()", *COMMANDS["connect"])
+    given = (*run, "--lexicon", str(files / "few.txt"))  # becomes another process
+    done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 3, done.stderr
+    assert len(doubts(done.stderr)) == 1
+    assert done.stdout == ""
+
+
+def test_what_processes_say_is_told_once_and_made_safe(capsys: pytest.CaptureFixture[str]) -> None:
+    tell = say_once()
+    for sentence in ("compiling", "compiling", "\x1b[31mred", "x" * 5_000):
+        tell(sentence)
+    for number in range(1_000):
+        tell(str(number))
+    first, red, long, *more = capsys.readouterr().err.splitlines()
+    assert first == "tilewire: compiling"
+    assert "\x1b" not in red
+    assert len(long) < 300
+    assert len(more) < 50

@@ -1,0 +1,212 @@
+"""``tilewire generate``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+
+from engine.movegen.generator import legal_moves
+from engine.notation import format_move, read_cgp
+from engine.rules.rules import standard_rules
+from lexicons.klv import write_klv
+from lexicons.leaves import LeaveTable
+from lexicons.store import load_lexicon
+from lexicons.tables import load_leaves
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "cgp"
+POSITION = (FIXTURES / "midgame.cgp").read_text()
+EMPTY = "/".join(["15"] * 15)
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "few.txt"
+    path.write_text("cat\ncats\nact\nsat\nat\nsea\n")
+    return path
+
+
+def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
+    assert tilewire("generate", *arguments, "--json") == 0, tilewire.err
+    found: dict[str, Any] = json.loads(tilewire.out)
+    return found
+
+
+def test_a_position_of_a_game(tilewire: CommandLine, tmp_path: Path, words: Path) -> None:
+    game = tmp_path / "game.gcg"
+    game.write_text("#player1 a A\n#player2 b B\n>a: ACT 8G CAT +10 10\n>b: AEIST 8G ...S +6 6\n")
+    found = as_json(tilewire, f"{game}@2", "--lexicon", words, "--all")
+    assert "8G ...S" in [move["move"] for move in found["moves"]]
+    assert tilewire("generate", game, "--lexicon", words) == 2
+    assert f"say before which of its lines, {game}@1 to @3" in tilewire.err
+
+
+def test_all_moves_are_the_legal_moves(tilewire: CommandLine, words: Path) -> None:
+    rules = standard_rules()
+    cgp = f"{EMPTY} ?ACST/ 0/0 0"
+    found = as_json(tilewire, cgp, "--lexicon", words, "--all", "--plain")
+    legal = legal_moves(read_cgp(cgp, rules).position, load_lexicon(words), rules)
+    alphabet = rules.distribution.alphabet
+    expected = {(format_move(move, alphabet), score) for move, score in legal}
+    assert {(move["move"], move["score"]) for move in found["moves"]} == expected
+    assert len(found["moves"]) == len(legal) == sum(found["count"].values())
+    assert found["count"]["exchange"] == 2**5 - 1
+    assert found["count"]["pass"] == 1
+    assert all(list(move) == ["move", "score", "equity", "leave"] for move in found["moves"])
+    equities = [move["equity"] for move in found["moves"]]
+    assert equities == sorted(equities, reverse=True)
+
+
+@pytest.mark.parametrize("top", [1, 3, 15])
+def test_the_top_is_the_head_of_all_and_the_counts_are_of_all(
+    tilewire: CommandLine, words: Path, top: int
+) -> None:
+    cgp = f"{EMPTY} ?ACST/ 0/0 0"
+    every = as_json(tilewire, cgp, "--lexicon", words, "--all")
+    some = as_json(tilewire, cgp, "--lexicon", words, "--top", top)
+    assert some["moves"] == every["moves"][:top]
+    assert some["count"] == every["count"]
+    if top == 15:
+        assert as_json(tilewire, cgp, "--lexicon", words) == some
+
+
+def test_leaves_count_in_thousandths_of_a_point(
+    tilewire: CommandLine, words: Path, tmp_path: Path
+) -> None:
+    rules = standard_rules()
+    path = tmp_path / "leaves.klv2"
+    (s,) = rules.distribution.alphabet.tiles("S")
+    write_klv(path, LeaveTable.from_values(rules.distribution, {(s,): 8.125}))
+    options = ("--lexicon", words, "--leaves", path, "--plain", "--all")
+    found = as_json(tilewire, f"{EMPTY} ACST/ 0/0 0", *options)
+    by_move = {move["move"]: move for move in found["moves"]}
+    assert by_move["8H CAT"] == {"move": "8H CAT", "score": 10, "equity": 18.125, "leave": "S"}
+    assert by_move["8H CATS"]["equity"] == 12
+    assert by_move["-ACT"]["equity"] == 8.125
+
+
+@pytest.mark.parametrize("named", ["trained", "formula"])
+def test_leaves_are_worth_what_a_table_of_a_name_says(
+    tilewire: CommandLine, words: Path, named: str
+) -> None:
+    distribution = standard_rules().distribution
+    given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--plain", "--all")
+    found = as_json(tilewire, *given, "--leaves", named)
+    for move in found["moves"][:-1]:
+        leave = distribution.alphabet.tiles(move["leave"])
+        worth = load_leaves(named, distribution).value(leave)
+        assert move["equity"] == pytest.approx(move["score"] + worth)
+
+
+def test_leaves_are_worth_what_they_are_to_players_without_a_table(
+    tilewire: CommandLine, words: Path
+) -> None:
+    given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--all")
+    found = as_json(tilewire, *given)
+    assert "the players' own leave table was trained on scowl" in tilewire.err
+    assert found == as_json(tilewire, *given, "--leaves", "trained")
+    assert found != as_json(tilewire, *given, "--leaves", "formula")
+    assert tilewire.err == ""
+
+
+def test_adjustments_are_switched(tilewire: CommandLine, words: Path) -> None:
+    """The A of CAT is between doubled letters in row 9, between plain squares in row 8."""
+
+    def adjustment(move: str, *options: str) -> float:
+        cgp = f"{EMPTY} ACT/ 0/0 0"
+        found = as_json(tilewire, cgp, "--lexicon", words, "--all", *options)
+        (wanted,) = (one for one in found["moves"] if one["move"] == move)
+        return float(wanted["equity"] - wanted["score"])
+
+    assert adjustment("H8 CAT") < 0
+    assert adjustment("H8 CAT", "--plain") == adjustment("H8 CAT", "--no-opening") == 0
+    assert adjustment("H7 CAT") == 0
+
+
+def test_going_out_is_switched(tilewire: CommandLine, words: Path) -> None:
+    board = "/".join(["15"] * 7 + ["7A7"] + ["15"] * 7)
+    few = ("--distribution", words.with_name("few_tiles.csv"))
+    few[1].write_text("?,?,0,0,0\nA,a,2,1,1\nC,c,1,3,0\nT,t,2,1,0\nS,s,0,1,0\nE,e,1,1,1\n")
+    cgp = f"{board} CT/AET 0/0 0"
+    words.with_name("acts.txt").write_text("act\ncat\nat\n")
+    given = (cgp, "--lexicon", words.with_name("acts.txt"), *few, "--all")
+
+    def best(*options: str) -> dict[str, Any]:
+        found: dict[str, Any] = as_json(tilewire, *given, *options)["moves"][0]
+        return found
+
+    assert best("--no-going-out")["equity"] == best()["score"]
+    assert best()["equity"] > best()["score"], "the opponent's tiles count twice"
+
+
+def test_a_table_for_people(tilewire: CommandLine, words: Path) -> None:
+    assert tilewire("generate", f"{EMPTY} ACST/ 0/0 0", "--lexicon", words, "--top", "2") == 0
+    head, line, *rows, counts = tilewire.out.splitlines()
+    assert head.split() == ["move", "score", "leave", "equity"]
+    assert set(line) == {"─", " "}
+    assert len(rows) == 2
+    assert rows[0].split()[:4] == ["8F", "ACT", "10", "S"]
+    assert counts.endswith("15 exchanges and the pass; shown: the best 2")
+
+
+def test_tiles_that_are_played_through_are_in_parentheses(
+    tilewire: CommandLine, words: Path
+) -> None:
+    cgp = f"{'/'.join(['15'] * 7)}/7C7/{'/'.join(['15'] * 7)} AST/ 0/0 0"
+    assert tilewire("generate", cgp, "--lexicon", words, "--plain") == 0
+    assert "8H (C)ATS " in tilewire.out
+    moves = [move["move"] for move in as_json(tilewire, cgp, "--lexicon", words)["moves"]]
+    assert "8H .ATS" in moves
+
+
+def test_a_rack_with_nothing_to_play(tilewire: CommandLine, words: Path) -> None:
+    found = as_json(tilewire, f"{EMPTY} VV/ 0/0 0", "--lexicon", words, "--all")
+    assert found["count"] == {"place": 0, "exchange": 2, "pass": 1}
+    assert found["moves"][-1] == {"move": "-", "score": 0, "equity": -1000.0, "leave": "VV"}
+
+
+@pytest.mark.parametrize(
+    ("cgp", "says"),
+    [
+        (POSITION.replace("3WoRDS7", "3WoRDS8"), "board, row 8: '3WoRDS8' is 16 squares; a row"),
+        (POSITION.replace("3WoRDS7", "3Wo%DS7"), "board, row 8, square 6: '%' is not a tile"),
+        (POSITION.replace("AEGILNV", "AEGILN1"), "first rack: "),
+        (POSITION.replace("AEGILNV", "AEGILNVS"), "first rack: 'AEGILNVS' is 8 tiles; a rack"),
+        (POSITION.replace("AEGILNV", "AEGILZZ"), "board and racks hold 2 of Z; the english"),
+        (POSITION.replace("EIMNTTX", "???"), "board and racks hold 4 of ?"),
+        (POSITION.replace("28/-7", "28"), "scores: '28' is not two whole numbers"),
+        (POSITION.replace("/15/15/15/15/15 ", " "), "board: 10 rows; the standard board has 15"),
+        ("15/15 / 0/0", "is not a CGP: 3 of the 4 fields"),
+        ("nothing.cgp", "there is no file nothing.cgp; and a CGP is"),
+    ],
+)  # fmt: skip
+def test_a_position_that_is_none_is_one_sentence(
+    tilewire: CommandLine, words: Path, cgp: str, says: str
+) -> None:
+    assert tilewire("generate", cgp, "--lexicon", words) == 2
+    assert tilewire.err.startswith("tilewire: ")
+    assert says in tilewire.err
+    assert tilewire.err.count("\n") == 1
+    assert tilewire.out == ""
+
+
+def test_options_that_make_no_sense(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
+    def says(*options: object) -> str:
+        assert tilewire("generate", f"{EMPTY} ACT/ 0/0 0", *options) == 2
+        assert tilewire.out == ""
+        return tilewire.err
+
+    assert "--top and --all together" in says("--top", "3", "--all")
+    assert "--top 0: it is 1 or more" in says("--top", "0")
+    assert "embedded: scowl" in says("--lexicon", "nosuch")
+    given = ("--lexicon", words, "--leaves")
+    assert f"there is no leave table {tmp_path / 'none.klv2'}" in says(
+        *given, tmp_path / "none.klv2"
+    )
+    broken = tmp_path / "broken.klv2"
+    broken.write_bytes(b"KLV2")
+    assert f"{broken}: " in says(*given, broken)
+    assert "no board layout is called 'round'" in says("--lexicon", words, "--layout", "round")

@@ -1,0 +1,307 @@
+"""``tilewire infer``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb, prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+
+from engine.rules.rules import standard_rules
+from harness.cli.options import load_words
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GAME = FIXTURES / "games" / "static_greedy.gcg"
+EXCHANGES = FIXTURES / "gcg" / "exchanges.gcg"
+SHORT_GAME = FIXTURES / "gcg" / "complete.gcg"
+EMPTY = "/".join(["15"] * 15)
+OPENING = f"{EMPTY} /GLORRTU 0/0 0"
+IMINO = ("--play", "8D IMINO")
+
+kept_words = cache(load_words)
+
+
+@pytest.fixture
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    # Each command would read and check the same words again, for most of its time.
+    monkeypatch.setattr("harness.cli.infer.load_words", kept_words)
+    return tilewire
+
+
+def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
+    assert tilewire("infer", *arguments, "--json") == 0, tilewire.err
+    found: dict[str, Any] = json.loads(tilewire.out)
+    return found
+
+
+def racks_with(played: str, ours: str) -> dict[str, float]:
+    """Say how likely each leave of two tiles is by counting racks of physical tiles."""
+    distribution = standard_rules().distribution
+    letters = distribution.alphabet.letters
+    unseen = Counter(dict(zip(letters, distribution.counts, strict=True))) - Counter(ours)
+    ways = {
+        "".join(leave): prod(comb(unseen[one], n) for one, n in Counter((*played, *leave)).items())
+        for leave in combinations_with_replacement(letters, 2)
+    }
+    return {leave: count / sum(ways.values()) for leave, count in ways.items() if count}
+
+
+# --- a play -------------------------------------------------------------------------------------
+
+
+def test_the_play_of_richards_and_amir(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, OPENING, *IMINO, "--model", "deterministic", "--top", 25)
+    assert (found["play"], found["score"], found["model"]) == ("8D IMINO", 16, "deterministic")
+    assert found["leaves_considered"] == 372
+    assert found["leaves_surviving"] == 23
+    assert found["unseen_mass"] == 0
+    surviving = [one for one in found["top"] if one["posterior"]]
+    assert len(surviving) == 23
+    assert sum(one["posterior"] for one in surviving) == pytest.approx(1)
+    assert found["mass_top10"] == pytest.approx(sum(one["posterior"] for one in surviving[:10]))
+    assert found["entropy"] < found["entropy_prior"] < 9
+    assert found["seconds"] > 0
+    assert found["note"] == ""
+    assert found["true"] is None
+    priors = {one["leave"]: one["prior"] for one in surviving}
+    expected = racks_with("IMINO", "GLORRTU")
+    assert len(expected) == 372
+    assert "?O" in priors
+    for leave, prior in priors.items():
+        assert prior == pytest.approx(expected[leave])
+    # The deterministic model keeps the odds of what survives.
+    ratios = {round(one["posterior"] / one["prior"], 6) for one in surviving}
+    assert len(ratios) == 1
+
+
+def test_json_has_the_keys_that_it_is_said_to_have(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, OPENING, *IMINO, "--top", 2)
+    assert list(found) == [
+        *("leaves_considered", "leaves_surviving", "top", "mass_top10", "entropy_prior"),
+        *("entropy", "seconds", "model", "margin", "temperatures", "play", "score"),
+        *("unseen_mass", "effective", "tiles", "bingo", "true", "note"),
+    ]
+    assert [list(one) for one in found["top"]] == [["leave", "prior", "posterior"]] * 2
+    assert len(found["tiles"]) == 27
+    assert found["tiles"][0]["tile"] == "?"
+    assert all(0 < one["prior"] < 1 for one in found["tiles"])
+    assert list(found["bingo"]) == ["prior", "prior_error", "posterior", "posterior_error"]
+    assert 0 < found["bingo"]["prior"] < 1
+    assert 0 < found["bingo"]["posterior_error"] < 0.03
+
+
+def test_models_differ_and_take_their_points(tilewire: CommandLine) -> None:
+    def entropy(*options: object) -> float:
+        return float(as_json(tilewire, OPENING, *IMINO, *options)["entropy"])
+
+    sharp = entropy("--model", "deterministic")
+    assert entropy("--model", "margin", "--margin", 0) == pytest.approx(sharp)
+    assert sharp < entropy("--model", "margin") < entropy("--model", "margin", "--margin", 20)
+    assert entropy("--temperature", 0.5) < entropy("--temperature", 5)
+    assert entropy() == entropy("--model", "soft")
+
+
+def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
+    tilewire: CommandLine,
+) -> None:
+    unknown = as_json(tilewire, OPENING, *IMINO)
+    known = as_json(tilewire, OPENING.replace(" /", " ?IIMNOO/"), *IMINO)
+    assert {**known, "true": None, "seconds": 0} == {**unknown, "seconds": 0}
+    truth = known["true"]
+    assert truth["leave"] == "?O"
+    assert 1 < truth["rank"] < 372
+    assert truth["posterior"] > truth["prior"]
+
+
+def test_without_our_rack_it_is_seen_as_an_onlooker_does(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, f"{EMPTY} / 0/0 0", *IMINO, "--model", "deterministic")
+    assert found["leaves_considered"] > 372 - 20
+    assert tilewire("infer", f"{EMPTY} / 0/0 0", *IMINO) == 0
+    assert "8D IMINO, 16 points; no rack is known, 86 in the bag" in tilewire.out
+
+
+def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, OPENING, *IMINO, "--racks", 100)
+    assert found["leaves_considered"] == 372
+    assert found["leaves_surviving"] <= 100
+    assert 0 < found["unseen_mass"] < 1
+    assert tilewire("infer", OPENING, *IMINO, "--racks", 100) == 0
+    assert "100 of 372 leaves looked at, " in tilewire.out
+
+
+def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
+    given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
+    found = as_json(tilewire, *given)
+    assert found["note"] == "no rack would have been played so; what he holds is as before"
+    assert all(one["prior"] == pytest.approx(one["posterior"]) for one in found["top"])
+    assert found["entropy"] == pytest.approx(found["entropy_prior"])
+    assert tilewire("infer", *given) == 0
+    assert tilewire.out.splitlines()[-1] == f"note: {found['note']}"
+
+
+def test_words_and_leaves_of_his_own(tilewire: CommandLine, tmp_path: Path) -> None:
+    words = tmp_path / "few.txt"
+    words.write_text("cat\nact\ncats\n")
+    given = (OPENING, "--play", "8F CAT", "--lexicon", words, "--temperature", 5)
+    formula, trained = (
+        as_json(tilewire, *given, "--leaves", one) for one in ("formula", "trained")
+    )
+    assert formula["leaves_considered"] == trained["leaves_considered"]
+    assert formula["entropy"] != trained["entropy"]
+    assert formula["bingo"] == dict.fromkeys(formula["bingo"], 0)
+    assert tilewire("infer", OPENING, *IMINO, "--lexicon", words) == 2
+    assert "IMINO is not a word of few" in tilewire.err
+
+
+# --- other turns --------------------------------------------------------------------------------
+
+
+def test_an_exchange_of_so_many_tiles(tilewire: CommandLine) -> None:
+    few = ("--racks", 2_000, "--top", 10_000)
+    found = as_json(tilewire, OPENING, "--play", "-3", *few)
+    assert (found["play"], found["score"], found["leaves_considered"]) == ("-3", 0, 2_000)
+    leaves = [one["leave"] for one in found["top"]]
+    assert {len(leave) for leave in leaves} == {4}
+    assert len(set(leaves)) == len(leaves) == found["leaves_surviving"]
+    assert sum(one["prior"] for one in found["top"]) == pytest.approx(1)
+    assert sum(one["posterior"] for one in found["top"]) == pytest.approx(1)
+    named = as_json(tilewire, OPENING, "--play", "-UVV", *few)  # nobody sees which they are
+    assert {**named, "seconds": 0} == {**found, "seconds": 0}
+    assert as_json(tilewire, OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
+
+
+def test_a_pass_keeps_everything(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, OPENING, "--play", "-", "--racks", 1_000)
+    assert (found["play"], found["score"]) == ("-", 0)
+    assert {len(one["leave"]) for one in found["top"]} == {7}
+    assert found["bingo"]["posterior"] < found["bingo"]["prior"]
+
+
+def test_a_bingo_leaves_nothing(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, f"{GAME}@5")
+    assert (found["line"], found["player"], found["play"]) == (5, "static", "7F TOOLBAR")
+    assert found["top"] == [{"leave": "", "prior": 1, "posterior": 1}]
+    assert found["note"] == "all tiles were played; nothing is kept"
+    assert [one["prior"] for one in found["tiles"]] == [one["posterior"] for one in found["tiles"]]
+    assert found["true"]["rank"] == 1
+
+
+# --- a game -------------------------------------------------------------------------------------
+
+
+def test_a_line_of_a_game_has_its_play_and_what_was_kept(tilewire: CommandLine) -> None:
+    assert tilewire("infer", f"{GAME}@1") == 0
+    lines = tilewire.out.splitlines()
+    assert lines[0] == "line 1: static, 8D OWARI, 18 points; seen with BCCINOS, 86 in the bag"
+    assert lines[2].split() == ["leave", "before", "after"]
+    assert "he kept LT, which ranks " in tilewire.out
+    assert "a bingo in his next turn: " in tilewire.out
+    assert "one or more of a tile on his rack now" in tilewire.out
+    assert " ms for the inference, soft model, temperature" in tilewire.out
+    assert max(map(len, lines)) <= 80
+    other = as_json(tilewire, f"{GAME}@1", "--play", "8G RAIL")
+    assert (other["play"], other["true"]["leave"]) == ("8G RAIL", "OTW")
+
+
+def test_the_other_seat_and_its_draws(tilewire: CommandLine) -> None:
+    assert tilewire("infer", f"{GAME}@2", "--top", 3) == 0
+    assert "line 2: greedy, D8 (O)BCONIC, 26 points; seen with AIILMTT" in tilewire.out
+    assert "he kept S, which ranks " in tilewire.out
+
+
+def test_exchanges_of_a_game(tilewire: CommandLine) -> None:
+    few = ("--racks", 500)
+    named = as_json(tilewire, f"{EXCHANGES}@3", *few)
+    assert named["play"] == "-2"
+    assert named["true"]["leave"] == "AEILN"
+    counted = as_json(tilewire, f"{EXCHANGES}@4", *few)
+    assert (counted["play"], counted["true"]) == ("-3", None)
+
+
+# --- a picture ----------------------------------------------------------------------------------
+
+
+def test_a_picture(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "imino.png"
+    assert tilewire("infer", OPENING, *IMINO, "--plot", path) == 0
+    assert path.read_bytes().startswith(b"\x89PNG\r\n")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_picture_that_cannot_be_written(tilewire: CommandLine, tmp_path: Path) -> None:
+    for path in (tmp_path / "none" / "a.png", tmp_path):
+        assert tilewire("infer", OPENING, *IMINO, "--plot", path) == 2
+        assert f"--plot {path} can't be written: " in tilewire.err
+        assert tilewire.err.count("\n") == 1
+        assert tilewire.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOPPQRRRRR/" + (
+    "RSSSSTTTTTTUUUU/" + "/".join(["15"] * 9)
+)
+"""A board that leaves no tile in the bag, whatever lies on it."""
+
+
+@pytest.mark.parametrize(
+    ("what", "play", "says"),
+    [
+        (OPENING, None, "which play? A position has none"),
+        (OPENING, "IMINO", "--play: 'IMINO' is not a move"),
+        (OPENING, "8D IM1NO", "--play: "),
+        (OPENING, "8D IMNIO", "IMNIO is not a word of scowl"),
+        (OPENING, "1A IMINO", "the first play covers 8H"),
+        (OPENING, "8D JAZZ", "Z can't have been on his rack"),
+        (OPENING, "8D INFLATION", "a move of 9 tiles; a rack holds 7"),
+        (OPENING, "-8", "a move of 8 tiles; a rack holds 7"),
+        (OPENING, "-ZZ", "Z can't have been on his rack"),
+        (OPENING.replace(" /", " AEIOUST/"), "8D IMINO", "IMN are not on the rack AEIOSTU"),
+        (OPENING.replace("GLORRTU", "GLO"), "8D IMINO", "GLO is not the whole rack"),
+        (OPENING.replace(" 0/0 0", " 0/0 6"), "8D IMINO", "the game is over, after 6"),
+        (OPENING.replace("15/15/", "15/", 1), "8D IMINO", "board: 14 rows"),
+        (f"{LATE} /VVWWXYY 0/0 0", "-", "the bag is empty, so that nothing is hidden"),
+        (f"{LATE} /VVWWXYY 0/0 0", "-1", "an exchange needs 7 tiles in the bag"),
+        ("missing.gcg@3", "-", "there is no file missing.gcg@3"),
+        (GAME, None, "has lines 1 to 24: say which, as in "),
+        (f"{GAME}@99", None, "has lines 1 to 24: say which"),
+        (f"{GAME}@24", None, "line 24 of the score sheet: a line 'rack left' is no turn"),
+        (f"{GAME}@23", None, "line 23 of the score sheet: the bag is empty"),
+        (f"{GAME}@2", "8D OWARI", "a placement puts down one tile or more"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    tilewire: CommandLine, what: object, play: str | None, says: str
+) -> None:
+    given = () if play is None else ("--play", play)
+    assert tilewire("infer", what, *given) == 2
+    assert tilewire.err.startswith("tilewire: ")
+    assert says in tilewire.err
+    assert tilewire.err.count("\n") == 1
+    assert tilewire.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--top", 0), "--top 0: it is 1 or more"),
+        (("--racks", 0), "--racks 0: it is 1 or more"),
+        (("--margin", 3), "--margin is for --model margin, and this is soft"),
+        (("--model", "margin", "--temperature", 3), "--temperature is for --model soft"),
+        (("--model", "margin", "--margin", -1), "-1"),
+        (("--temperature", "nan"), "nan"),
+    ],
+)
+def test_options_that_make_no_sense(
+    tilewire: CommandLine, options: tuple[object, ...], says: str
+) -> None:
+    assert tilewire("infer", OPENING, *IMINO, *options) == 2
+    assert says in tilewire.err
+    assert tilewire.out == ""

@@ -1,0 +1,200 @@
+"""``tilewire show`` and ``tilewire token``."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from harness.server.tokens import hash_token, read_token_file
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GAME = FIXTURES / "gcg" / "complete.gcg"
+POSITION = (FIXTURES / "cgp" / "midgame.cgp").read_text()
+
+
+def row(text: str, number: int) -> str:
+    """Take a row of the board out of what was printed."""
+    line = next(x for x in text.splitlines() if x[:3] == f"{number:>2} " and x[3:6].strip())
+    return line[3:48].replace(" ", "")
+
+
+def test_a_game_is_its_score_sheet_and_its_end(tilewire: CommandLine) -> None:
+    assert tilewire("show", GAME) == 0
+    lines = tilewire.out.splitlines()
+    assert lines[0] == "Anna Berg (anna) – Bert Dahl (bert)"
+    assert "Round 3, lexicon ANY" in lines[1]
+    assert "2  bert    AEIMNT?  H8 (S)eA          +2      2" in lines
+    assert "kept EIMNT" in tilewire.out
+    assert "2 × (EIMNTTX)" in tilewire.out
+    assert "final position" in lines
+    assert row(tilewire.out, 8) == "=..WORDS...'..="
+    assert "▸" not in tilewire.out
+    assert "\x1b" not in tilewire.out
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_game_up_to_a_line(tilewire: CommandLine) -> None:
+    assert tilewire("show", GAME, "--turn", 1) == 0
+    assert "after line 1" in tilewire.out
+    assert "H8" not in tilewire.out
+    assert row(tilewire.out, 9) == "..'...'.'...'.."
+    assert "▸ bert" in tilewire.out
+    assert tilewire("show", GAME, "--turn", 0) == 0
+    assert "at the beginning" in tilewire.out
+    assert "no moves" in tilewire.out
+
+
+def test_a_line_that_is_not_there(tilewire: CommandLine) -> None:
+    assert tilewire("show", GAME, "--turn", 7) == 2
+    assert "lines 0 to 6; there is no 7" in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_moves_alone(tilewire: CommandLine) -> None:
+    assert tilewire("show", GAME, "--moves", "--turn", "2") == 0
+    assert "H8 (S)eA" in tilewire.out
+    assert "10H" not in tilewire.out
+    assert "position" not in tilewire.out
+    assert " A  B " not in tilewire.out
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "gcg").glob("*.gcg")), ids=lambda p: p.stem)
+def test_every_readable_game_is_printed_or_refused_with_a_sentence(
+    tilewire: CommandLine, path: Path
+) -> None:
+    status = tilewire("show", path)
+    assert status == (2 if path.stem == "three_players" else 0)
+    assert all(len(line) <= 80 for line in tilewire.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*(FIXTURES / "gcg").glob("refused*/*.gcg")],
+    ids=lambda path: path.stem,
+)
+def test_a_bad_file_is_named_with_its_line_and_the_reason(
+    tilewire: CommandLine, path: Path
+) -> None:
+    assert tilewire("show", path) == 2
+    assert tilewire.err.startswith(f"tilewire: {path}")
+    assert "Traceback" not in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_the_line_of_a_wrong_score(tilewire: CommandLine) -> None:
+    path = FIXTURES / "gcg" / "refused_at_replay" / "wrong_score.gcg"
+    tilewire("show", path)
+    assert tilewire.err == (f"tilewire: {path}, line 5: play H8 .eA scores +2; the line says +3\n")
+
+
+def test_a_position(tilewire: CommandLine, tmp_path: Path) -> None:
+    assert tilewire("show", POSITION) == 0
+    assert row(tilewire.out, 8) == "=..WoRDS...'..="
+    assert "▸ on turn" in tilewire.out
+    assert "AEGILNV" in tilewire.out
+    from_text = tilewire.out
+    path = tmp_path / "a.cgp"
+    path.write_text(POSITION)
+    assert tilewire("show", path) == 0
+    assert tilewire.out == from_text
+
+
+def test_a_position_that_is_none(tilewire: CommandLine, tmp_path: Path) -> None:
+    assert tilewire("show", POSITION.replace("3WoRDS7", "3WoRDS8")) == 2
+    assert "row 8" in tilewire.err
+    path = tmp_path / "a.cgp"
+    path.write_text("15/15 / 0/0 0")
+    assert tilewire("show", path) == 2
+    assert tilewire.err.startswith(f"tilewire: {path}, line 1: board: 2 rows")
+    assert tilewire("show", POSITION, "--turn", "1") == 2
+    assert "a CGP is one position" in tilewire.err
+    assert tilewire("show", "9" * 5_000 + "/1 / 0/0 0") == 2
+
+
+@pytest.mark.parametrize("what", ["missing.gcg", "no/such/game.gcg", "x\0y", ""])
+def test_a_file_that_is_not_there(tilewire: CommandLine, what: str) -> None:
+    assert tilewire("show", what) == 2
+    assert "there is no file" in tilewire.err
+
+
+def test_unknown_tiles_or_boards(tilewire: CommandLine) -> None:
+    assert tilewire("show", GAME, "--distribution", "klingon") == 2
+    assert tilewire("show", GAME, "--layout", "round") == 2
+    assert "no board layout is called 'round'" in tilewire.err
+
+
+def test_names_in_a_file_cannot_touch_the_terminal(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "a.gcg"
+    path.write_text("#player1 a \x1b[31mred [bold]\n#player2 b b\n#title \x07\n")
+    assert tilewire("show", path) == 0
+    assert "\x1b" not in tilewire.out
+    assert "\x07" not in tilewire.out
+    assert "red [bold] (a)" in tilewire.out
+
+
+# --- token --------------------------------------------------------------------------------------
+
+
+def test_a_token_goes_to_stdout_alone(tilewire: CommandLine) -> None:
+    assert tilewire("token", "bob") == 0
+    secret = tilewire.out.removesuffix("\n")
+    assert len(secret) == 43
+    assert tilewire.err.endswith(f"bob {hash_token(secret)}\n")
+    assert secret not in tilewire.err
+    tilewire("token", "bob")
+    assert tilewire.out.strip() != secret
+
+
+def test_a_file_of_tokens_is_made_for_its_owner_alone(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    path = tmp_path / "etc" / "tokens"
+    assert tilewire("token", "bob", "--tokens", path) == 0
+    bob = tilewire.out.strip()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_text(f"# ours\n{path.read_text().strip()}")  # no line end at the end
+    path.chmod(0o640)
+    assert tilewire("token", "eve", "--tokens", path) == 0
+    assert read_token_file(path) == {
+        "bob": hash_token(bob),
+        "eve": hash_token(tilewire.out.strip()),
+    }
+    assert path.read_text().startswith("# ours\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_name_keeps_its_token_unless_it_is_replaced(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokens"
+    tilewire("token", "bob", "--tokens", path)
+    tilewire("token", "eve", "--tokens", path)
+    before = read_token_file(path)
+    assert tilewire("token", "bob", "--tokens", path) == 2
+    assert "--replace" in tilewire.err
+    assert tilewire.out == ""
+    assert read_token_file(path) == before
+    assert tilewire("token", "bob", "--tokens", path, "--replace") == 0
+    assert read_token_file(path) == {**before, "bob": hash_token(tilewire.out.strip())}
+    assert len(path.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", ["a b", "", "#bob", "x" * 65, "a\nb", "a\x1b"])
+def test_names_that_would_not_be_read_back(tilewire: CommandLine, name: str) -> None:
+    assert tilewire("token", name) == 2
+    assert "can't be a name" in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_files_that_are_no_files_of_tokens(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text("bob is here\n")
+    assert tilewire("token", "eve", "--tokens", path) == 2
+    assert "line 1" in tilewire.err
+    assert tilewire("token", "eve", "--tokens", tmp_path) == 2
+    assert "can't be written" in tilewire.err
+    assert tilewire.out == ""

@@ -1,0 +1,374 @@
+"""``tilewire watch`` against a server that plays from a script."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import pytest
+from command_line import CommandLine
+from rich.console import Console
+
+from harness.arbiter.spectator_view import Followed
+from harness.cli import watch as watching
+from harness.cli.watch import LiveScreen
+from protocol.channel import Channel, ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import (
+    Error,
+    GameList,
+    GameOver,
+    Games,
+    Hello,
+    Message,
+    NewGame,
+    Ping,
+    Played,
+    Pong,
+    Started,
+    Watch,
+    Welcome,
+)
+from protocol.parts import ListedGame, RulesInPlay
+from protocol.websocket import listen
+
+GAME = "0123456789abcdef"
+PLAYERS = ("static", "greedy")
+CLOCKS = (1_500_000, 1_500_000)
+
+
+def play(seq: int, move: str, score: int, scores: tuple[int, int], left: int) -> Played:
+    seat = (seq - 1) % 2
+    clocks = (left, CLOCKS[1]) if seat == 0 else (CLOCKS[0], left)
+    return Played(
+        game=GAME,
+        seq=seq,
+        seat=seat,
+        move=move,
+        score=score,
+        scores=scores,
+        bag=86 - 2 * seq,
+        clocks=clocks,
+    )
+
+
+OFFER = NewGame(game=GAME, seq=0, players=PLAYERS, you=None, lexicon="scowl")
+STARTED = Started(game=GAME, seq=0, bag=86, clocks=CLOCKS)
+PLAYS = (
+    play(1, "8D WORDS", 26, (26, 0), 1_451_000),
+    play(2, "-3", 0, (26, 0), 1_499_999),
+    play(3, "H8 .eA", 2, (28, 0), -1),
+    play(4, "-", 0, (28, 0), 60_000),
+)
+OVER = GameOver(
+    game=GAME,
+    seq=5,
+    outcome="zeroes",
+    winner=0,
+    scores=(20, -9),
+    message="nobody scored any more",
+    racks=("AEI", "QZ"),
+)
+LINES = [
+    "  1  static  8D WORDS               +26    26 : 0       24:11",
+    "  2  greedy  exchanges 3             +0    26 : 0       24:59",
+    "  3  static  H8 (S)eA                +2    28 : 0       −0:01",
+    "  4  greedy  pass                    +0    28 : 0        1:00",
+]
+HEADING = f"{GAME}: static – greedy, 25:00 each, lexicon scowl"
+RESULT = "static wins, 20 to -9 (nobody scored any more)"
+
+
+def resumed(plays: int) -> NewGame:
+    return NewGame(
+        game=GAME,
+        seq=plays + 1,
+        players=PLAYERS,
+        you=None,
+        lexicon="scowl",
+        clocks=CLOCKS,
+        history=PLAYS[:plays],
+    )
+
+
+@dataclass
+class Script:
+    """What a server sends on each connection once it is asked for the game.
+
+    ``connections``: a list of messages for each connection, which is then closed; a connection
+    beyond them is turned away.
+    """
+
+    connections: list[list[Message]]
+    games: tuple[ListedGame, ...] = ()
+    heard: list[list[Message | PeerError]] = field(default_factory=list)
+
+    async def __call__(self, channel: Channel, _request: object) -> None:
+        heard: list[Message | PeerError] = []
+        self.heard.append(heard)
+        try:
+            await self._converse(channel, heard)
+        except ChannelClosed:
+            return
+
+    async def _converse(self, channel: Channel, heard: list[Message | PeerError]) -> None:
+        number = len(self.heard) - 1
+        while True:
+            message = (await channel.receive()).content
+            heard.append(message)
+            match message:
+                case Hello() if number >= len(self.connections):
+                    await channel.send(Error(code="busy", message="no room", retry="later"))
+                    return
+                case Hello():
+                    await channel.send(Welcome(name="scripted"))
+                case Games():
+                    await channel.send(Ping(id=7))
+                    await channel.send(GameList(games=self.games))
+                case Watch():
+                    for answer in self.connections[number]:
+                        await channel.send(answer)
+                    if isinstance(self.connections[number][-1], GameOver | Error):
+                        continue  # it is for the spectator to go
+                    return
+
+
+class Scripted:
+    """A server on a thread of its own, from ``with`` to the end of the block."""
+
+    def __init__(self, script: Callable[[Channel, object], Awaitable[None]]) -> None:
+        self._script = script
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._serve)
+        self.url = ""
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._until_stopped())
+
+    async def _until_stopped(self) -> None:
+        server = await listen("127.0.0.1", 0, self._script)
+        self.url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        await server.wait_closed()
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        self._ready.wait()
+        return self.url
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+
+@pytest.fixture
+def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    monkeypatch.setattr(watching, "WAITS_S", (0.0, 0.0))
+    return tilewire
+
+
+def listed(game: str = GAME, turns: int = 3) -> ListedGame:
+    return ListedGame(game=game, players=PLAYERS, scores=(28, 0), turns=turns)
+
+
+def test_a_game_from_beginning_to_end(tilewire: CommandLine) -> None:
+    script = Script([[OFFER, STARTED, *PLAYS, OVER]])
+    with Scripted(script) as url:
+        assert tilewire("watch", url, GAME) == 0
+    assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
+    assert tilewire.err == ""
+    hello, asked = script.heard[0]
+    assert isinstance(hello, Hello)
+    assert hello.role == "spectator"
+    assert asked == Watch(game=GAME)
+
+
+def test_the_only_game_need_not_be_named(tilewire: CommandLine) -> None:
+    script = Script([[resumed(3), PLAYS[3], OVER]], games=(listed(),))
+    with Scripted(script) as url:
+        assert tilewire("watch", url) == 0
+    assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
+    assert Pong(id=7) in script.heard[0]
+    assert script.heard[0][-1] == Watch(game=GAME)
+
+
+def test_a_lost_connection_loses_nothing(tilewire: CommandLine) -> None:
+    script = Script(
+        [
+            [OFFER],
+            [OFFER, STARTED, PLAYS[0]],
+            [resumed(1)],
+            [resumed(3), *PLAYS[3:], OVER],
+        ]
+    )
+    with Scripted(script) as url:
+        assert tilewire("watch", url, GAME) == 0
+    assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
+    assert len(script.heard) == 4
+
+
+def test_a_server_that_does_not_come_back(tilewire: CommandLine) -> None:
+    script = Script([[OFFER, STARTED, PLAYS[0]]])
+    with Scripted(script) as url:
+        assert tilewire("watch", url, GAME) == 1
+    assert tilewire.out.splitlines() == [HEADING, LINES[0]]
+    assert "does not welcome us: no room" in tilewire.err
+    assert len(script.heard) == 3
+
+
+def test_a_gap_is_filled(tilewire: CommandLine) -> None:
+    asked = 0
+
+    async def forgetful(channel: Channel, _request: object) -> None:
+        nonlocal asked
+        await channel.receive()
+        await channel.send(Welcome(name="scripted"))
+        scripts: tuple[list[Message], ...] = (
+            [OFFER, STARTED, PLAYS[0], PLAYS[2]],
+            [resumed(3), *PLAYS[2:], OVER],
+        )
+        for answers in scripts:
+            assert (await channel.receive()).content == Watch(game=GAME)
+            asked += 1
+            for answer in answers:
+                await channel.send(answer)
+        with pytest.raises(ChannelClosed):
+            await channel.receive()
+
+    with Scripted(forgetful) as url:
+        assert tilewire("watch", url, GAME) == 0
+    assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
+    assert asked == 2
+
+
+def test_no_game_and_too_many(tilewire: CommandLine) -> None:
+    with Scripted(Script([[OVER]])) as url:
+        assert tilewire("watch", url) == 1
+    assert "no game is on" in tilewire.err
+    with Scripted(Script([[OVER]], games=(listed("a"), listed("b", turns=9)))) as url:
+        assert tilewire("watch", url) == 2
+    assert "2 games are on" in tilewire.err
+    assert "\n  b  static – greedy, 28 to 0 after 9 turns" in tilewire.err
+    assert tilewire.out == ""
+
+
+def test_a_game_that_is_not_on(tilewire: CommandLine) -> None:
+    unknown = Error(code="unknown_game", message="no game 'x' is on", game="x")
+    with Scripted(Script([[unknown]])) as url:
+        assert tilewire("watch", url, "x") == 1
+        assert tilewire.err == f"tilewire: {url}: no game 'x' is on\n"
+    with Scripted(Script([[OFFER, STARTED, PLAYS[0]], [unknown]])) as url:
+        assert tilewire("watch", url, GAME) == 1
+    assert "came to its end while the connection was lost" in tilewire.err
+
+
+def test_nobody_there(tilewire: CommandLine) -> None:
+    with Scripted(Script([])) as url:
+        pass
+    assert tilewire("watch", url) == 1
+    assert tilewire.err.startswith(f"tilewire: can't reach {url}")
+    assert tilewire("watch", "http://127.0.0.1") == 1
+    assert tilewire("watch", "wss://127.0.0.1:1", "--ca", "no-such-file") == 2
+    assert "no certificates" in tilewire.err
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [OFFER, STARTED, play(1, "8D WORDSWORDSWORDS", 0, (0, 0), 0)],
+        [OFFER, STARTED, play(1, "8D W.", 0, (0, 0), 0)],
+        [resumed(0), play(1, "-ABC-", 0, (0, 0), 0)],
+    ],
+)
+def test_moves_that_fit_no_board(tilewire: CommandLine, messages: list[Message]) -> None:
+    with Scripted(Script([messages])) as url:
+        assert tilewire("watch", url, GAME) == 1
+    assert "move 1 of the server does not fit the board" in tilewire.err
+
+
+def test_a_server_cannot_touch_the_terminal(tilewire: CommandLine) -> None:
+    offer = NewGame(game=GAME, seq=0, players=("\x1b[2J", "b\nb"), you=None, lexicon="\x07")
+    with Scripted(Script([[offer, STARTED, PLAYS[0], OVER]])) as url:
+        assert tilewire("watch", url, GAME) == 0
+    assert not {"\x1b", "\x07"} & set(tilewire.out)
+    assert len(tilewire.out.splitlines()) == 3
+
+
+# --- what is known ------------------------------------------------------------------------------
+
+
+def known(plays: int) -> Followed:
+    return Followed.offered(resumed(plays), 10_000)
+
+
+def test_the_clock_of_whoever_thinks_runs() -> None:
+    assert known(0).clocks_at(10_700) == (1_499_300, 1_500_000)
+    assert known(1).clocks_at(10_700) == (1_500_000, 1_499_300)
+    assert known(1).on_turn == 1
+    waiting = Followed.offered(OFFER, 10_000)
+    assert waiting.on_turn is None
+    assert waiting.clocks_at(99_000) == CLOCKS
+    assert waiting.bag == 100
+    assert waiting.started(STARTED, 20_000).clocks_at(20_500) == (1_499_500, 1_500_000)
+
+
+def test_the_clocks_stop_with_the_game() -> None:
+    over = known(4).ended(OVER, 11_000)
+    assert over.clocks_at(99_000) == (1_499_000, 1_500_000)
+    assert over.on_turn is None
+    assert over.result == RESULT
+
+
+def test_the_bag_is_known_before_the_first_move() -> None:
+    assert known(0).bag == 86
+    assert known(2).bag == PLAYS[1].bag
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"), [("out", "tied, 20 to -9 (x)"), ("no_show", "no result (x)")]
+)
+def test_games_without_a_winner(outcome: str, verdict: str) -> None:
+    over = GameOver(game=GAME, seq=5, outcome=outcome, winner=None, scores=(20, -9), message="x")  # type: ignore[arg-type]
+    assert known(4).ended(over, 11_000).result == verdict
+
+
+def test_tiles_or_boards_that_are_not_known_here() -> None:
+    rules = RulesInPlay(distribution="klingon")
+    offer = NewGame(game=GAME, seq=0, players=PLAYERS, you=None, lexicon="x", rules=rules)
+    with pytest.raises(ValueError, match="'klingon'"):
+        Followed.offered(offer, 0)
+
+
+# --- on a terminal ------------------------------------------------------------------------------
+
+
+def test_a_terminal_shows_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=80, height=30, color_system=None)
+    screen = LiveScreen(console)
+    with screen:
+        screen.update(known(2))
+        assert "▸ static" in out.getvalue()
+        screen.update(known(4).ended(OVER, 10_000))
+    last = out.getvalue().rpartition("25:00 each")[2]
+    assert "W  O  R  D  S" in last
+    assert "4 greedy pass" in last
+    assert "AEI" in last
+    assert "▸" not in last
+    assert "static wins, 20 to -9" in last

@@ -1,0 +1,73 @@
+"""What long runs tell of how far they are, and how their numbers are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli.failing import CommandFailed
+from harness.cli.long_runs import going_on, telling, with_error
+from harness.cli.options import check_counts
+from harness.lab.workers import CrewError
+
+
+def test_one_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 100.0
+    tell = telling(1_000, "games", "a – b", clock=lambda: now)
+    for at, there in ((119.0, 400), (121.0, 402), (131.0, 420), (142.0, 423), (150.0, 1_000)):
+        now = at
+        tell(there)
+    # From 119 s to 142 s there were 23 more: a second each.
+    assert capsys.readouterr().err.splitlines() == [
+        "tilewire: a – b: 402 of 1,000 games, 9:58 left",
+        "tilewire: a – b: 423 of 1,000 games, 9:37 left",
+        "tilewire: a – b: 1,000 of 1,000 games",
+    ]
+
+
+def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    tell = telling(3, "positions", clock=lambda: now)
+    for now in (30.0, 60.0, 90.0):
+        tell(int(now) // 30)
+    assert capsys.readouterr().err.splitlines() == [
+        "tilewire: 1 of 3 positions",
+        "tilewire: 2 of 3 positions, 0:30 left",
+        "tilewire: 3 of 3 positions",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "says", "status"),
+    [
+        (CrewError("no workers"), "no workers", 1),
+        (OSError(28, "No space left on device"), "--out a.jsonl: No space left on device", 2),
+        (OSError("torn"), "--out a.jsonl: torn", 2),
+        (ValueError("no result"), "no result", 2),
+    ],
+)
+def test_what_goes_wrong_is_a_sentence(error: Exception, says: str, status: int) -> None:
+    with pytest.raises(CommandFailed) as failed, going_on(Path("a.jsonl")):
+        raise error
+    assert (str(failed.value), failed.value.status) == (says, status)
+
+
+def test_one_who_stops_is_told_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    for out, says in ((Path("a.jsonl"), "; the same command goes on with a.jsonl"), (None, "")):
+        with pytest.raises(KeyboardInterrupt), going_on(out):
+            raise KeyboardInterrupt
+        assert capsys.readouterr().err == f"tilewire: stopped{says}\n"
+
+
+def test_counts_are_one_or_more() -> None:
+    check_counts(games=1, workers=2)
+    with pytest.raises(CommandFailed, match="--workers -1: it is 1 or more"):
+        check_counts(games=1, workers=-1)
+
+
+def test_values_with_their_errors() -> None:
+    assert with_error(1.26, 0.5) == "1.3 ± 0.5"
+    assert with_error(-0.126, 0.02, times=100, sign=True, unit=" %") == "−12.6 ± 2.0 %"
+    assert with_error(0.5, None, 2) == "0.50"
+    assert with_error(None, None, times=100, unit=" %") == "–"

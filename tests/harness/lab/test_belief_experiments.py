@@ -1,0 +1,289 @@
+"""Beliefs held against the truth: what a watcher is told, sums worked by hand, and the commands."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import CommandLine
+
+from bot.player import Budget, Choice, Observed, View
+from bot.players.static import StaticPlayer, generator_for
+from bot.search.belief import Effort, Opponent
+from engine.inference.leave_prior import Kept
+from engine.inference.likelihood import DETERMINISTIC, Style
+from engine.inference.rack_filter import Tracker
+from engine.rules.rules import standard_rules
+from harness.lab.in_process import play_game
+from harness.lab.studies.calibration import bin_rows, loss_rows
+from harness.lab.studies.replayed_beliefs import (
+    Drew,
+    Seen,
+    judges_for,
+    loss_of,
+    random_share,
+    read_games,
+    share_of,
+    take_in,
+    told,
+)
+from harness.lab.studies.styles import AnyOfThree, mean_odds, style_rows
+from lexicons.store import Lexicon, load_lexicon
+
+_RULES = standard_rules()
+_RACKS = 200_000
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return load_lexicon()
+
+
+# --- what one is told -----------------------------------------------------------------------------
+
+
+class _Watcher(StaticPlayer):
+    """A static player who follows his opponent all the same."""
+
+    def new_game(self, view: View) -> None:
+        style = Style.of(DETERMINISTIC)
+        self.view, self.opponent = view, Opponent(view, style, learns=False)
+        self.kept: list[Kept] = []
+
+    def observe(self, view: View, play: Observed) -> None:
+        self.view = view
+        self.opponent.observe(view, play)
+        self.opponent.think(Effort(racks=_RACKS))
+        if play.seat != view.seat:
+            self.kept.append(self.opponent.tracker.kept)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_watcher_is_told_what_a_player_sees(lexicon: Lexicon, seat: int) -> None:
+    players = _Watcher(), _Watcher()
+    game = play_game(players, lexicon, _RULES, b"secret")
+    tracker = Tracker(judges_for(lexicon, _RULES), Style.of(DETERMINISTIC), learns=False)
+    believed = []
+    for event in told(game, seat):
+        take_in(tracker, event, _RACKS)
+        if isinstance(event, Seen):
+            believed.append(tracker.kept)
+    assert 5 < len(believed) <= len(players[seat].kept)
+    for one, other in zip(believed, players[seat].kept, strict=False):
+        assert _by_leave(one) == pytest.approx(_by_leave(other))
+
+
+def _by_leave(kept: Kept) -> dict[Any, float]:
+    return dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
+
+
+def test_the_truth_is_beside_what_one_is_told(lexicon: Lexicon) -> None:
+    game = play_game((StaticPlayer(), AnyOfThree()), lexicon, _RULES, b"another")
+    events = list(told(game, 0))
+    seen = [event for event in events if isinstance(event, Seen)]
+    for event in seen:
+        turn = game.turns[event.number]
+        rack = sorted((*event.leave, *event.play.tiles))
+        assert turn.seat == 1
+        assert rack == sorted(turn.rack)
+        after = sum(event.left) - len(event.leave) - len(event.drawn)
+        assert event.play.bag - len(event.drawn) == after
+        assert event.hides == bool(event.leave and after)
+        held = np.bincount((*event.leave, *event.drawn, 0), minlength=len(event.left))
+        held[0] -= 1
+        assert (held <= np.array(event.left)).all()
+    drawn = [tile for event in events if isinstance(event, Drew) for tile in event.tiles]
+    assert sorted(drawn) == sorted(
+        tile for one in game.turns if one.seat == 0 for tile in one.drawn
+    )
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+def test_losses_by_hand() -> None:
+    assert random_share((1, 1, 2), (0, 3, 2, 5)) == pytest.approx(3 * 2 / 120)
+    assert random_share((1, 1), (0, 1, 9)) == 0
+    twice = Kept(np.array([[1, 2], [1, 3], [1, 2]], np.uint8), np.array([0.25, 0.5, 0.25]))
+    assert share_of((1, 2), twice) == 0.5
+    assert share_of((2, 2), twice) == share_of((1,), twice) == 0
+    assert loss_of(0.5, 0.0, 0.1, 2) == pytest.approx(-math.log(0.5) / 2)
+    assert loss_of(0.0, 0.02, 0.1, 4) == pytest.approx(-math.log(0.002) / 4)
+
+
+def _seen(**changed: Any) -> dict[str, Any]:
+    shares = {"prior": 0.1, "paper": 0.0, "last": 0.2, "filter": 0.4}
+    tiles = {"there": [0, 1], "random": [2_000, 4_000]}
+    tiles |= {name: [1_000, 8_000] for name in ("prior", "last", "filter")}
+    plain = {"turn": 1, "size": 2, "placed": True, "random": 0.1, "shares": shares}
+    doubts = {"prior": 0.0, "paper": 0.02, "last": 0.0, "filter": 0.0}
+    return {**plain, "doubts": doubts, "leave": tiles, "rack": tiles, **changed}
+
+
+def test_losses_are_added_up() -> None:
+    records = [
+        {"number": 0, "seen": [_seen(), _seen(size=1)]},
+        {"number": 1, "seen": []},
+        {"number": 2, "seen": [_seen(placed=False)]},
+    ]
+    rows = {(one.belief, one.leaves): one for one in loss_rows(records)}
+    assert {which for _, which in rows} == {"all", "1", "2", "exchanges, passes"}
+    every = rows["filter", "all"]
+    assert every.positions == 3
+    assert every.loss == pytest.approx(-math.log(0.4) * (0.5 + 1 + 0.5) / 3)
+    assert every.difference == pytest.approx(-math.log(2) * 2 / 3)
+    assert rows["paper", "2"].loss == pytest.approx(-math.log(0.002) / 2)
+    assert (rows["prior", "all"].against, rows["prior", "all"].difference) == (None, None)
+    assert (rows["last", "1"].positions, rows["last", "1"].error) == (1, None)
+    doubted = {(one.belief, one.leaves): one for one in loss_rows(records, 0.5)}
+    assert doubted["filter", "1"].loss == pytest.approx(-math.log(0.25))
+    assert doubted["prior", "all"] == rows["prior", "all"]
+    assert loss_rows([])[0].loss is None
+
+
+def test_chances_are_sorted_into_bins() -> None:
+    records = [{"number": 2 * at, "seen": [_seen()]} for at in range(10)]
+    rows = bin_rows(records)
+    assert len(rows) == 2 * 3 * 10
+    last = [one for one in rows if (one.belief, one.of) == ("last", "leave")]
+    assert [one.cases for one in last] == [2] * 10
+    assert [one.predicted for one in last] == pytest.approx([0.1] * 5 + [0.8] * 5)
+    assert [one.observed for one in last] == [0.0] * 5 + [1.0] * 5
+    assert [one.difference for one in last] == pytest.approx([-0.1] * 5 + [0.2] * 5)
+    doubted = [one.predicted for one in bin_rows(records, 0.5)]
+    assert doubted[:10] == pytest.approx([0.1] * 5 + [0.8] * 5), "the prior is never doubted"
+    assert doubted[10:20] == pytest.approx([0.15] * 5 + [0.6] * 5)
+    assert bin_rows([]) == []
+
+
+def test_losses_are_added_up_by_turns() -> None:
+    def seen(nth: int, learning: float) -> dict[str, float]:
+        return {"nth": nth, "learning": learning, "fixed": 2.0, "mixture": 1.5}
+
+    records = [
+        {"number": 0, "seen": [seen(1, 1.5), seen(4, 1.0)], "odds": {"static": 0.5}},
+        {"number": 2, "seen": [seen(3, 1.0)], "odds": {"static": 0.25}},
+    ]
+    one, early, middle, late, every = style_rows("him", records)
+    assert (one.turns, one.positions, one.learning, one.over_fixed) == ("1", 1, 1.5, -0.5)
+    assert (early.positions, early.learning, early.over_mixture) == (2, 1.25, -0.25)
+    assert early.over_mixture_error is not None
+    assert (middle.positions, middle.over_fixed_error) == (1, None)
+    assert (late.positions, late.learning, late.over_fixed) == (0, None, None)
+    assert every.positions == 3
+    assert every.over_fixed == pytest.approx(-2.5 / 3)
+    assert mean_odds(records) == {"static": 0.375}
+    assert mean_odds([]) == {}
+
+
+def test_any_of_three_is_any_of_three(lexicon: Lexicon) -> None:
+    watcher = _Watcher()
+    play_game((watcher, StaticPlayer()), lexicon, _RULES, b"third")
+    view = replace(watcher.view, position=replace(watcher.view.position, racks=((1, 3, 5), ())))
+    best = [one.move for one in generator_for(view).best(view.position, 3)]
+    chosen: list[Choice] = []
+    for seed in range(30):
+        asked = replace(view, seed=seed)
+        chosen.append(AnyOfThree().choose(asked, Budget(1_000)))
+        assert AnyOfThree().choose(asked, Budget(1_000)) == chosen[-1]
+    assert {one.move for one in chosen} == set(best)
+
+
+# --- the commands ---------------------------------------------------------------------------------
+
+
+def _rows(tilewire: CommandLine) -> Any:
+    return json.loads(tilewire.out)
+
+
+def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path: Path) -> None:
+    out, other = tmp_path / "c.jsonl", tmp_path / "other.jsonl"
+    given = ("experiment", "calibration", "--seat", "static", "--racks", 100, "--json")
+    first = (*given, "--seed", 5, "--out", out)
+    assert tilewire(*first, "--positions", 5) == 0, tilewire.err
+    few = _rows(tilewire)
+    assert few["losses"][0]["positions"] >= 5
+    more = ("--positions", 20, "--plot", tmp_path / "plot.png")
+    assert tilewire(*first, *more, "--workers", 2) == 0, tilewire.err
+    found = _rows(tilewire)
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert found["losses"][0]["positions"] >= 20
+    assert {one["belief"] for one in found["losses"]} == {"prior", "paper", "last", "filter"}
+    assert len(found["bins"]) == 2 * 3 * 10
+    assert all(0 <= one["predicted"] <= 1 for one in found["bins"])
+    numbers = [json.loads(line)["number"] for line in out.read_text().splitlines()[1:]]
+    assert len(set(numbers)) == len(numbers)
+    assert set(numbers) >= {0, 2}
+    again = (*given, "--from", out, "--out", other, "--positions")
+    assert tilewire(*again, 100_000) == 0, tilewire.err
+    assert ", and no more" in tilewire.err
+    assert tilewire(*again, 20) == 0
+    assert _rows(tilewire) == found
+    assert tilewire(*first, "--positions", 5) == 0
+    assert _rows(tilewire) == few
+
+
+def test_styles_are_learnt_and_gone_on_with(tilewire: CommandLine, tmp_path: Path) -> None:
+    given = ("experiment", "styles", "--racks", 200, "--seed", 3, "--out", tmp_path / "s.jsonl")
+    assert tilewire(*given, "--games", 2, "--opponents", "any-of-three") == 0, tilewire.err
+    assert "any-of-three: 2 of 2 games" in tilewire.err
+    both = ("--opponents", "any-of-three,greedy", "--games", 2)
+    assert tilewire(*given, *both, "--json") == 0, tilewire.err
+    found = _rows(tilewire)
+    assert [one["opponent"] for one in found["losses"]] == ["any-of-three"] * 5 + ["greedy"] * 5
+    first = next(one for one in found["losses"] if one["opponent"] == "greedy")
+    assert first["learning"] == pytest.approx(first["mixture"]), "nothing is learnt yet"
+    assert sum(found["odds"]["greedy"].values()) == pytest.approx(1)
+    assert tilewire(*given, *both) == 0
+    assert "greedy in the end" in tilewire.out
+    assert len((tmp_path / "s.jsonl").read_text().splitlines()) == 1 + 2 + 2
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "says"),
+    [
+        ("calibration", ("--positions", "0"), "--positions 0: it is 1 or more"),
+        ("calibration", ("--racks", "0"), "--racks 0: it is 1 or more"),
+        ("calibration", ("--doubt", "1.5"), "--doubt 1.5: it is a share, from 0 to 1"),
+        ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
+        ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),
+        ("calibration", ("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
+        ("styles", ("--games", "3"), "--games 3: they come in pairs"),
+        ("styles", ("--opponents", "greedy,nobody"), "no bot is called 'nobody'"),
+    ],
+)
+def test_what_can_not_be_asked(
+    tilewire: CommandLine, tmp_path: Path, what: str, options: tuple[str, str], says: str
+) -> None:
+    given = {"--out": str(tmp_path / "out.jsonl"), options[0]: options[1]}
+    assert tilewire("experiment", what, *(part for pair in given.items() for part in pair)) == 2
+    assert says in tilewire.err
+
+
+@pytest.mark.parametrize(
+    ("head", "record", "says"),
+    [
+        (None, None, "is no file of games with their moves"),
+        ({"seed": 1}, {}, "is no file of games with their moves"),
+        ({"seed": 1, "lexicon": "?"}, {}, "has games with other words"),
+        ({"seed": 1, "lexicon": ""}, {"players": ["a", "b"]}, "has no game a – a; it has: a – b"),
+        ({"seed": 1, "lexicon": ""}, {"moves": None}, "is no file of games with their moves"),
+    ],
+)
+def test_files_that_have_no_such_games(
+    tmp_path: Path, lexicon: Lexicon, head: Any, record: Any, says: str
+) -> None:
+    path = tmp_path / "games.jsonl"
+    plain = {"players": ["a", "a"], "number": 0, "moves": []}
+    if head is not None:
+        head = {**head, "lexicon": head["lexicon"] or lexicon.checksum} if len(head) > 1 else head
+        path.write_text(f"{json.dumps(head)}\n{json.dumps(plain | record)}\n")
+    else:
+        path.write_text("no JSON\n")
+    with pytest.raises(ValueError, match=says):
+        read_games(path, lexicon, ("a", "a"))

@@ -1,0 +1,176 @@
+"""Crews of processes on this machine: real processes, killed by real signals."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import crew_work
+import pytest
+from crew_work import Luggage, Task
+
+from harness.lab.workers import CrewError, open_crew
+
+PATIENCE_S = 60.0
+TESTS = Path(crew_work.__file__).parent
+EMPLOYING = "import crew_work, sys; crew_work.employ(sys.argv[1])"
+
+
+class Roll:
+    """A FIFO that workers enter themselves in and hold open; it ends when the last one does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "roll"
+        os.mkfifo(self.path)
+        self._file = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait_for(self, workers: int) -> None:
+        entered = ""
+        while entered.count("\n") < workers:
+            entered += self._read()
+
+    def wait_for_the_end(self) -> None:
+        while self._read():
+            pass
+
+    def _read(self) -> str:
+        ready, _, _ = select.select([self._file], [], [], PATIENCE_S)
+        assert ready, "workers that should have come or gone have not"
+        return os.read(self._file, 4096).decode()
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+@pytest.fixture
+def roll(tmp_path: Path) -> Iterator[Roll]:
+    roll = Roll(tmp_path)
+    yield roll
+    roll.close()
+
+
+def employer(roll: Roll, folder: Path) -> subprocess.Popen[str]:
+    """Start a process that has two workers who never finish, and wait until they are at it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", EMPLOYING, str(roll.path)],
+        env=os.environ | {"PYTHONPATH": f"{TESTS.parent}:{TESTS}", "TMPDIR": str(folder)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    roll.wait_for(2)
+    return process
+
+
+def test_each_share_comes_back_with_its_result_once() -> None:
+    with open_crew(2) as crew:
+        done = sorted(crew.work_through(crew_work.square, None, range(20)))
+        assert done == [(share, share**2) for share in range(20)]
+        assert list(crew.work_through(crew_work.square, None, [])) == []
+
+
+def test_shares_are_drawn_as_workers_come_free() -> None:
+    drawn = []
+
+    def shares() -> Iterator[int]:
+        for share in range(30):
+            drawn.append(share)
+            yield share
+
+    with open_crew(2) as crew:
+        for given, _ in enumerate(crew.work_through(crew_work.square, None, shares()), 1):
+            assert len(drawn) < given + 4
+
+
+def test_what_shares_have_in_common_is_unpacked_once_a_worker(tmp_path: Path) -> None:
+    shares = [Task(number, (7, number)) for number in range(12)]
+    with open_crew(2) as crew:
+        done = dict(crew.work_through(crew_work.work_with_luggage, Luggage(tmp_path), shares))
+    assert {share: result for share, (result, _) in done.items()} == {
+        share: 2 * share.number for share in shares
+    }
+    workers = {process for _, process in done.values()}
+    assert os.getpid() not in workers
+    assert len(workers) <= len(list(tmp_path.iterdir())) <= 2
+
+
+def test_another_round_has_another_ground() -> None:
+    with open_crew(2) as crew:
+        for ground in ("first", "second"):
+            with pytest.raises(LookupError, match=f"^{ground} 5$"):
+                list(crew.work_through(crew_work.refuse, ground, [5]))
+
+
+@pytest.mark.parametrize("deadly", [crew_work.die_once, crew_work.die_over_the_result_once])
+def test_no_share_is_lost_with_a_worker_that_is_killed(
+    deadly: Callable[[Path, int], object], tmp_path: Path
+) -> None:
+    with open_crew(2) as crew:
+        done = list(crew.work_through(deadly, tmp_path, range(12)))
+    assert sorted(done) == [(share, share) for share in range(12)]
+    assert (tmp_path / "died").exists()
+
+
+def test_a_share_that_kills_every_worker_is_given_up() -> None:
+    done: list[tuple[int, int]] = []
+    with (
+        open_crew(2) as crew,
+        pytest.raises(CrewError, match=r"^3 worker processes in a row died.*enough memory"),
+    ):
+        done.extend(crew.work_through(crew_work.die_always, None, range(6)))
+    assert len(done) == len(set(done))
+    assert (crew_work.FATAL, crew_work.FATAL) not in done
+
+
+def test_closing_does_not_wait_for_shares(roll: Roll) -> None:
+    with open_crew(2) as crew:
+        under_way = crew.work_through(crew_work.attend, roll.path, range(6))
+        next(under_way)
+        roll.wait_for(2)
+    roll.wait_for_the_end()
+    assert multiprocessing.active_children() == []
+
+
+def test_a_round_that_is_left_is_not_worked_on(roll: Roll) -> None:
+    with open_crew(2) as crew:
+        under_way = crew.work_through(crew_work.attend, roll.path, range(6))
+        next(under_way)
+        roll.wait_for(2)
+        del under_way
+        done = sorted(crew.work_through(crew_work.square, None, range(3)))
+        roll.wait_for_the_end()
+    assert done == [(0, 0), (1, 1), (2, 4)]
+
+
+def test_workers_end_when_their_parent_is_killed(roll: Roll, tmp_path: Path) -> None:
+    with employer(roll, tmp_path) as process:
+        process.kill()
+        roll.wait_for_the_end()
+
+
+def test_an_interrupt_is_the_parents_alone(roll: Roll, tmp_path: Path) -> None:
+    with employer(roll, tmp_path) as process:
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, said = process.communicate(timeout=PATIENCE_S)
+        roll.wait_for_the_end()
+    assert process.returncode == -signal.SIGINT
+    assert said.count("Traceback") == 1, said
+    assert list(tmp_path.iterdir()) == [roll.path], "files of the crew are left behind"
+
+
+def test_there_is_at_least_one_worker() -> None:
+    with pytest.raises(ValueError, match=r"^0 workers"), open_crew(0):
+        pass
+
+
+def test_a_worker_alone_is_this_process() -> None:
+    shares = [Task(number, (7, number)) for number in range(3)]
+    with open_crew(1, alone=True) as crew:
+        done = list(crew.work_through(crew_work.work_with_luggage, Luggage(Path()), shares))
+    assert done == [(share, (2 * share.number, os.getpid())) for share in shares]

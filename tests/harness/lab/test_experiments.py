@@ -1,0 +1,263 @@
+"""Players against each other in kernels: sums worked by hand, and who beats whom."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
+from bot.players.static import StaticPlayer
+from engine.movegen.generator import Generator
+from engine.rules.moves import Exchange
+from engine.rules.position import bag_count
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.lab.in_process import play_game
+from harness.lab.studies.cs221 import PLAYERS, measure_cs221, measure_sampling
+from harness.lab.studies.duel import Duel, duel_of, greedy, play_duel, static
+from harness.lab.studies.games import Meeting, play_seats, replayed
+from harness.lab.study_context import Field
+from lexicons.rack_features import leave_table, shipped_rack_weights
+from lexicons.store import load_lexicon
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), standard_rules(), None, "")
+
+
+def games_of(field: Field, scores: list[tuple[int, int]]) -> StaticGames:
+    """Make up games in pairs, each as the points of player and opponent."""
+    played = play_static_games(field.lexicon, field.rules, None, len(scores), pairs=True)
+    by_seat = [points[::-1] if game % 2 else points for game, points in enumerate(scores)]
+    played.results.scores[:] = np.array(by_seat)
+    return played
+
+
+def test_what_a_row_adds_up(field: Field) -> None:
+    games = [(400, 300), (300, 400), (200, 400), (350, 350), (450, 150), (201, 400)]
+    assert duel_of("one", "other", games_of(field, games)) == Duel(
+        player="one",
+        opponent="other",
+        games=6,
+        wins=round(2.5 / 6, 4),
+        mean=round(1901 / 6, 2),
+        opponent_mean=round(2000 / 6, 2),
+        difference=-16.5,
+        error=round(4.302653 * float(np.std([0, -100, 50.5], ddof=1) / 3**0.5), 2),
+        lost_twice=round(1 / 6, 4),
+        largest_ratio=3.0,
+    )
+
+
+def test_a_loser_without_points(field: Field) -> None:
+    games = [(90, -4), (90, 0), (40, 60), (-8, -9)]
+    assert duel_of("one", "other", games_of(field, games)).largest_ratio == 90
+    lost = duel_of("one", "other", games_of(field, [(-5, 7), (0, 2), (1, 1), (-5, -4)]))
+    assert lost.lost_twice == 0.75
+
+
+def test_better_players_are_better(field: Field) -> None:
+    table = leave_table(shipped_rack_weights(), field.rules.distribution)
+    duels = measure_cs221(field, table, 200, 2, 1)
+    names = [(one.player, one.opponent) for one in duels]
+    assert names == [("static", "rh"), ("static", "vanilla"), ("rh", "vanilla")]
+    assert {one.games for one in duels} == {200}
+    for one in duels[1:]:
+        assert one.difference > 10
+        assert one.wins > 0.5
+        assert one.mean - one.opponent_mean == pytest.approx(one.difference, abs=0.02)
+    assert measure_cs221(field, table, 20, 1, 1) == measure_cs221(field, table, 20, 2, 1)
+
+
+@pytest.mark.parametrize("games", [2, 5])
+def test_games_come_in_pairs(field: Field, games: int) -> None:
+    with pytest.raises(ValueError, match=f"^{games} games; they come in pairs"):
+        measure_cs221(field, field.leaves, games, 1, 1)
+
+
+def test_a_greedy_player_looks_at_leaves_only_where_scores_are_equal(field: Field) -> None:
+    judge = greedy(field.leaves)
+    played = play_static_games(
+        field.lexicon, field.rules, judge.leaves, 8, record=True, evaluation=judge.evaluation
+    )
+    judging = Generator(field.lexicon, field.rules, field.leaves, judge.evaluation)
+    scoring = Generator(field.lexicon, field.rules, judge.leaves, judge.evaluation)
+    for game in range(8):
+        position = played.position(game, 5, field.rules)
+        ranked = judging.everything(position)
+        highest = max(one.score for one in ranked)
+        best = max(one.equity for one in ranked if one.score == highest)
+        (chosen,) = scoring.best(position)
+        assert chosen.score == highest
+        leave = field.leaves.value(chosen.leave)
+        assert leave * 1000 + highest * 1000 >= best - 1_000  # the table is coarser by this
+
+
+def test_against_itself_a_player_is_not_ahead(field: Field) -> None:
+    one = play_duel(
+        ("a", "b"), (static(field.leaves),) * 2, field.lexicon, field.rules, 40, threads=2, seed=3
+    )
+    assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
+
+
+# --- turn by turn -------------------------------------------------------------------------------
+
+
+def meeting(field: Field, *seats: str, seed: int = 1) -> Meeting:
+    """Let two seats meet."""
+    player, opponent = seats
+    return Meeting((player, opponent), field.lexicon, field.rules, seed)
+
+
+def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> None:
+    for seat in ("vanilla", "mc?samples=2"):
+        one = play_seats(meeting(field, seat, seat, seed=3), 4)
+        assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
+        assert one.mean > 200
+
+
+def test_the_players_of_cs221_all_play_vanilla(field: Field) -> None:
+    told: list[tuple[str, int]] = []
+
+    def tell(player: str) -> Callable[[int], None]:
+        return lambda played: told.append((player, played))
+
+    duels = measure_sampling(field, 4, 1, 1, progress=tell)
+    assert [(one.player, one.opponent, one.games) for one in duels] == [
+        (player, "vanilla", 4) for player in PLAYERS
+    ]
+    assert told == [(player, number) for player in PLAYERS for number in (1, 2, 3, 4)]
+    assert len({one.mean for one in duels}) == len(PLAYERS)
+
+
+def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> None:
+    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
+
+    def play(out: Path | None, games: int = 6, seed: int = 1, workers: int = 1) -> Duel:
+        met = meeting(field, "rh", "vanilla", seed=seed)
+        return play_seats(met, games, workers=workers, out=out)
+
+    found = play(whole)
+    assert found == play(None, workers=2)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    assert [json.loads(line)["number"] for line in lines[1:]] == list(range(6))
+    changed = lines[1].replace(b'"scores": [', b'"scores": [1')
+    part.write_bytes(lines[0] + changed + lines[2] + lines[3][:40])
+    again = play(part)
+    assert part.read_bytes().splitlines(keepends=True) == [lines[0], changed, *lines[2:]]
+    assert again.mean > found.mean + 100, "a game that is there counts as it is"
+    with pytest.raises(ValueError, match="with seed 1, not 2; go on with the same"):
+        play(part, seed=2)
+    assert play(whole, games=4).games == 4
+    with whole.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(ValueError, match="another experiment writes"):
+            play(whole)
+    assert whole.read_bytes().splitlines(keepends=True) == lines
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("notes", "holds no results of this experiment"),
+        ("[]\n", "line 1 is no result of an experiment"),
+        ('{"experiment": "regret"}\n', "experiment regret, not games"),
+    ],
+)
+def test_a_file_of_something_else_stays_as_it_is(
+    field: Field, tmp_path: Path, content: str, says: str
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=rf"notes\.txt.* {says}"):
+        play_seats(meeting(field, "rh", "vanilla"), 4, out=path)
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("seats", "games", "workers", "says"),
+    [
+        (("rh", "vanilla"), 5, 1, "5 games; they come in pairs"),
+        (("rh", "vanilla"), 4, 0, "0 workers; there is at least one"),
+        (("rhh", "vanilla"), 4, 1, "no bot is called 'rhh'"),
+        (("rh", "mc?samples=0"), 4, 1, "samples is a number from 2"),
+        (("ws://127.0.0.1:1/x", "rh"), 4, 1, "it is dialled, not loaded"),
+    ],
+)
+def test_games_that_make_no_sense(
+    field: Field, seats: tuple[str, str], games: int, workers: int, says: str
+) -> None:
+    with pytest.raises(ValueError, match=says.replace("?", r"\?")):
+        play_seats(meeting(field, *seats), games, workers=workers)
+
+
+class Witness(StaticPlayer):
+    """Notes what it is told; exchanges once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: list[View] = []
+        self.observed: list[Observed] = []
+        self.result: Result | None = None
+
+    def new_game(self, view: View) -> None:
+        self.views.append(view)
+
+    def observe(self, view: View, play: Observed) -> None:
+        assert view.history == (*self.views[-1].history, play)
+        self.views.append(view)
+        self.observed.append(play)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        assert view is self.views[-1]
+        if len(view.history) < 2:
+            return Choice(Exchange(view.rack[:3]))
+        return super().choose(view, budget)
+
+    def game_over(self, view: View, result: Result) -> None:
+        self.result = result
+
+
+def test_players_are_told_what_they_may_know(field: Field) -> None:
+    players = Witness(), Witness()
+    game = play_game(players, field.lexicon, field.rules, b"secret")
+    assert game.over is not None
+    for seat, player in enumerate(players):
+        assert len(player.observed) == len(game.turns)
+        first = [play.move for play in player.observed[:2]]
+        assert first[1 - seat] == ExchangedCount(3)
+        assert first[seat] == game.turns[seat].move
+        for view in player.views:
+            assert view.position.racks[1 - seat] == ()
+        for number, (view, play) in enumerate(
+            zip(player.views[1:-1], player.observed, strict=False)
+        ):
+            turn = game.turns[number]
+            assert view.bag == play.bag == bag_count(view.position, field.rules)
+            assert (play.seq, play.seat, play.score) == (number + 1, turn.seat, turn.score)
+            assert play.scores == view.position.scores
+        assert player.result is not None
+        assert player.result.scores == game.position.scores
+        assert player.result.outcome == game.over.reason
+    assert players[0].views[0].seed != players[1].views[0].seed
+
+
+def test_a_game_can_be_replayed_from_its_record(field: Field, tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    play_seats(meeting(field, "rh", "vanilla", seed=8), 4, out=out)
+    for line in out.read_text().splitlines()[1:]:
+        record = json.loads(line)
+        game = replayed(record, 8, field.rules)
+        assert game.over is not None
+        assert len(game.turns) == len(record["moves"])
+        begins = record["number"] % 2
+        scores = game.position.scores
+        assert record["scores"] == [scores[begins], scores[1 - begins]]
+        with pytest.raises(ValueError, match="rack"):
+            replayed(record, 9, field.rules)

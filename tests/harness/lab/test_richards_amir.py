@@ -1,0 +1,296 @@
+"""What the opponent's rack is worth: who sees it, what the tables add up, and their commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from interrupts import interrupted
+
+from bot.player import Budget, Choice, Observed, View
+from bot.players.static import StaticPlayer
+from bot.registry import SeatError
+from bot.search.simulating import Search
+from bot.seat_text import parse_seat
+from engine.rules.position import Rack
+from engine.rules.rules import standard_rules
+from harness.lab.in_process import play_game
+from harness.lab.studies.full_knowledge import FullKnowledgePlayer
+from harness.lab.studies.games import Meeting, play_seats
+from harness.lab.studies.plots import draw_strengths
+from harness.lab.studies.richards_amir import PUBLISHED, Contest, Limit, strength_of
+from harness.lab.study_context import Field
+from lexicons.leaves import LeaveTable
+from lexicons.store import load_lexicon
+
+ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment` only"
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), standard_rules(), None, "")
+
+
+# --- who sees the rack ----------------------------------------------------------------------------
+
+
+class Witness(FullKnowledgePlayer):
+    """Notes what it is shown and what it searches."""
+
+    def __init__(self) -> None:
+        super().__init__(candidates="2", iterations="2")
+        self.shown: list[Rack] = []
+        self.told: list[tuple[Rack, Rack]] = []
+        self.searched: list[tuple[Rack, Rack]] = []
+
+    def see(self, rack: Rack) -> None:
+        super().see(rack)
+        self.shown.append(rack)
+
+    def search(self, view: View) -> Search:
+        found = super().search(view)
+        assert isinstance(found, Search)
+        self.told.append(view.position.racks)
+        self.searched.append(found.simulation.position.racks)
+        return found
+
+
+class Holder(StaticPlayer):
+    """Notes what it holds behind each of its turns, and at the beginning."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: list[Rack] = []
+
+    def new_game(self, view: View) -> None:
+        self.held.append(view.rack)
+
+    def observe(self, view: View, play: Observed) -> None:
+        if play.seat == view.seat:
+            self.held.append(view.rack)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_full_knowledge_sees_what_the_opponent_holds(field: Field, seat: int) -> None:
+    witness, holder = Witness(), Holder()
+    players = (witness, holder) if seat == 0 else (holder, witness)
+    play_game(players, field.lexicon, field.rules, b"secret")
+    assert len(witness.shown) > 8
+    held = holder.held[seat:]  # who is second chooses after a turn of the other
+    assert witness.shown == held[: len(witness.shown)]
+    for shown, told, searched in zip(witness.shown, witness.told, witness.searched, strict=True):
+        assert told[1 - seat] == (), "what it is told of the game is what everybody is"
+        assert searched[seat] == told[seat]
+        assert searched[1 - seat] == shown
+
+
+def test_full_knowledge_plays_nowhere_else(tilewire: CommandLine, tmp_path: Path) -> None:
+    config = tmp_path / "server.toml"
+    config.write_text('[bots]\nstrong = "full-knowledge"\n')
+    for text in ("full-knowledge", "full-knowledge?time=1s"):
+        with pytest.raises(SeatError, match=ONLY_HERE):
+            parse_seat(text)
+    for command in (
+        ("match", "full-knowledge", "sim"),
+        ("match", "sim", "full-knowledge?time=1s"),
+        ("serve", "--config", config),
+        ("connect", "ws://127.0.0.1:1", "--bot", "full-knowledge"),
+    ):
+        assert tilewire(*command) == 2
+        assert ONLY_HERE in tilewire.err
+
+
+def test_full_knowledge_that_nobody_shows_anything(field: Field) -> None:
+    class Blindfold(StaticPlayer):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            return FullKnowledgePlayer(iterations="2").choose(view, budget)
+
+    with pytest.raises(RuntimeError, match="was not shown its opponent's rack"):
+        play_game((Blindfold(), StaticPlayer()), field.lexicon, field.rules, b"secret")
+
+
+def test_a_seat_with_options_that_make_no_sense(field: Field) -> None:
+    for seat, says in (
+        ("full-knowledge?iterations=1", r"'full-knowledge\?iterations=1': iterations is a number"),
+        ("full-knowledge?depth=1", "no option is called 'depth'"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            play_seats(Meeting((seat, "sim"), field.lexicon, field.rules, 0), 4)
+
+
+def test_games_with_rollouts_counted_are_the_same_again(field: Field) -> None:
+    seats = "infer?iterations=2&candidates=3&racks=50", "full-knowledge?iterations=2&candidates=3"
+    meeting = Meeting(seats, field.lexicon, field.rules, 6)
+    assert play_seats(meeting, 4) == play_seats(meeting, 4)
+
+
+def test_a_leave_table_is_for_both(field: Field, tmp_path: Path) -> None:
+    seats, out = ("static", "static"), tmp_path / "games.jsonl"
+    zero = LeaveTable.zero(field.rules.distribution)
+    meeting = Meeting(seats, field.lexicon, field.rules, 0, zero)
+    own = play_seats(meeting._replace(leaves=None), 4)
+    both = play_seats(meeting, 4, out=out)
+    assert both.difference == 0
+    assert both.mean != own.mean
+    with pytest.raises(ValueError, match=r"of an experiment with leaves \w{64}, not None"):
+        play_seats(meeting._replace(leaves=None), 4, out=out)
+
+
+# --- what it adds up ------------------------------------------------------------------------------
+
+CONTEST = Contest(("infer?time=1ms", "sim?time=1ms"), PUBLISHED["infer", "sim"])
+
+
+def records(*scores: tuple[int, int]) -> list[dict[str, Any]]:
+    """Make up what came of games."""
+    return [{"number": number, "scores": list(one)} for number, one in enumerate(scores)]
+
+
+def test_a_strength_by_hand() -> None:
+    found = strength_of(CONTEST, records((400, 300), (300, 340), (350, 350), (500, 380)))
+    assert (found.games, found.wins, found.losses, found.ties) == (4, 2, 1, 1)
+    assert (found.mean, found.opponent_mean, found.difference) == (387.5, 342.5, 45)
+    assert (found.largest_win, found.largest_loss) == (120, 40)
+    assert found.win_rate == 0.625
+    # Pairs have 30 and 60 a game; t is 12.706 with one degree of freedom.
+    assert found.error == pytest.approx(12.7062 * 15, rel=1e-4)
+    assert found.win_rate_error == pytest.approx(12.7062 * 0.125, rel=1e-4)
+    assert found.deviation == pytest.approx(((55**2 + 85**2 + 45**2 + 75**2) / 3) ** 0.5)
+
+
+def test_strengths_of_few_games() -> None:
+    none = strength_of(CONTEST, [])
+    assert (none.games, none.wins, none.difference, none.deviation) == (0, 0, None, None)
+    pair = strength_of(CONTEST, records((310, 300), (320, 300)))
+    assert (pair.difference, pair.error, pair.largest_loss) == (15, None, None)
+    three = strength_of(CONTEST, records((310, 300), (320, 300), (330, 300)))
+    assert three.difference == 20
+    assert three.error is not None, "a game whose twin is missing is a pair of its own"
+
+
+def test_what_the_paper_has() -> None:
+    wrong = [names for names, one in PUBLISHED.items() if not one.adds_up]
+    assert wrong == [("full-knowledge", "sim")], "it prints so many wins and losses"
+
+
+def test_seats_of_the_tables() -> None:
+    def seats(contest: Contest) -> tuple[str, str]:
+        return contest.seats
+
+    short, counted = Limit(150), Limit(iterations=300)
+    assert seats(Contest.table1(short)) == ("full-knowledge?time=150ms", "sim?time=150ms")
+    assert seats(Contest.table2(counted)) == ("infer?iterations=300", "sim?iterations=300")
+    last = Contest.table2(short, "last", "soft")
+    assert seats(last) == ("infer?time=150ms&memory=last&model=soft", "sim?time=150ms")
+    both = [Contest.table1(short), Contest.table2(short)]
+    weaker = [("static", "greedy"), ("sim?time=150ms", "static")]
+    assert list(map(seats, Contest.baselines(short))) == [*weaker, *map(seats, both)]
+
+
+def test_a_picture(tmp_path: Path) -> None:
+    games = records((310, 300), (320, 300), (400, 300), (300, 420))
+    found = [strength_of(CONTEST, games), strength_of(CONTEST, []), strength_of(CONTEST, games[:2])]
+    draw_strengths(found, tmp_path / "strengths.png")
+    assert (tmp_path / "strengths.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(OSError, match="none"):
+        draw_strengths(found, tmp_path / "none" / "strengths.png")
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def written(path: Path, field: Field, contests: Sequence[Contest], games: int) -> Path:
+    """Make up a file of games, which the player wins by as many points as their number."""
+    lines: list[dict[str, Any]] = [
+        {"experiment": "games", "lexicon": field.lexicon.checksum, "seed": 0}
+    ]
+    for one in contests:
+        made_up = records(*((300 + number, 300) for number in range(games)))
+        lines += [{"players": one.seats, **record, "moves": []} for record in made_up]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_table1_plays_what_is_missing(tilewire: CommandLine, tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    command = ("experiment", "table1", "--iterations", 2, "--out", out)
+    assert tilewire(*command, "--games", 4) == 0
+    assert "full-knowledge?iterations=2 – sim?iterations=2  4 " in tilewire.out
+    assert "87–61 (sic)" in tilewire.out
+    before = out.read_bytes()
+    assert tilewire(*command, "--games", 4, "--json") == 0
+    assert out.read_bytes() == before
+    (found,) = json.loads(tilewire.out)
+    assert found["games"] == 4 == found["wins"] + found["losses"] + found["ties"]
+    assert found["published"]["difference"] == 37
+    assert tilewire(*command, "--games", 6, "--json") == 0
+    assert out.read_bytes().startswith(before)
+    assert len(out.read_bytes().splitlines()) == 1 + 6
+
+
+def test_table2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
+    contest = Contest.table2(Limit(150), "last")
+    out = written(tmp_path / "games.jsonl", field, [contest], 6)
+    given = ("experiment", "table2", "--memory", "last", "--out", out)
+    assert tilewire(*given, "--games", 4) == 0
+    assert "infer?time=150ms&memory=last – sim?time=150ms  4      3–0–1" in tilewire.out
+    assert "324–306" in tilewire.out
+    assert tilewire(*given, "--games", 6, "--json") == 0
+    assert json.loads(tilewire.out)[0]["difference"] == 2.5
+
+
+def test_baselines_count_all_games_of_a_file(
+    tilewire: CommandLine, tmp_path: Path, field: Field
+) -> None:
+    contests = Contest.baselines(Limit(40))
+    out, plot = written(tmp_path / "games.jsonl", field, contests, 6), tmp_path / "bars.png"
+    given = ("experiment", "baselines", "--games", 4, "--time", "40ms", "--out", out)
+    assert tilewire(*given, "--plot", plot) == 0
+    lines = [line.split("  ")[0] for line in tilewire.out.splitlines()[2::2]]
+    assert lines == [" – ".join(one.seats) for one in contests]
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert tilewire(*given, "--json") == 0
+    assert [one["games"] for one in json.loads(tilewire.out)] == [6] * 4
+    assert tilewire(*given, "--plot", tmp_path / "none" / "bars.png") == 2
+    assert "bars.png: No such file or directory" in tilewire.err
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("--time", "1s", "--iterations", 9), "--time or --iterations ends a search, not both"),
+        (("--time", "0ms"), "time is a duration such as 300ms or 2s"),
+        (("--iterations", 1), "iterations is a number from 2"),
+        (("--memory", "long"), "memory is game or last, not 'long'"),
+        (("--model", "exact"), "model is style, "),
+        (("--games", 5), "5 games; they come in pairs"),
+        (("--workers", 0), "0 workers; there is at least one"),
+        (("--workers", 1000), "--workers 1000: searches against the clock need a core each"),
+        (("--out", "no/such/folder"), "--out no/such/folder: No such file or directory"),
+        (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
+    ],
+)
+def test_what_makes_no_sense(tilewire: CommandLine, given: tuple[object, ...], says: str) -> None:
+    assert tilewire("experiment", "table2", *given) == 2
+    assert says in tilewire.err
+
+
+def test_a_file_of_something_else(tilewire: CommandLine, tmp_path: Path) -> None:
+    out = tmp_path / "notes.txt"
+    out.write_text("notes")
+    assert tilewire("experiment", "table1", "--games", 4, "--out", out) == 2
+    assert "notes.txt holds no results of this experiment" in tilewire.err
+    assert out.read_text() == "notes"
+
+
+def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    many = ("--iterations", "2", "--games", "100000")
+    status, printed, told = interrupted(out, 4, "experiment", "table1", *many)
+    assert status == 130, told
+    assert "full-knowledge?iterations=2 – sim?iterations=2" in printed
+    assert f"the same command goes on with {out}" in told

@@ -1,0 +1,276 @@
+"""Training leave tables: shares, rounds, generations, the clock, and what is learned."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from leave_trainings import (
+    GAMES,
+    RULES,
+    TILES,
+    WORDS,
+    Here,
+    Recorder,
+    Stopped,
+    assert_same,
+    few,
+    ignore,
+    lexicon_of,
+    ticking,
+    training,
+    undisturbed,
+)
+
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import play_static_games
+from harness.lab.training.forcing import force, room_for
+from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
+from harness.lab.training.racks import Racks
+from harness.lab.training.shares import Ground, Share, Tally, Totals, play_share
+from lexicons.leaves import LeaveTable
+from lexicons.store import load_lexicon
+
+# --- shares ---------------------------------------------------------------------------------------
+
+
+def test_a_share_is_what_its_games_say() -> None:
+    """The racks and equities of the same games, turn by turn, while the bag holds a rack."""
+    racks = Racks(TILES, RULES.rack_size)
+    leaves = undisturbed()[0]
+    share = Share(30, (7, 1), racks.by_size[4][-20:])
+    tally = play_share(Ground(few(), RULES, leaves), share)
+    seeds = np.random.SeedSequence((7, 1)).generate_state(2).tolist()
+    forced = force(share.forced, 30, seeds[1])
+    played = play_static_games(few(), RULES, leaves, 30, seed=seeds[0], record=True, forced=forced)
+    seen: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for game in range(30):
+        for turn in range(int(played.turns[game])):
+            if played.results.bags[game, turn] >= RULES.rack_size:
+                assert played.results.sizes[game, turn] == RULES.rack_size
+                rack = tuple(played.results.racks[game, turn, : RULES.rack_size].tolist())
+                seen[rack].append(int(played.results.equities[game, turn]))
+    numbers = racks.numbers(np.array(list(seen), np.uint8)).tolist()
+    expected = {
+        number: (len(found), sum(found))
+        for number, found in zip(numbers, seen.values(), strict=True)
+    }
+    assert tally.racks.tolist() == sorted(expected)
+    found = zip(tally.counts.tolist(), tally.sums.tolist(), strict=True)
+    assert dict(zip(tally.racks.tolist(), found, strict=True)) == expected
+    assert (tally.games, tally.points) == (30, int(played.scores.sum()))
+    assert (tally.bingos, tally.turns) == (int(played.bingos.sum()), int(played.turns.sum()))
+
+
+def test_adding_up_makes_no_difference_by_order() -> None:
+    racks = Racks(TILES, RULES.rack_size)
+    ground = Ground(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size))
+    tallies: list[Tally] = [
+        play_share(ground, Share(20, (seed,), racks.by_size[4][:seed])) for seed in range(4)
+    ]
+    one, other = Totals.none(racks), Totals.none(racks)
+    for tally in tallies:
+        one.add(tally)
+    for tally in tallies[::-1]:
+        other.add(tally)
+    for name, value in vars(one).items():
+        assert np.array_equal(value, getattr(other, name)), name
+    assert one.games == 80
+    assert one.counts.sum() == sum(int(tally.counts.sum()) for tally in tallies)
+
+
+# --- rounds and generations -----------------------------------------------------------------------
+
+
+def test_generations_play_by_the_table_before() -> None:
+    crew, told = Recorder(), list[RoundDone | TableMade]()
+    one = training()
+    table = one.run(crew, told.append, ticking(1.0))
+    assert_same(one, table)
+    tables = [news.leaves for news in told if isinstance(news, TableMade)]
+    played_by = [ground.leaves for ground, _ in crew.asked]
+    assert not played_by[0].values.any()
+    changes = [new for old, new in pairwise(played_by) if new is not old]
+    assert changes == tables[:3]
+    assert table is tables[3]
+
+
+def test_shares_are_all_games_each_with_a_seed_of_its_own() -> None:
+    crew, told = Recorder(), list[RoundDone | TableMade]()
+    training().run(crew, told.append, ticking(1.0))
+    rounds = [news.games for news in told if isinstance(news, RoundDone)]
+    given = [[share.games for share in shares] for _, shares in crew.asked]
+    assert list(accumulate(map(sum, given))) == rounds
+    assert all(max(sizes) - min(sizes) <= 1 for sizes in given)
+    assert max(map(len, given)) > 10
+    seeds = [share.seed for _, shares in crew.asked for share in shares]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_only_the_last_generation_forces() -> None:
+    crew = Recorder()
+    training().run(crew, ignore, ticking(1.0))
+    forced = [sum(len(share.forced) for share in shares) for _, shares in crew.asked]
+    assert forced[:3] == [0, 0, 0]
+    assert forced[3] > 0
+    for _, shares in crew.asked:
+        assert all(len(share.forced) <= room_for(share.games) for share in shares)
+
+
+def test_the_parts_of_generations() -> None:
+    _, games, tables, told = undisturbed()
+    made = [news for news in told if isinstance(news, TableMade)]
+    first = [round(GAMES * part) for part in GENERATIONS[:3]]
+    assert [table.games for table in made[:3]] == first
+    assert sum(table.games for table in made) == games
+    assert GAMES <= games <= round(1.05 * GAMES)
+    assert [table["games"] for table in tables] == [table.games for table in made]
+
+
+def test_what_is_told_on_the_way() -> None:
+    _, games, _, told = undisturbed()
+    rounds = [news for news in told if isinstance(news, RoundDone)]
+    assert [news.games for news in rounds] == sorted({news.games for news in rounds})
+    assert rounds[-1].games == games
+    assert rounds[-1].share == 1.0
+    assert rounds[-1].seconds_left == 0.0
+    for news in rounds:
+        assert news.share == min(1.0, news.games / GAMES)
+        assert 0 < news.mean_score < 1_000
+    assert rounds[0].games_per_s == rounds[0].games  # a round took a second
+    left = (GAMES - rounds[1].games) / rounds[1].games_per_s
+    assert rounds[1].seconds_left == pytest.approx(left)
+
+
+# --- by the clock ---------------------------------------------------------------------------------
+
+
+def rounds_by_the_clock(goal: Goal, seconds: float) -> list[int]:
+    """Train by a clock on which every round takes so long; the generations of the rounds."""
+    told: list[RoundDone | TableMade] = []
+    training(goal).run(Recorder(1), told.append, ticking(seconds))
+    return [news.generation for news in told if isinstance(news, RoundDone)]
+
+
+def test_a_training_of_minutes() -> None:
+    """Ten rounds of half a minute; each generation ends with the round in which its part is over,
+    but has one.
+    """
+    rounds = rounds_by_the_clock(Goal(minutes=5, seed=1), 30.0)
+    assert Counter(rounds) == {0: 1, 1: 1, 2: 1, 3: 7}
+
+
+def test_a_round_longer_than_the_training() -> None:
+    assert rounds_by_the_clock(Goal(minutes=0.01, seed=1), 3_600.0) == [0, 1, 2, 3]
+
+
+def test_minutes_of_all_runs_count(tmp_path: Path) -> None:
+    checkpoint, told = tmp_path / "t.checkpoint", list[RoundDone | TableMade]()
+
+    def tell(news: RoundDone | TableMade) -> None:
+        told.append(news)
+        if len(told) == 7:  # the first round of the last generation, not kept yet
+            raise Stopped
+
+    goal = Goal(minutes=5, seed=1)
+    one = training(goal, checkpoint)
+    with pytest.raises(Stopped):
+        one.run(Recorder(1), tell, ticking(30.0))
+    one = training(goal, checkpoint)
+    one.resume()
+    assert one.progress.seconds == 90.0
+    one.run(Recorder(1), told.append, ticking(30.0))
+    rounds = [news.generation for news in told if isinstance(news, RoundDone)]
+    assert Counter(rounds) == {0: 1, 1: 1, 2: 1, 3: 1 + 7}
+    assert one.progress.seconds == 300.0
+
+
+@pytest.mark.parametrize(
+    ("goal", "says"),
+    [
+        ({}, "a number of games or of minutes, and not both"),
+        ({"games": 200, "minutes": 2}, "a number of games or of minutes, and not both"),
+        ({"games": 99}, "99 games; a training has 100 or more"),
+        ({"games": -5}, "-5 games"),
+        ({"minutes": 0}, "0 minutes"),
+        ({"minutes": float("nan")}, "nan minutes"),
+        ({"minutes": float("inf")}, "inf minutes"),
+        ({"games": 200, "floor": -1}, "0 or more"),
+        ({"games": 200, "seed": -1}, "0 or more"),
+    ],
+)
+def test_goals_that_make_no_sense(goal: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Goal(**goal)
+
+
+def test_a_bag_too_small_to_learn_from() -> None:
+    tiles = replace(TILES, counts=(0, 4, 4, 2, 2, 1))
+    small = LeaveTraining(lexicon_of(WORDS), replace(RULES, distribution=tiles), Goal(games=200))
+    with pytest.raises(ValueError, match="no rack was seen"):
+        small.run(Here(), ignore, ticking(1.0))
+
+
+# --- what is learned ------------------------------------------------------------------------------
+
+
+def last_of(goal: Goal) -> TableMade:
+    told: list[RoundDone | TableMade] = []
+    training(goal).run(Here(), told.append, ticking(1.0))
+    assert isinstance(told[-1], TableMade)
+    return told[-1]
+
+
+def test_rare_leaves_are_seen_more_often_with_a_floor() -> None:
+    without, with_floor = (last_of(Goal(games=GAMES, seed=1, floor=floor)) for floor in (0, 40))
+    assert without.fewest_samples < 10
+    assert with_floor.fewest_samples > 30
+    assert with_floor.below_floor <= 5
+    assert without.games == round(GAMES * GENERATIONS[-1]) <= with_floor.games
+
+
+@cache
+def learned() -> LeaveTable:
+    rules = standard_rules()
+    return LeaveTraining(load_lexicon(), rules, Goal(games=1_500, seed=1, floor=0)).run(
+        Here(), ignore, ticking(1.0)
+    )
+
+
+def test_a_short_training_beats_no_table() -> None:
+    rules = standard_rules()
+    games = play_static_games(
+        load_lexicon(),
+        rules,
+        learned(),
+        400,
+        seed=5,
+        opponent=LeaveTable.zero(rules.distribution),
+        pairs=True,
+        mirrored=True,
+    )
+    spreads = games.scores[:, 0] - games.scores[:, 1]
+    assert np.where(games.begins == 0, spreads, -spreads).mean() > 15
+
+
+def test_what_is_good_to_keep() -> None:
+    alphabet = standard_rules().distribution.alphabet
+
+    def worth(leave: str) -> float:
+        return learned().value(alphabet.tiles(leave))
+
+    assert worth("") == 0
+    assert 15 < worth("?") < 40
+    assert 3 < worth("S") < 15
+    assert worth("Q") < -2 < worth("QU")
+    assert worth("V") < 0
+    assert worth("EEIO") < -5
+    assert worth("AEINST") > 15
+    assert worth("??") > worth("?")
+    assert np.abs(learned().values).max() < 150_000

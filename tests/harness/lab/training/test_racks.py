@@ -1,0 +1,155 @@
+"""Means of racks over what a leave may become, and leaves counted in racks, by enumeration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from harness.lab.training.racks import Racks
+from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
+from lexicons.leaves import leave_places
+
+TINY = [((1, 2, 1, 3), 3), ((2, 1, 0, 2, 3), 4), ((0, 4, 2, 1, 1), 4), ((1, 1, 1, 1), 4)]
+"""Tiles of each kind in a full bag, and how many a rack holds."""
+
+
+def racks_of(counts: Sequence[int], rack_size: int) -> Racks:
+    letters = ("?", *"ABCDEFGH"[: len(counts) - 1])
+    alphabet = Alphabet(letters, tuple(map(str.lower, letters)))
+    ones, none = (1,) * len(counts), (False,) * len(counts)
+    return Racks(TileDistribution("few", alphabet, tuple(counts), ones, none), rack_size)
+
+
+@cache
+def english() -> Racks:
+    return Racks(load_distribution())
+
+
+def parts(tiles: Sequence[int], sizes: Sequence[int]) -> set[tuple[int, ...]]:
+    """Give all multisets of such sizes that can be taken out of sorted tiles."""
+    return {part for size in sizes for part in combinations(tiles, size)}
+
+
+def made_up(racks: Racks) -> dict[tuple[int, ...], int]:
+    """Make up a whole number for each rack that there is."""
+    every = sorted(parts(racks.distribution.all_tiles(), [racks.rack_size]))
+    chance = np.random.default_rng(7)
+    return dict(zip(every, chance.integers(-1_000, 1_000, len(every)).tolist(), strict=True))
+
+
+def by_number(racks: Racks, values: dict[tuple[int, ...], int]) -> np.ndarray[tuple[int]]:
+    """Lay values of racks where ``Racks`` has them; numbers of no rack are wild."""
+    array = np.full(racks.count, 1 << 40)
+    array[racks.numbers(np.array(list(values), np.uint8))] = list(values.values())
+    return array
+
+
+@pytest.mark.parametrize(("counts", "rack_size"), TINY)
+def test_what_a_full_bag_can_give(counts: tuple[int, ...], rack_size: int) -> None:
+    racks = racks_of(counts, rack_size)
+    tiles = racks.distribution.all_tiles()
+    for size, (matrix, places) in enumerate(zip(racks.by_size, racks.places, strict=True)):
+        listed = [tuple(row) for row in matrix.tolist()]
+        assert len(set(listed)) == len(listed)
+        assert set(listed) == parts(tiles, [size])
+        assert len(set(places.tolist())) == len(places)
+    assert len(racks.by_size) == rack_size + 1
+
+
+@pytest.mark.parametrize(("counts", "rack_size"), TINY)
+def test_each_rack_has_a_number_of_its_own(counts: tuple[int, ...], rack_size: int) -> None:
+    racks = racks_of(counts, rack_size)
+    numbers = racks.numbers(racks.by_size[-1]).tolist()
+    assert len(set(numbers)) == len(numbers)
+    assert min(numbers) >= 0
+    assert max(numbers) < racks.count
+
+
+def test_the_numbers_of_english_racks() -> None:
+    racks = english()
+    numbers = racks.numbers(racks.by_size[-1])
+    assert len(numbers) == 3_199_724
+    assert np.count_nonzero(np.bincount(numbers, minlength=racks.count)) == len(numbers)
+    assert numbers.min() >= 0
+    assert numbers.max() < racks.count
+    assert racks.first == 1_107_568
+
+
+@pytest.mark.parametrize(("counts", "rack_size"), TINY)
+def test_a_leave_is_worth_the_mean_of_all_that_may_be_drawn(
+    counts: tuple[int, ...], rack_size: int
+) -> None:
+    """Every set of tiles that fills up the rack, the tiles of one letter told from each other."""
+    racks, worths = racks_of(counts, rack_size), made_up(racks_of(counts, rack_size))
+    means = racks.means(by_number(racks, worths).astype(np.float64))
+    bag = racks.distribution.all_tiles()
+    for matrix, places in zip(racks.by_size[:-1], racks.places[:-1], strict=True):
+        for leave, place in zip(map(tuple, matrix.tolist()), places.tolist(), strict=True):
+            left = sorted((Counter(bag) - Counter(leave)).elements())
+            drawn = list(combinations(left, rack_size - len(leave)))
+            total = sum(worths[tuple(sorted(leave + more))] for more in drawn)
+            assert means[place] == pytest.approx(float(Fraction(total, len(drawn))), abs=1e-9)
+
+
+@pytest.mark.parametrize(("counts", "rack_size"), TINY)
+def test_leaves_are_counted_once_a_rack(counts: tuple[int, ...], rack_size: int) -> None:
+    racks = racks_of(counts, rack_size)
+    often = {rack: abs(number) % 4 for rack, number in made_up(racks).items()}
+    seen = by_number(racks, often)
+    seen[seen == 1 << 40] = 0
+    expected: Counter[tuple[int, ...]] = Counter()
+    for rack, count in often.items():
+        for leave in parts(rack, range(rack_size)):
+            expected[leave] += count
+    found = racks.samples(seen)
+    for matrix, places in zip(racks.by_size[:-1], racks.places[:-1], strict=True):
+        listed = [expected[tuple(leave)] for leave in matrix.tolist()]
+        assert found[places].tolist() == listed
+    assert found.sum() == expected.total()
+
+
+def test_no_rack_has_no_leaves() -> None:
+    racks = racks_of((1, 2, 1, 3), 3)
+    assert not racks.samples(np.zeros(racks.count, np.int64)).any()
+
+
+@pytest.mark.parametrize(
+    ("leave", "blanks", "points"),
+    [
+        ("", 7 * 2 / 100, 7 * 187 / 100),
+        ("?", 1 + 6 * 1 / 99, 6 * 187 / 99),
+        ("??", 2.0, 5 * 187 / 98),
+        ("Q", 6 * 2 / 99, 10 + 6 * 177 / 99),
+        ("ES", 5 * 2 / 98, 2 + 5 * 185 / 98),
+        ("AEINST", 2 / 94, 6 + 181 / 94),
+        ("JQXZ??", 2.0, 36 + 151 / 94),
+    ],
+)
+def test_english_leaves_where_each_tile_adds_its_own(
+    leave: str, blanks: float, points: float
+) -> None:
+    """There are 2 blanks and 187 points on 100 tiles."""
+    racks = english()
+    tiles = np.array([sorted(racks.distribution.alphabet.tiles(leave))], np.uint8)
+    (place,) = leave_places(tiles, racks.index)
+    of_blanks, of_points = means_of_blanks_and_points()
+    assert of_blanks[place] == pytest.approx(blanks)
+    assert of_points[place] == pytest.approx(points)
+
+
+@cache
+def means_of_blanks_and_points() -> tuple[np.ndarray[tuple[int]], np.ndarray[tuple[int]]]:
+    """Value racks by their blanks, and by the points on their tiles."""
+    racks = english()
+    held, numbers = racks.by_size[-1], racks.numbers(racks.by_size[-1])
+    worths = np.zeros((2, racks.count))
+    worths[0, numbers] = np.count_nonzero(held == 0, axis=1)
+    for at in range(7):
+        worths[1, numbers] += np.array(racks.distribution.points)[held[:, at]]
+    return racks.means(worths[0]), racks.means(worths[1])

@@ -1,0 +1,271 @@
+"""Win probabilities: what is tallied, what is made of it, and how it is checked."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from functools import cache, reduce
+from operator import add
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rollout_positions import scowl
+
+from engine.kernels.moves import EXCHANGE, MAX_PLACED, PASS_MOVE, TILE_BITS
+from engine.kernels.selfplay import Results
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import play_static_games
+from harness.lab.training.winprob import (
+    GAMES_A_SHARE,
+    MOST_SPREAD,
+    Ground,
+    Tally,
+    calibration,
+    draw_win_probabilities,
+    effective_spreads,
+    fit_win_probabilities,
+    share_out,
+    tally_results,
+    tally_share,
+    unseen_tiles,
+)
+from lexicons.usual_leaves import usual_leaves
+from lexicons.win_probability import WinProbabilities
+
+RULES = standard_rules()
+MOST_UNSEEN = 93
+ROOM = 64
+
+
+@cache
+def played() -> Results:
+    leaves = usual_leaves(RULES.distribution)
+    return play_static_games(scowl(), RULES, leaves, 200, seed=7, record=True).results
+
+
+def placing(count: int) -> int:
+    """Pack a placement of so many tiles somewhere."""
+    return sum(1 << TILE_BITS * (MAX_PLACED - 1 - at) for at in range(count))
+
+
+def recorded(scores: tuple[int, int], turns: list[tuple[int, int, int, int, int]]) -> Results:
+    """Give a game by turn: spread, bag, worth of the leave, size of the rack, packed move."""
+    spreads, bags, leaves, sizes, moves = (
+        np.array([[*column, *[0] * (ROOM - len(column))]]) for column in zip(*turns, strict=True)
+    )
+    return Results(
+        scores=np.array([scores], np.int32),
+        bingos=np.zeros((1, 2), np.int32),
+        turns=np.array([len(turns)], np.int32),
+        moves=moves.astype(np.uint64),
+        racks=np.zeros((1, ROOM, MAX_PLACED), np.uint8),
+        sizes=sizes.astype(np.uint8),
+        equities=np.zeros((1, ROOM), np.int32),
+        spreads=spreads.astype(np.int32),
+        bags=bags.astype(np.int32),
+        leaves=leaves.astype(np.int32),
+    )
+
+
+GAME = recorded(
+    (50, 41),
+    [
+        (0, 86, 2_500, 7, placing(5)),
+        (-20, 81, -1_000, 7, int(EXCHANGE) | placing(3)),
+        (20, 81, 9_000, 7, int(PASS_MOVE)),
+        (-20, 81, 4_000, 7, placing(2)),
+        (400, 0, 3_000, 7, placing(1)),
+        (-400, 0, 0, 6, placing(6)),
+    ],
+)
+
+
+def test_leaves_kept_count_for_whoever_kept_them_and_nothing_once_the_bag_is_empty() -> None:
+    expected = [0, -22, 24, -30, 400, -400]  # −22.5, 23.5 and −30.0: half to even
+    assert effective_spreads(GAME)[0, :6].tolist() == expected
+
+
+def test_unseen_are_the_tiles_neither_played_nor_held() -> None:
+    assert unseen_tiles(GAME, RULES)[0, :6].tolist() == [93, 88, 88, 88, 86, 86]
+
+
+def test_each_turn_is_tallied_once_by_who_won_in_the_end() -> None:
+    tally = tally_results(GAME, RULES)
+    at = {
+        (int(spread) - MOST_SPREAD, int(unseen) + 1): (
+            int(tally.games[spread, unseen]),
+            int(tally.half_wins[spread, unseen]),
+        )
+        for spread, unseen in np.argwhere(tally.games)
+    }
+    assert at == {
+        (0, 93): (1, 2),
+        (-22, 88): (1, 0),
+        (24, 88): (1, 2),
+        (-30, 88): (1, 0),
+        (300, 86): (1, 2),
+        (-300, 86): (1, 0),
+    }
+
+
+def test_a_tie_is_half_a_win_for_both() -> None:
+    tally = tally_results(GAME._replace(scores=np.array([[7, 7]], np.int32)), RULES)
+    assert (tally.half_wins == tally.games).all()
+
+
+def test_games_that_were_not_recorded_to_the_end() -> None:
+    with pytest.raises(ValueError, match="a game of 65 turns, 64 of them recorded"):
+        tally_results(GAME._replace(turns=np.array([ROOM + 1], np.int32)), RULES)
+
+
+def test_spreads_and_unseen_tiles_of_games_are_those_of_plain_python() -> None:
+    results = played()
+    spreads, unseen = effective_spreads(results), unseen_tiles(results, RULES)
+    for game, turns in enumerate(results.turns.tolist()):
+        held, ended = [7, 7], turns - 1
+        for turn in range(turns):
+            bag = int(results.bags[game, turn])
+            mine = int(results.leaves[game, turn - 2]) if turn > 1 else 0
+            other = int(results.leaves[game, turn - 1]) if turn else 0
+            worth = Fraction(mine - other, 1000) if bag else Fraction(0)
+            assert spreads[game, turn] == round(int(results.spreads[game, turn]) + worth)
+            assert results.sizes[game, turn] == held[turn % 2]
+            assert unseen[game, turn] == bag + held[1 - turn % 2]
+            assert (bag == 0) == (unseen[game, turn] <= RULES.rack_size)
+            move = int(results.moves[game, turn])
+            if move < int(EXCHANGE):
+                held[turn % 2] -= sum(
+                    move >> TILE_BITS * at & (1 << TILE_BITS) - 1 > 0 for at in range(MAX_PLACED)
+                )
+            if turn < ended:
+                held[turn % 2] += bag - int(results.bags[game, turn + 1])
+
+
+def test_no_turn_of_a_game_is_lost() -> None:
+    tally = tally_results(played(), RULES)
+    assert tally.games.shape == (2 * MOST_SPREAD + 1, MOST_UNSEEN)
+    assert tally.games.sum() == played().turns.sum()
+    assert (tally.half_wins <= 2 * tally.games).all()
+    assert tally.games[MOST_SPREAD, MOST_UNSEEN - 1] >= len(played().turns)  # every first turn
+
+
+@pytest.mark.parametrize("games", [1, GAMES_A_SHARE, 2 * GAMES_A_SHARE + 1])
+def test_shares_are_all_the_games_each_with_a_seed_of_its_own(games: int) -> None:
+    shares = share_out(games, 5)
+    assert sum(size for size, _ in shares) == games
+    assert min(size for size, _ in shares) > 0
+    assert len({seed for _, seed in shares}) == len(shares)
+    assert shares != share_out(games, 6)
+    more = share_out(games + 9 * GAMES_A_SHARE, 5)
+    assert [seed for _, seed in more[: len(shares)]] == [seed for _, seed in shares]
+
+
+def test_no_games_make_no_shares() -> None:
+    with pytest.raises(ValueError, match="0 games; there is at least one"):
+        share_out(0, 5)
+
+
+def tally_of(games: np.ndarray[tuple[int, int]], half_wins: np.ndarray[tuple[int, int]]) -> Tally:
+    return Tally(games.astype(np.int64), half_wins.astype(np.int64), RULES.rack_size)
+
+
+def nothing() -> Tally:
+    empty = np.zeros((2 * MOST_SPREAD + 1, MOST_UNSEEN))
+    return tally_of(empty, empty)
+
+
+def by_chance(seed: int, most: int) -> Tally:
+    chance = np.random.default_rng(seed)
+    games = chance.integers(most, size=(2 * MOST_SPREAD + 1, MOST_UNSEEN))
+    return tally_of(games, chance.integers(2 * games + 1))
+
+
+def test_tallies_of_other_rules_do_not_add_up() -> None:
+    one = by_chance(1, 9)
+    with pytest.raises(ValueError, match="not of the same rules"):
+        one + Tally(one.games, one.half_wins, 6)
+    with pytest.raises(ValueError, match="not of the same rules"):
+        one + Tally(one.games[:, 1:], one.half_wins[:, 1:], 7)
+
+
+@pytest.mark.parametrize("tally", [nothing(), by_chance(1, 2), by_chance(2, 10_000)])
+def test_probabilities_never_fall_when_the_spread_grows(tally: Tally) -> None:
+    table = fit_win_probabilities(tally)
+    assert (table.spreads[0], table.spreads[-1]) == (-MOST_SPREAD, MOST_SPREAD)
+    assert (table.unseen[0], table.unseen[-1]) == (1, MOST_UNSEEN)
+    assert (np.diff(table.values, axis=0) >= 0).all()
+    assert table.values.min() >= 0
+    assert table.values.max() <= 1
+
+
+def test_where_nothing_was_seen_far_spreads_decide() -> None:
+    values = fit_win_probabilities(nothing()).values
+    assert values[0].max() < 0.002
+    assert values[-1].min() > 0.998
+    assert values[MOST_SPREAD].tolist() == [0.5] * MOST_UNSEEN
+
+
+def test_what_is_even_is_fitted_as_even() -> None:
+    one = by_chance(3, 200)
+    mirrored = tally_of(one.games[::-1], (2 * one.games - one.half_wins)[::-1])
+    values = fit_win_probabilities(one + mirrored).values
+    assert values[MOST_SPREAD] == pytest.approx(0.5, abs=1e-6)
+    assert values + values[::-1] == pytest.approx(1, abs=1e-6)
+    tied = fit_win_probabilities(tally_of(one.games + 10_000, one.games + 10_000)).values
+    assert tied == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_step_with_an_empty_bag_is_kept_and_does_not_reach_fuller_bags() -> None:
+    """One point decides the endgame; before, it is a slope that the step leaves alone."""
+    spreads = np.arange(-MOST_SPREAD, MOST_SPREAD + 1)
+    games = np.full((len(spreads), MOST_UNSEEN), 1_000)
+    slope = np.repeat(np.rint(2_000 / (1 + np.exp(-spreads / 30)))[:, np.newaxis], MOST_UNSEEN, 1)
+    step = slope.copy()
+    step[:, : RULES.rack_size] = 1_000 * (1 + np.sign(spreads))[:, np.newaxis]
+    fitted, without = (fit_win_probabilities(tally_of(games, wins)) for wins in (step, slope))
+    assert (fitted.values[:, 7:] == without.values[:, 7:]).all()
+    assert fitted.at(5, 7) > 0.95
+    assert fitted.at(-5, 7) < 0.05
+    assert fitted.values[:, 7] == pytest.approx(slope[:, 7] / 2_000, abs=0.01)
+
+
+def test_calibration_by_tenths() -> None:
+    table = WinProbabilities(
+        np.array([0, 1], np.int32),
+        np.array([2, 3], np.int32),
+        np.array([[0.125, 0.0], [0.1875, 1.0]], np.float32),
+    )
+    tally = nothing()
+    tally.games[MOST_SPREAD, 1], tally.half_wins[MOST_SPREAD, 1] = 30, 7
+    tally.games[MOST_SPREAD + 1, 0], tally.half_wins[MOST_SPREAD + 1, 0] = 10, 5  # off the edge
+    tally.games[-1, -1], tally.half_wins[-1, -1] = 8, 16
+    tenths = calibration(table, tally)
+    assert [tenth.low for tenth in tenths] == [at / 10 for at in range(10)]
+    assert [tenth.positions for tenth in tenths] == [0, 40, *[0] * 7, 8]
+    assert (tenths[0].predicted, tenths[0].won, tenths[0].difference) == (None, None, None)
+    assert tenths[1].predicted == pytest.approx((30 * 0.125 + 10 * 0.1875) / 40)
+    assert tenths[1].won == pytest.approx(6 / 40)
+    assert tenths[1].difference == pytest.approx(100 * (6 / 40 - 5.625 / 40))
+    assert (tenths[9].predicted, tenths[9].won, tenths[9].difference) == (1, 1, 0)
+
+
+def test_a_small_training(tmp_path: Path) -> None:
+    leaves = usual_leaves(RULES.distribution)
+    shares = [(400, 1), (400, 2), (200, 3)]
+    tallies = [tally_share(Ground(scowl(), RULES, leaves), share) for share in shares]
+    tally, turned = reduce(add, tallies), reduce(add, pickle.loads(pickle.dumps(tallies[::-1])))
+    assert (tally.games == turned.games).all()
+    assert (tally.half_wins == turned.half_wins).all()
+    table = fit_win_probabilities(tally)
+    assert table.at(-100, 40) < 0.25
+    assert 0.45 < table.at(0, 93) < 0.7
+    assert table.at(100, 40) > 0.8
+    assert table.at(-60, 1) < 0.1
+    assert table.at(60, 1) > 0.9
+    fresh = calibration(table, tally_share(Ground(scowl(), RULES, leaves), (400, 4)))
+    assert max(abs(tenth.difference or 0) for tenth in fresh) < 15
+    path = tmp_path / "winprob.png"
+    draw_win_probabilities(table, path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,201 @@
+"""How a match is shown: the table, the progress, the files."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_samples import game, seat
+from rich.cells import cell_len
+from rich.console import Console
+
+from harness.figures import duration, number, plain, rate
+from harness.matches.report import MatchFolder, MatchProgress, match_table, table_text
+from harness.matches.results import GameResult, read_results
+from harness.matches.statistics import match_statistics
+
+
+def a_match(games: int, a: str = "static", b: str = "monte carlo") -> list[GameResult]:
+    random = np.random.default_rng(4)
+    results = []
+    for n in range(games):
+        ours, theirs = (int(x) for x in random.normal((437, 405), 60))
+        sides = (seat(a, ours, faults=("illegal",)), seat(b, theirs, bingos=2, overtime_ms=n))
+        results.append(game(n, (ours, theirs), sides=sides))
+    return results
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Somewhere to draw that rich takes for a terminal wherever the tests run."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return io.StringIO()
+
+
+class Ticking:
+    """A clock that says how many seconds it was set to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("games", [0, 1, 2, 3, 40])
+@pytest.mark.parametrize("name", ["b", "W" * 64, "字" * 40, "an [red]odd[/] name {x}"])
+def test_the_table_fits_80_columns_and_cuts_nothing(games: int, name: str) -> None:
+    results = a_match(games, b=name)
+    text = table_text(match_statistics(results), results)
+    assert all(cell_len(line) <= 80 for line in text.splitlines())
+    assert "…" not in text
+    assert "nan" not in text
+    shown = "".join(line.split("│")[-2].strip() for line in text.splitlines()[2:8] if "│" in line)
+    assert not games or name.replace(" ", "") in shown.replace(" ", "")
+
+
+def test_the_table_says_what_matters() -> None:
+    results = a_match(40)
+    results[5] = game(5, (100, 90), outcome="time", winner=1)
+    results.append(game(41, (0, 0), outcome="host_error", winner=None))
+    text = table_text(match_statistics(results), results)
+    for word in (
+        "40 games in 20 pairs, 1 tied, 1 void",
+        "static",
+        "monte carlo",
+        "time 1",
+        "illegal 39",
+    ):
+        assert word in text
+    assert "static is ahead on spread" in text
+
+
+def test_winning_everything_shows_a_bound_of_elo() -> None:
+    results = [game(n, (500, 240)) for n in range(20)]
+    text = table_text(match_statistics(results), results)
+    assert "above +140" in text
+    assert "1 : 2.08" in text
+
+
+def test_ties_show_that_nobody_is_ahead() -> None:
+    results = [game(n, (400, 400)) for n in range(4)]
+    text = table_text(match_statistics(results), results)
+    assert "4 games in 2 pairs, 4 tied" in text
+    assert "Neither side is ahead on spread." in text
+
+
+def test_the_histogram_puts_each_spread_on_its_side() -> None:
+    results = [game(n, (400, 400 + x)) for n, x in enumerate((1, 1, 30, -115, -5_000))]
+    (line,) = (
+        line
+        for line in table_text(match_statistics(results), results).splitlines()
+        if line.startswith(" spreads")
+    )
+    left, right = line.split("│")
+    assert left.rstrip()[-1] == "█"  # three games just below 0
+    assert sum(mark in "▁▂▃▄▅▆▇█" for mark in right) == 2  # one near, one at the far end
+
+
+def test_the_table_takes_colour_on_a_terminal(terminal: io.StringIO) -> None:
+    results = a_match(4)
+    Console(file=terminal, force_terminal=True, width=80).print(
+        match_table(match_statistics(results), results)
+    )
+    assert "\x1b[1m" in terminal.getvalue()
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    results = a_match(2, a="\x1b[2Jevil\n")
+    text = table_text(match_statistics(results), results)
+    assert "\x1b" not in text
+    assert "�[2Jevil�" in text
+    assert plain("Ünal 字 x") == "Ünal 字 x"
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then() -> None:
+    out, clock = io.StringIO(), Ticking()
+    console = Console(file=out, force_terminal=False, width=20)
+    with MatchProgress(20, "static", "mc", console=console, clock=clock) as progress:
+        for n in range(12):
+            clock.now += 4
+            progress.game_finished(game(n, (420, 400) if n % 3 else (400, 400)))
+        progress.game_finished(game(12, (0, 0), outcome="host_error", winner=None))
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 5  # after 12, 24, 36 and 48 seconds, and where it stopped
+    assert lines[0] == "3/20 games, static 2–0–1 mc, spread +13.3, 15.0/min, 1:08 left"
+    assert lines[-1] == "12/20 games, static 8–0–4 mc, spread +13.3, 1 void, 15.0/min, 0:32 left"
+
+
+def test_a_match_that_is_taken_up_counts_its_games_but_not_their_speed() -> None:
+    out, clock = io.StringIO(), Ticking()
+    console = Console(file=out, force_terminal=False)
+    earlier = a_match(6)
+    with MatchProgress(8, "a", "b", earlier=earlier, console=console, clock=clock) as progress:
+        for n in (6, 7):
+            clock.now += 2
+            progress.game_finished(game(n, (400, 390)))
+    (line,) = out.getvalue().splitlines()
+    assert line.startswith("8/8 games, a ")
+    assert line.endswith(", 30.0/min")
+
+
+def test_progress_on_a_terminal_fits_one_line(terminal: io.StringIO) -> None:
+    clock = Ticking()
+    console = Console(file=terminal, force_terminal=True, width=80, color_system=None)
+    with MatchProgress(10, "a {task} [b]" * 3, "mc", console=console, clock=clock) as progress:
+        for n in range(9):
+            clock.now += 1
+            progress.game_finished(game(n, (420, 400)))
+        console.print("a word from the match")
+    drawn = terminal.getvalue()
+    assert "a word from the match" in drawn
+    assert "9/10" in drawn
+    assert "a {task} …" in drawn
+    assert "9–0 mc" in " ".join(drawn.split())
+    last = drawn.split("\x1b[2K")[-2].splitlines()[0]
+    assert cell_len(last) <= 80
+
+
+def test_the_folder_of_a_match(tmp_path: Path) -> None:
+    results = a_match(6)
+    with MatchFolder(tmp_path / "deep" / "match") as folder:
+        for result in results[:4]:
+            folder.append(result)
+        assert len(read_results(folder.path / "results.jsonl")) == 4
+    with MatchFolder(tmp_path / "deep" / "match") as folder:
+        assert folder.results == results[:4]
+        for result in results[4:]:
+            folder.append(result)
+        stats = folder.write_summary("x", "y")
+    assert stats == match_statistics(results, names=("x", "y"))
+    summary = json.loads((folder.path / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["a"], summary["b"], summary["games"]) == ("x", "y", 6)
+    assert (folder.path / "summary.txt").read_text(encoding="utf-8") == table_text(stats, results)
+    names = sorted(path.name for path in folder.path.iterdir())
+    assert names == ["results.jsonl", "summary.json", "summary.txt"]
+
+
+def test_importing_the_report_does_not_load_rich() -> None:
+    code = "import sys, harness.matches.report; sys.exit('rich' in sys.modules)"
+    root = Path(__file__).parents[3]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+
+
+def test_numbers_and_times_as_read() -> None:
+    assert [number(x, sign=True) for x in (None, 0.01, -0.04, 3, -1234.56)] == [
+        "–",
+        "0.0",
+        "0.0",
+        "+3.0",
+        "−1,234.6",
+    ]
+    times = (None, 0.26, 42, 1_500, 61_000, 3_723_000)
+    assert [duration(ms) for ms in times] == ["–", "0.3 ms", "42 ms", "1.50 s", "1:01", "1:02:03"]
+    rates = ((0, 5.0), (50, 10.0), (5, 60.0), (2, 3600.0))
+    assert [rate(*case) for case in rates] == ["–", "5.0/s", "5.0/min", "2.0/h"]

@@ -1,0 +1,364 @@
+"""What games add up to, against hand-worked cases, known tables and simulated matches."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from itertools import product
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from match_samples import game, seat, swapped
+
+from harness.matches import significance
+from harness.matches.results import ResultLog, read_results, result_line
+from harness.matches.significance import sign_flip_p_value, student_t_quantile
+from harness.matches.statistics import as_json_object, match_statistics
+
+# --- Student's t ------------------------------------------------------------------------------
+
+T_TABLE = [  # two-sided 95 % unless another probability is named; printed tables
+    (0.975, 1, 12.7062),
+    (0.975, 2, 4.30265),
+    (0.975, 3, 3.18245),
+    (0.975, 4, 2.77645),
+    (0.975, 9, 2.26216),
+    (0.975, 10, 2.22814),
+    (0.975, 30, 2.04227),
+    (0.975, 100, 1.98397),
+    (0.975, 120, 1.97993),
+    (0.95, 1, 6.31375),
+    (0.95, 8, 1.85955),
+    (0.99, 5, 3.36493),
+    (0.995, 2, 9.92484),
+    (0.995, 60, 2.66028),
+]
+
+
+@pytest.mark.parametrize(("probability", "freedom", "expected"), T_TABLE)
+def test_t_quantiles_are_those_of_the_tables(
+    probability: float, freedom: int, expected: float
+) -> None:
+    assert student_t_quantile(probability, freedom) == pytest.approx(expected, abs=5e-5, rel=5e-6)
+    assert student_t_quantile(1 - probability, freedom) == pytest.approx(-expected, rel=1e-5)
+
+
+def test_the_two_ways_to_a_t_quantile_meet() -> None:
+    for probability in (0.6, 0.9, 0.975, 0.999):
+        series = student_t_quantile(probability, 100)
+        beyond = student_t_quantile(probability, 101)
+        far = student_t_quantile(probability, 10_000)
+        assert beyond < series < beyond * 1.002
+        assert far == pytest.approx(student_t_quantile(probability, 10**7), rel=1e-3)
+
+
+def test_a_t_quantile_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        student_t_quantile(1.0, 3)
+    with pytest.raises(ValueError, match="at least 1"):
+        student_t_quantile(0.9, 0)
+
+
+# --- small matches, worked by hand ------------------------------------------------------------
+
+
+def test_two_pairs_by_hand() -> None:
+    stats = match_statistics(
+        [game(0, (420, 400)), game(1, (380, 400)), game(2, (450, 390)), game(3, (410, 370))]
+    )
+    assert (stats.games, stats.units, stats.paired) == (4, 2, True)
+    assert (stats.wins, stats.losses, stats.ties) == (3, 1, 0)
+    assert stats.win_rate == 0.75
+    assert stats.mean_score == 415
+    assert stats.opponent_mean_score == 390
+    assert stats.mean_spread == 25
+    # Pair means 0 and 50: standard error 25, t with one degree of freedom 12.7062.
+    assert stats.spread_ci95 == pytest.approx((25 - 317.655, 25 + 317.655), abs=1e-3)
+    assert stats.p_value == 1.0  # pair sums 0 and 100: every choice of signs gives ±100
+    # Pair points 1 and 2 of 2: mean 0.75, standard error 0.25.
+    assert stats.elo == pytest.approx(400 * math.log10(3))
+    slope = 400 / math.log(10) / (0.75 * 0.25)
+    assert stats.elo_error == pytest.approx(12.7062 * 0.25 * slope, rel=1e-5)
+
+
+def test_games_with_pair_numbers_of_their_own_are_independent() -> None:
+    spreads = [20, -20, 60, 40]
+    results = [game(n, (400 + x, 400), pair=n) for n, x in enumerate(spreads)]
+    stats = match_statistics(results)
+    error = 3.18245 * np.std(spreads, ddof=1) / 2
+    assert not stats.paired
+    assert stats.units == 4
+    assert stats.spread_ci95 == pytest.approx((25 - error, 25 + error), rel=1e-4)
+
+
+def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
+    pair_points = [2, 1, 1, 0, 1, 2, 1, 1]  # split pairs are common: pairs tell more than games
+    results = []
+    for pair, points in enumerate(pair_points):
+        results.append(game(2 * pair, (410, 400) if points > 0 else (400, 410)))
+        results.append(game(2 * pair + 1, (410, 400) if points > 1 else (400, 410)))
+    paired = match_statistics(results)
+    alone = match_statistics([msgspec.structs.replace(r, pair=r.number) for r in results])
+    rate = sum(pair_points) / 16
+    error = student_t_quantile(0.975, 7) * np.std(np.array(pair_points) / 2, ddof=1) / math.sqrt(8)
+    slope = 400 / math.log(10) / (rate * (1 - rate))
+    assert paired.elo == alone.elo == pytest.approx(400 * math.log10(rate / (1 - rate)))
+    assert paired.elo_error == pytest.approx(error * slope)
+    assert alone.elo_error is not None
+    assert paired.elo_error is not None
+    assert paired.elo_error < alone.elo_error
+
+
+def test_a_pair_with_one_game_missing_still_counts() -> None:
+    stats = match_statistics([game(0, (420, 400)), game(1, (420, 400)), game(2, (420, 400))])
+    assert (stats.games, stats.units) == (3, 2)
+    assert stats.mean_spread == 20
+
+
+def test_no_games_give_no_numbers() -> None:
+    stats = match_statistics([])
+    assert stats.games == stats.wins == stats.losses == stats.ties == 0
+    assert stats.mean_spread is stats.p_value is stats.elo is stats.elo_error is None
+    assert stats.spread_ci95 == stats.elo_ci95 == (None, None)
+    assert stats.sides[0].move_ms_longest is None
+
+
+@pytest.mark.parametrize("games", [1, 2])
+def test_one_unit_gives_means_without_errors(games: int) -> None:
+    stats = match_statistics([game(n, (430, 400 + 40 * n)) for n in range(games)])
+    assert stats.units == 1
+    assert stats.mean_spread == (30 if games == 1 else 10)
+    assert stats.spread_ci95 == (None, None)
+    assert stats.p_value == 1.0
+    assert stats.elo_error is None
+
+
+def test_all_ties() -> None:
+    stats = match_statistics([game(n, (400, 400)) for n in range(6)])
+    assert (stats.wins, stats.losses, stats.ties) == (0, 0, 6)
+    assert stats.win_rate == 0.5
+    assert stats.mean_spread == 0
+    assert stats.spread_ci95 == (0, 0)
+    assert stats.p_value == 1.0
+    assert stats.elo == 0
+    assert stats.elo_error is None  # a sample without variance says nothing of its error
+
+
+def test_winning_or_losing_every_game_bounds_elo_on_one_side() -> None:
+    won = match_statistics([game(n, (450, 400)) for n in range(20)])
+    lost = match_statistics([game(n, (400, 450)) for n in range(20)])
+    assert won.elo is won.elo_error is lost.elo is lost.elo_error is None
+    rate = 0.025**0.1  # ten pairs
+    bound = 400 * math.log10(rate / (1 - rate))
+    assert won.elo_ci95[1] is lost.elo_ci95[0] is None
+    assert won.elo_ci95[0] == pytest.approx(bound)
+    assert lost.elo_ci95[1] == pytest.approx(-bound)
+    assert won.p_value == pytest.approx(2 / 2**10)
+
+
+# --- what counts ------------------------------------------------------------------------------
+
+
+def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
+    stats = match_statistics([game(0, (300, 100), outcome="time", winner=1)])
+    assert (stats.wins, stats.losses) == (0, 1)
+    assert stats.win_rate == 0
+    assert stats.mean_spread == 200  # as it stood
+    assert stats.sides[0].forfeits == {"time": 1}
+    assert stats.sides[1].forfeits == {}
+    assert stats.won_double is None  # no game was played to its end
+    assert stats.largest_ratio_won is None
+
+
+def test_void_games_do_not_count_and_are_counted() -> None:
+    stats = match_statistics(
+        [
+            game(0, (90, 0), outcome="host_error", winner=None),
+            game(0, (400, 390)),
+            game(1, (0, 0), outcome="no_show", winner=None),
+            game(2, (0, 0), outcome="no_show", winner=0),
+        ]
+    )
+    assert (stats.games, stats.void) == (2, 2)
+    assert (stats.wins, stats.losses, stats.ties) == (2, 0, 0)
+
+
+def test_a_game_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="game 3 of the match is there 2 times"):
+        match_statistics([game(3, (400, 390)), game(3, (400, 390))])
+
+
+def test_doubled_scores_and_ratios() -> None:
+    stats = match_statistics(
+        [game(0, (200, 400)), game(1, (500, 200)), game(2, (201, 400)), game(3, (-5, 0))]
+    )
+    assert stats.lost_double == 0.5  # 200–400, and −5–0, which no ratio describes
+    assert stats.won_double == 0.25
+    assert stats.largest_ratio == 2.0
+    assert stats.largest_ratio_won == 2.5
+
+
+def test_time_and_faults_by_side() -> None:
+    ours = seat("a", 400, moves=10, think_ms=5_000, longest_ms=2_000, faults=("illegal", "illegal"))
+    theirs = seat("b", 390, moves=10, think_ms=20_000, overtime_ms=7, time_penalty=10, bingos=3)
+    host = seat("b", 0, faults=("crash",))
+    stats = match_statistics(
+        [
+            game(0, (400, 390), sides=(ours, theirs)),
+            game(1, (400, 390), sides=(seat("a", 400, moves=30, think_ms=5_000), theirs)),
+            game(2, (0, 0), outcome="host_error", winner=None, sides=(ours, host)),
+        ]
+    )
+    a, b = stats.sides
+    assert (a.moves, a.move_ms_mean, a.move_ms_longest) == (40, 250, 2_000)
+    assert (a.clock_used_ms_mean, b.clock_used_ms_mean) == (5_000, 20_000)
+    assert (b.overtime_games, b.time_penalty, b.bingos_mean) == (2, 20, 3)
+    assert a.faults == {"illegal": 2}  # those of the host's game are not theirs
+    assert b.faults == {}
+
+
+# --- symmetry and JSON ------------------------------------------------------------------------
+
+SCORES = st.tuples(st.integers(0, 700), st.integers(0, 700))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(SCORES, max_size=14))
+def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int, int]]) -> None:
+    results = [game(n, pair) for n, pair in enumerate(scores)]
+    stats = match_statistics(results, names=("a", "b"))
+    mirror = match_statistics([swapped(r) for r in results], names=("b", "a"))
+    assert (stats.wins, stats.losses, stats.ties) == (mirror.losses, mirror.wins, mirror.ties)
+    assert stats.p_value == mirror.p_value
+    assert (stats.lost_double, stats.won_double) == (mirror.won_double, mirror.lost_double)
+    assert stats.sides == (mirror.sides[1], mirror.sides[0])
+    for name in ("mean_spread", "elo"):
+        ours, theirs = getattr(stats, name), getattr(mirror, name)
+        assert (ours is None) == (theirs is None)
+        assert ours is None or ours == pytest.approx(-theirs, abs=1e-9)
+    if stats.elo_error is not None:
+        assert stats.elo_error == pytest.approx(mirror.elo_error)
+    for ours, theirs in (
+        (stats.spread_ci95, mirror.spread_ci95),
+        (stats.elo_ci95, mirror.elo_ci95),
+    ):
+        for end, other in zip(ours, reversed(theirs), strict=True):
+            assert (end is None) == (other is None)
+            assert end is None or other is None or end == pytest.approx(-other, abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(SCORES, max_size=6))
+def test_the_json_object_is_json(scores: list[tuple[int, int]]) -> None:
+    stats = match_statistics([game(n, pair) for n, pair in enumerate(scores)])
+    text = json.dumps(as_json_object(stats, "x", "y"), allow_nan=False)
+    assert json.loads(text)["games"] == len(scores)
+
+
+def test_the_json_object_has_the_promised_keys() -> None:
+    one = game(0, (400, 390), sides=(seat("a", 400, faults=("illegal",)), seat("b", 390)))
+    found = as_json_object(match_statistics([one]), "x", "y")
+    promised = ["a", "b", "games", "wins", "losses", "ties", "mean_score", "opponent_mean_score"]
+    promised += ["mean_spread", "spread_ci95", "p_value", "elo", "elo_error", "faults"]
+    assert list(found)[: len(promised)] == promised
+    assert (found["a"], found["b"]) == ("x", "y")
+    assert found["spread_ci95"] == [None, None]
+    assert found["faults"] == {"a": {"illegal": 1}, "b": {}}
+
+
+def test_a_result_survives_a_line_of_json() -> None:
+    before = game(7, (401, 399), outcome="crash", winner=1, note="disconnect")
+    line = result_line(before)
+    assert line.count(b"\n") == 1
+    assert msgspec.json.decode(line, type=type(before)) == before
+
+
+def test_a_log_is_taken_up_after_a_torn_line(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("log") / "results.jsonl"
+    with ResultLog(path) as log:
+        log.append(game(0, (400, 390)))
+        log.append(game(1, (1, 2), outcome="host_error", winner=None))
+    path.write_bytes(path.read_bytes() + result_line(game(1, (400, 390)))[:-9])
+    with ResultLog(path) as log:
+        assert [result.number for result in log.earlier] == [0, 1]
+        log.append(game(1, (370, 390)))
+        with pytest.raises(ValueError, match="a game counts once"):
+            log.append(game(0, (400, 390)))
+    assert [result.spread for result in read_results(path)] == [10, -1, -20]
+
+
+def test_a_file_that_is_no_log_is_refused_and_left_alone(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    path = tmp_path_factory.mktemp("log") / "results.jsonl"
+    path.write_text('{"game": 1}\nmore')
+    with pytest.raises(ValueError, match="line 1 is not the result of a game"):
+        ResultLog(path)
+    assert path.read_text() == '{"game": 1}\nmore'
+
+
+# --- the sign-flip test -----------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-60, 60), min_size=1, max_size=9))
+def test_the_exact_test_is_the_count_over_all_signs(sums: list[int]) -> None:
+    totals = [
+        sum(sign * abs(x) for sign, x in zip(signs, sums, strict=True))
+        for signs in product((1, -1), repeat=len(sums))
+    ]
+    extreme = sum(abs(total) >= abs(sum(sums)) for total in totals)
+    assert sign_flip_p_value(sums) == pytest.approx(extreme / len(totals))
+
+
+def test_the_sampled_test_agrees_with_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = np.random.default_rng(5).normal(12, 90, 150).astype(np.int64)
+    exact = sign_flip_p_value(sums)
+    monkeypatch.setattr(significance, "EXACT_UNITS", 10)
+    sampled = sign_flip_p_value(sums, seed=1)
+    assert exact is not None
+    assert sampled == sign_flip_p_value(sums, seed=1)
+    assert sampled == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 9_999))
+    assert sign_flip_p_value(np.full(150, 40)) == 1 / 10_000  # never 0
+
+
+def test_p_values_are_uniform_between_equal_players() -> None:
+    random = np.random.default_rng(11)
+    matches = random.normal(0, 100, (600, 30)).astype(np.int64)
+    p_values = np.array([sign_flip_p_value(sums) for sums in matches])
+    for level in (0.05, 0.25, 0.5, 0.75):
+        error = math.sqrt(level * (1 - level) / len(p_values))
+        assert np.mean(p_values <= level) == pytest.approx(level, abs=4 * error)
+
+
+# --- do the intervals hold? -------------------------------------------------------------------
+
+
+def test_intervals_of_paired_games_hold_the_truth_95_times_in_100() -> None:
+    random = np.random.default_rng(3)
+    repeats, pairs, truth = 400, 15, 20.0
+    spread_hits = elo_hits = 0
+    # The luck of the draw enters the two games of a pair with opposite signs.
+    luck = random.normal(0, 80, (repeats, pairs, 1)) * np.array([1, -1])
+    spreads = np.rint(truth + luck + random.normal(0, 50, (repeats, pairs, 2))).astype(int)
+    true_rate = 0.5 * (1 + math.erf(truth / math.hypot(80, 50) / math.sqrt(2)))
+    true_elo = 400 * math.log10(true_rate / (1 - true_rate))
+    for match in spreads.reshape(repeats, 2 * pairs):
+        stats = match_statistics([game(n, (400 + int(x), 400)) for n, x in enumerate(match)])
+        low, high = stats.spread_ci95
+        assert low is not None
+        assert high is not None
+        spread_hits += low <= truth <= high
+        low, high = stats.elo_ci95
+        elo_hits += (low is None or low <= true_elo) and (high is None or true_elo <= high)
+    assert 0.92 <= spread_hits / repeats <= 0.98
+    assert 0.91 <= elo_hits / repeats <= 0.99
+
+
+def test_statistics_are_values() -> None:
+    stats = match_statistics([game(0, (400, 390))])
+    assert replace(stats, games=2) != stats

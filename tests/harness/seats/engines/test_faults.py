@@ -1,0 +1,185 @@
+"""The fault matrix: whatever an engine does, the game ends as it should and nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from engine_games import HASTY, LONG, SHORT, EngineGames, marked
+from tables import MINUTE, Play
+
+from harness.arbiter.scorebook import Scorebook
+from harness.lab.bench.engines import engine_seat
+from harness.seats.seats import Came, Gone, Happening, Noted, Said
+from protocol.messages import Move, Ready
+from protocol.parts import TimeControl
+
+ROOT = Path(__file__).parents[4]
+
+TWICE_CRASHED = ["crash", "crash"]
+
+
+def verdict(book: Scorebook) -> tuple[str, int | None, list[str]]:
+    """Give the outcome, the winner, and what the engine (seat 0) is charged with."""
+    assert book.ended is not None
+    assert {fault.seat for fault in book.ended.faults} <= {0}
+    return book.ended.outcome, book.ended.winner, [fault.code for fault in book.ended.faults]
+
+
+@pytest.mark.parametrize(
+    ("fault", "clocks", "outcome", "charged"),
+    [
+        ("crash-start", LONG, "no_show", TWICE_CRASHED),
+        ("crash-search", LONG, "crash", TWICE_CRASHED),
+        ("segfault+children", LONG, "crash", TWICE_CRASHED),
+        ("crash-after", LONG, "crash", TWICE_CRASHED),
+        ("mute+deaf", LONG, "crash", TWICE_CRASHED),
+        ("long-line", LONG, "stall", ["stall", "stall"]),
+        ("illegal", LONG, "illegal", ["not_on_rack", "not_on_rack", "illegal"]),
+        ("nonsense", LONG, "illegal", ["not_a_move", "not_a_move", "illegal"]),
+        ("hang+children+deaf", SHORT, "time", ["time"]),
+        ("flood+children", SHORT, "time", ["time"]),
+        ("half", SHORT, "time", ["time"]),
+    ],
+)
+async def test_who_fails_loses_and_leaves_nothing(
+    games: EngineGames, fault: str, clocks: TimeControl, outcome: str, charged: list[str]
+) -> None:
+    book = await games.play(games.seat(fault=fault), clocks)
+    found, winner, faults = verdict(book)
+    assert (found, winner) == (outcome, 1)
+    assert [code for code in faults if code != "no_show"] == charged
+
+
+@pytest.mark.parametrize(
+    ("fault", "start_s", "ready_ms"),
+    [("hang-start", 0.1, 60_000), ("unready", 10, 500)],
+)
+async def test_who_does_not_get_ready_does_not_play(
+    games: EngineGames, fault: str, start_s: float, ready_ms: int
+) -> None:
+    clocks = TimeControl(initial_ms=1_000, ready_ms=ready_ms)
+    book = await games.play(games.seat(f"start={start_s}", fault=fault), clocks)
+    outcome, winner, faults = verdict(book)
+    assert (outcome, winner) == ("no_show", 1)
+    assert faults[-1] == "no_show"
+
+
+@pytest.mark.parametrize("fault", ["hang", "never-stops", "unready-later"])
+async def test_who_hangs_with_time_on_the_clock_stalls(
+    games: EngineGames, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.seats.engines.siu.STALL_S", 0.1)
+    book = await games.play(games.seat(fault=fault), HASTY)
+    assert verdict(book) == ("stall", 1, ["stall", "stall"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "moves", "charged"),
+    [
+        ("noise+shout+deaf+stays+children+twice", "swap,pass", []),
+        ("score", "swap,pass", ["wrong_score"] * 3),
+        ("huge", "pass", ["wrong_score"] * 3),
+        ("wrong-rack", "swap,swap,swap", ["wrong_rack"] * 3),
+    ],
+)
+async def test_who_is_odd_or_wrong_plays_on(
+    games: EngineGames, fault: str, moves: str, charged: list[str]
+) -> None:
+    book = await games.play(games.seat(fault=fault, moves=moves))
+    outcome, _, faults = verdict(book)
+    assert (outcome, faults) == ("zeroes", charged)
+    assert len(book.turns) == 6
+    assert all("last lines:\n> siu\n" in evidence for evidence in book.evidence)
+
+
+async def test_who_fails_once_is_told_the_whole_game_and_plays_on(games: EngineGames) -> None:
+    failed = games.folder / "failed"
+    seat = games.seat(fault="crash-search", from_=2, once=failed, moves="swap")
+    book = await games.play(seat)
+    assert verdict(book)[0::2] == ("zeroes", ["crash"])
+    assert "something broke" in book.evidence[0]
+    told = [line.partition(" moves ")[2] for line in games.heard() if " moves " in line]
+    first, before, after, last = told
+    swapped = book.turns[0].rack
+    assert first == f"rack.{swapped}"
+    assert before.startswith(f"ex.{swapped[0]}.{swapped} pass rack.")
+    assert after == before.replace(f".{swapped} ", " "), "what it held was known to the first"
+    assert last.startswith(f"{before.rpartition(' ')[0].replace(f'.{swapped}', '')} ex.")
+
+
+# --- a millisecond --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("late_ms", "outcome"), [(0, None), (1, "time")])
+async def test_one_millisecond_late_is_late(
+    games: EngineGames, late_ms: int, outcome: str | None
+) -> None:
+    play = Play(TimeControl(initial_ms=MINUTE, max_overtime_ms=0))
+    happened: asyncio.Queue[Happening] = asyncio.Queue()
+    seat = engine_seat(games.seat(), games.lexicon)
+    seat.start(happened.put_nowait)
+    play.come(0)
+    play.come(1)
+    play.ready(1)
+    told = 0
+    while not isinstance(message := await _said(happened), Move):
+        if isinstance(message, Ready):
+            play.say(0, message)
+        for to, said in play.sent[told:]:
+            if to == 0:
+                seat.send(said)
+        told = len(play.sent)
+    play.now += MINUTE + late_ms
+    play.say(0, message)
+    await seat.stop()
+    assert (play.book.ended.outcome if play.book.ended else None) == outcome
+
+
+async def _said(happened: asyncio.Queue[Happening]) -> object:
+    match await happened.get():
+        case Said(message=message):
+            return message
+        case Came():
+            return None
+        case Gone() | Noted() as wrong:
+            raise AssertionError(wrong)
+
+
+# --- the host -------------------------------------------------------------------------------------
+
+HOST = """
+import asyncio, sys
+from pathlib import Path
+from harness.lab.bench.engines import Passes, engine_seat, play_engine
+from lexicons.store import load_lexicon
+from protocol.parts import TimeControl
+
+words = load_lexicon()
+seat = engine_seat(sys.argv[1], words)
+asyncio.run(play_engine(seat, Passes(), TimeControl(), words, Path(sys.argv[2])))
+"""
+
+
+def test_a_host_that_is_killed_leaves_nothing_either(games: EngineGames) -> None:
+    seat = games.seat(fault="children+deaf+hang")
+    host = subprocess.Popen([sys.executable, "-c", HOST, seat, games.folder], cwd=ROOT)
+    try:
+        until = time.monotonic() + 60
+        while not (games.log.exists() and "go auto" in games.log.read_text(encoding="utf-8")):
+            assert host.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert len(games.left()) >= 4, "the host, the guard, the engine and its children"
+    finally:
+        os.kill(host.pid, signal.SIGKILL)
+        host.wait()
+    while marked(games.mark):
+        assert time.monotonic() < until
+        time.sleep(0.02)

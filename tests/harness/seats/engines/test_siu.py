@@ -1,0 +1,223 @@
+"""An SIU engine as a seat: what it is told, what is made of what it says, and what it must be."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from engine_games import HASTY, EngineGames
+
+from bot.player import Budget, Considered, ExchangedCount, Observed, View
+from bot.registry import SeatError
+from bot.seat_text import parse_seat
+from engine.notation.move_text import parse_move
+from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.position import Board, Position
+from engine.rules.rules import standard_rules
+from harness.seats.engines import Context, engine_for
+from harness.seats.engines.engine import Answer, EngineFailed, Unsuitable
+from harness.seats.engines.process import EngineProcess
+from harness.seats.engines.siu import SiuEngine
+from harness.seats.engines.siu_terms import Found, game_so_far, same_lexicon
+from lexicons.store import Lexicon
+from protocol.channel import now_ms
+
+RULES = standard_rules()
+ALPHABET = RULES.distribution.alphabet
+EMPTY = "/".join(["15"] * 15)
+
+
+def tiles(text: str) -> tuple[int, ...]:
+    return tuple(sorted(ALPHABET.tiles(text)))
+
+
+def view(lexicon: Lexicon, rack: str = "AEINRST") -> View:
+    """Give a first turn."""
+    position = Position(Board.empty(RULES.layout), (tiles(rack), ()), (0, 0))
+    return View("g", 0, ("a", "b"), position, 86, (1_000, 1_000), HASTY, RULES, lexicon)
+
+
+def engine(games: EngineGames, query: str = "", **told: object) -> SiuEngine:
+    spec = parse_seat(games.seat(query, **told))
+    made = engine_for(spec, Context(spec.name, games.lexicon.name, games.lexicon, threads=8))
+    assert isinstance(made, SiuEngine)
+    return made
+
+
+async def answered(it: SiuEngine, seen: View, budget: Budget) -> Answer:
+    """Have it get ready, answer one question, and end."""
+    try:
+        await it.start(seen)
+        return await it.choose(seen, budget)
+    finally:
+        await it.close()
+
+
+def in_ms(plan: int, last: int) -> Budget:
+    return Budget(now_ms() + plan, now_ms() + last)
+
+
+# --- what it is told ------------------------------------------------------------------------------
+
+
+async def test_the_conversation_up_to_the_first_move(games: EngineGames) -> None:
+    answer = await answered(
+        engine(games, "style=wild&Clear%20Hash="), view(games.lexicon), in_ms(60_000, 90_000)
+    )
+    assert answer == Answer(PASS)
+    *opening, go = games.heard()
+    assert opening == [
+        "siu",
+        "setoption name Style value wild",
+        "setoption name Clear Hash",
+        "setoption name Lexicon value scowl",
+        "setoption name Threads value 2",
+        "isready",
+        "siunewgame",
+        "isready",
+        f"position cgp {EMPTY} AEINORT/ 0/0 0",
+        "go gen",
+        f"position cgp {EMPTY} / 0/0 0 moves rack.AEINRST",
+        "isready",
+    ]
+    assert go.startswith("go auto movetime ")
+
+
+def test_the_whole_game_is_in_the_question(games: EngineGames) -> None:
+    board, history = Board.empty(RULES.layout), []
+    turns: tuple[str | ExchangedCount, ...] = ("8G WE", "-AE", ExchangedCount(2), "G8 (W)aS", "-")
+    for number, turn in enumerate(turns):
+        move = parse_move(turn, board, ALPHABET) if isinstance(turn, str) else turn
+        history.append(Observed(number + 1, number % 2, move, 0, (0, 0), 80, 0))
+        board = board.with_move(move) if isinstance(move, Place) else board
+    position = Position(board, ((), tiles("AEINRST")), (10, 6), on_turn=1)
+    seen = replace(view(games.lexicon), seat=1, position=position, history=tuple(history))
+    held = {2: tiles("AEIIIII"), 4: tiles("?STUVWX")}
+    moves = "8G.WE ex.AE.AEIIIII ex.2 G8.WaS.?STUVWX pass rack.AEINRST"
+    assert game_so_far(seen, held).line() == f"position cgp {EMPTY} / 0/0 0 moves {moves}"
+    assert "moves 8G.WE ex.AE ex.2 G8.WaS pass rack.AEINRST" in game_so_far(seen, {}).line()
+
+
+async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames) -> None:
+    answer = await answered(
+        engine(games, fault="until-stop"), view(games.lexicon), in_ms(20, 60_000)
+    )
+    assert games.heard()[-2].startswith("go auto movetime ")
+    assert 1 <= int(games.heard()[-2].split()[-1]) <= 20
+    assert games.heard()[-1] == "stop"
+    no = parse_move("8D NO", Board.empty(RULES.layout), ALPHABET)
+    assert answer.candidates == (
+        Considered(PASS, None, 0.612, 0.005, 7.1, 1.1, 400),
+        Considered(no, None, None, 0.001, 1.0, 1.0, 3),
+    )
+
+
+async def test_half_a_move_is_no_move(games: EngineGames) -> None:
+    it = engine(games)
+    it.process = await EngineProcess.start(["printf", "bestmove 8D.CAT"], name="it")
+    with pytest.raises(EngineFailed, match="exit status 0"):
+        await it._best_within(60, Found())
+    await it.close()
+
+
+async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
+    it, found = engine(games), Found()
+    lines = (f"info gen move {move} score 1 eq 1 leave" for move in ("8D.AT", "8D." + "A" * 9_000))
+    it.process = await EngineProcess.start(["printf", "%s\n", *lines, "bestmove pass"], name="it")
+    await it._best_within(60, found)
+    assert list(found._generated) == ["8D.AT"]
+    await it.close()
+
+
+@pytest.mark.parametrize(("plan", "last", "most"), [(90, 100, 75), (5_000, 1_000, 800), (0, 0, 1)])
+async def test_an_answer_has_to_be_there_before_the_last_moment(
+    games: EngineGames, plan: int, last: int, most: int
+) -> None:
+    await answered(engine(games), view(games.lexicon), in_ms(plan, last))
+    (go,) = [line for line in games.heard() if line.startswith("go auto movetime ")]
+    assert 1 <= int(go.split()[-1]) <= most
+
+
+async def test_a_search_that_was_given_up_is_ended_before_the_next(games: EngineGames) -> None:
+    it, seen = engine(games, fault="until-stop", moves="pass,swap"), view(games.lexicon)
+    await it.start(seen)
+    first = asyncio.create_task(it.choose(seen, in_ms(60_000, 90_000)))
+    while not games.heard()[-1].startswith("go auto"):  # noqa: ASYNC110 - a file calls nobody
+        await asyncio.sleep(0.005)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    answer = await it.choose(seen, in_ms(1, 60_000))
+    await it.close()
+    assert answer.move == Exchange(tiles("A"))
+    assert [line for line in games.heard() if line in ("stop", "isready")][-3:] == [
+        *("stop", "isready", "stop"),
+    ]
+
+
+# --- what it must be ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "told", "code", "says"),
+    [
+        ("", {"lexicon": "CSW24"}, "unknown_lexicon", "words of 'CSW24' and the game .*'scowl'"),
+        ("", {"fault": "no-lexicon"}, "unknown_lexicon", "Lexicon=scowl.* no lexicon of that name"),
+        ("Book=x", {}, "unsupported_option", "no option 'Book'; it has: Lexicon, Threads, Style"),
+        ("Style=mad", {}, "unsupported_option", "Style is one of calm, wild, and not 'mad'"),
+        ("Threads=9", {}, "unsupported_option", "Threads is a whole number from 1 to 2"),
+        ("mode=sim", {"capability": "auto gen"}, "unsupported_option", "'go sim'; it can: auto"),
+        ("", {"capability": "infer"}, "unsupported_option", "'go auto | sim | gen'; it can: infer"),
+    ],
+)
+async def test_what_an_engine_can_not_play_is_found_before_the_game(
+    games: EngineGames, query: str, told: dict[str, str], code: str, says: str
+) -> None:
+    it = engine(games, query, **told)
+    with pytest.raises(Unsuitable, match=says) as found:
+        await it.start(view(games.lexicon))
+    await it.close()
+    assert found.value.code == code
+
+
+async def test_a_game_for_other_words_is_declined_with_the_reason(games: EngineGames) -> None:
+    book = await games.play(games.seat(lexicon="other"))
+    assert book.ended is not None
+    assert (book.ended.outcome, book.ended.winner) == ("no_show", 1)
+    assert "declined, unknown_lexicon: engine plays with the words of 'other'" in book.ended.message
+
+
+@pytest.mark.parametrize(
+    ("query", "told", "goes"),
+    [
+        ("Lexicon=CSW24", {"lexicon": "/data/csw24.kwg"}, "go auto"),  # the same, by its own name
+        ("", {"lexicon": ""}, "go auto"),  # it does not say
+        ("", {"lexicon": "other", "capability": "sim"}, "go sim"),  # it can't be asked
+        ("mode=gen", {}, "go gen"),
+    ],
+)
+async def test_an_engine_that_will_do(
+    games: EngineGames, query: str, told: dict[str, str], goes: str
+) -> None:
+    await answered(engine(games, query, **told), view(games.lexicon), in_ms(60_000, 90_000))
+    assert games.heard()[-1].startswith(goes)
+
+
+def test_lexicons_are_the_same_by_their_name() -> None:
+    assert same_lexicon("CSW24", "/data/lexica/csw24.kwg")
+    assert not same_lexicon("CSW24", "CSW21")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("mode=infer", "mode is auto, sim, gen; it is not 'infer'"),
+        ("start=soon", "start is a number of seconds, more than 0; not 'soon'"),
+        ("start=inf", "not 'inf'"),
+        ("memory=lots", "memory .*are numbers"),
+        ("Book=a%0Aquit", "'Book' has to fit in a line"),
+    ],
+)
+def test_options_that_make_no_sense(games: EngineGames, query: str, says: str) -> None:
+    with pytest.raises(SeatError, match=says):
+        engine(games, query)

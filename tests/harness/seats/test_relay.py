@@ -1,0 +1,51 @@
+"""Two channels put through to each other."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot_table import MemoryChannel
+
+from harness.seats.link import ERRORS_LIMIT
+from harness.server.relay import PLAYED, relay
+from protocol.channel import Channel
+from protocol.messages import Error, GameOver, Goodbye, Ping, Pong
+
+
+def over(game: str) -> GameOver:
+    return GameOver(
+        game=game, seq=3, outcome="resign", winner=0, scores=(1, 0), racks=("", ""), message="over"
+    )
+
+
+def put_through(games: int | None = None) -> tuple[asyncio.Task[str], Channel, Channel]:
+    """Give the relay, the arbiter and the bot."""
+    (ours, arbiter), (theirs, bot) = MemoryChannel.pair(), MemoryChannel.pair()
+    return asyncio.create_task(relay(ours, theirs, games)), arbiter, bot
+
+
+async def test_it_ends_after_so_many_games() -> None:
+    work, arbiter, bot = put_through(games=2)
+    for game in ("one", "one", "two"):
+        await arbiter.send(over(game))
+        assert (await bot.receive()).content == over(game)
+    assert await work == PLAYED
+    assert isinstance((await arbiter.receive()).content, Goodbye)
+
+
+async def test_each_side_has_its_pings_answered() -> None:
+    work, arbiter, bot = put_through()
+    for side in (arbiter, bot):
+        await side.send(Ping(id=5))
+        assert (await side.receive()).content == Pong(id=5)
+    await bot.close()
+    assert await work == "the bot is gone"
+
+
+async def test_who_sends_nothing_but_nonsense_is_cut_off() -> None:
+    (ours, arbiter), (theirs, _) = MemoryChannel.pair(), MemoryChannel.pair()
+    work = asyncio.create_task(relay(ours, theirs))
+    for _ in range(ERRORS_LIMIT):
+        ours._inbox.put_nowait(b"\xc1")
+        assert isinstance((await arbiter.receive()).content, Error)
+    assert "the bot: " in await work

@@ -1,0 +1,71 @@
+"""The seat of a process: whether it hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from bot_table import MemoryChannel
+
+from harness.seats import seats
+from harness.seats.seats import Came, Gone, Happening, ProcessSeat
+from protocol.channel import Channel, ChannelClosed
+from protocol.messages import Ping, Pong
+
+EVERY_MS, STALL_MS = 20, 200
+
+
+class Stub:
+    """What stands for a process."""
+
+    stderr_tail, returncode = "", None
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+
+    async def release(self) -> None:
+        await self.channel.close()
+
+    async def kill(self) -> None:
+        await self.channel.close()
+
+
+async def answering(channel: Channel, *, until: int) -> None:
+    """Answer so many pings, and then be silent."""
+    try:
+        while (content := (await channel.receive()).content) and isinstance(content, Ping):
+            if content.id <= until:
+                await channel.send(Pong(id=content.id))
+    except ChannelClosed:
+        pass
+
+
+@pytest.mark.parametrize(("until", "hangs"), [(10_000, False), (3, True)])
+async def test_a_host_that_stands_still_takes_nobody_for_hung(
+    monkeypatch: pytest.MonkeyPatch, until: int, hangs: bool
+) -> None:
+    monkeypatch.setattr(seats, "PING_EVERY_MS", EVERY_MS)
+    monkeypatch.setattr(seats, "STALL_MS", STALL_MS)
+    ours, theirs = MemoryChannel.pair()
+    heard: asyncio.Queue[Happening] = asyncio.Queue()
+
+    async def start() -> Stub:
+        return Stub(ours)
+
+    process = asyncio.create_task(answering(theirs, until=until))
+    seat = ProcessSeat("one", start)
+    seat.start(heard.put_nowait)
+    async with asyncio.timeout(10):
+        assert await heard.get() == Came()
+    time.sleep(2 * STALL_MS / 1_000)  # noqa: ASYNC251 - as a host that was stopped, and goes on
+    if hangs:
+        async with asyncio.timeout(10):
+            gone = await heard.get()
+        assert isinstance(gone, Gone)
+        assert gone.failure == "stall"
+    else:
+        await asyncio.sleep(2 * STALL_MS / 1_000)
+        assert heard.empty()
+    await seat.stop()
+    await process

@@ -1,0 +1,361 @@
+"""The SIU bridge: a real one on a real port, a WebSocket client for the page, scripted engines."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin
+
+from harness.server.bridge import Bridge, TokenFile, driven, read_config, tokens_of
+from harness.server.bridge import page as conversation
+from harness.server.bridge.pairing import CODE_S, MAX_TRIES
+
+ORIGIN = "https://woogles.io"
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+ENGINE = """
+import os, subprocess, sys, time
+for line in sys.stdin:
+    match line.split():
+        case ["siu"]: print("id name scripted 1", "capability sim stream stop", "siuok", sep="\\n")
+        case ["isready"]: print("readyok")
+        case ["go", *_]:
+            print("info string provenance engine=scripted/1 leaves=- winpct=- lexicon=-")
+            print("bridge closed scripted not by me")
+            print("info sim move 8D.RETAINS wp 61.2 wpse 0.9 eq 74.1 eqse 1.1 iters 400")
+        case ["stop"]: print("bestmove 8D.RETAINS")
+        case ["pids"]:
+            print(os.getpid(), subprocess.Popen(["sleep", "999"], start_new_session=True).pid)
+        case ["where"]: print(os.getcwd(), os.environ["COLOUR"])
+        case ["break"]: sys.exit("it broke")
+        case ["flood"]:
+            while True: print("info string", "x" * 1000)
+        case ["sleep"]: time.sleep(999)
+        case ["quit"]: sys.exit()
+    sys.stdout.flush()
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A configuration with one scripted engine."""
+    (tmp_path / "engine.py").write_text(ENGINE)
+    path = tmp_path / "bridge.toml"
+    path.write_text(f"""
+        port = 0
+        origins = ["{ORIGIN}", "http://localhost:8000"]
+        max_engines = 2
+        [[engine]]
+        id = "scripted"
+        command = ["{sys.executable}", "-I", "-S", "{tmp_path}/engine.py"]
+        folder = "."
+        environment = {{ COLOUR = "green" }}
+    """)
+    return path
+
+
+class Running:
+    """A bridge, what it said at its terminal, and a token that it knows."""
+
+    def __init__(self, config: Path) -> None:
+        self.said: list[str] = []
+        self.bridge = Bridge(read_config(config), self.said.append)
+        self.tokens = TokenFile(tokens_of(config))
+        self.token, self.paired = self.tokens.add(ORIGIN, NOW)
+
+    def connect(self, origin: str | None = ORIGIN) -> connect:
+        url = f"ws://127.0.0.1:{self.bridge.port}"
+        named = None if origin is None else Origin(origin)
+        return connect(url, origin=named, compression=None, proxy=None, close_timeout=1)
+
+    @asynccontextmanager
+    async def page(self, engine: str | None = None) -> AsyncIterator[ClientConnection]:
+        """A page that was let in, and has opened an engine."""
+        async with self.connect() as page:
+            assert await ask(page, f"bridge hello token {self.token}") == "bridge ok 0.2"
+            if engine is not None:
+                assert await ask(page, f"bridge open {engine}") == f"bridge opened {engine}"
+            yield page
+
+    def code(self) -> str:
+        """The code that was shown last."""
+        found = re.search(r"the code (\S+) there", self.said[-1])
+        assert found is not None
+        return found[1]
+
+
+@pytest.fixture
+async def running(config: Path) -> AsyncIterator[Running]:
+    running = Running(config)
+    await running.bridge.start()
+    yield running
+    await running.bridge.stop()
+
+
+async def ask(page: ClientConnection, line: str) -> str:
+    await page.send(line)
+    return await hear(page)
+
+
+async def hear(page: ClientConnection) -> str:
+    async with asyncio.timeout(10):
+        line = await page.recv()
+    assert isinstance(line, str)
+    return line
+
+
+async def until_closed(page: ClientConnection) -> tuple[int | None, str]:
+    """Read to the end; give the close code and the last line."""
+    last = ""
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            last = await hear(page)
+    return page.close_code, last
+
+
+def alive(pids: list[int]) -> bool:
+    return any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+async def gone(pids: list[int]) -> None:
+    """Wait until processes are no more."""
+    async with asyncio.timeout(10):
+        while alive(pids):  # noqa: ASYNC110 - nobody tells when another's child ends
+            await asyncio.sleep(0.01)
+
+
+async def pids(page: ClientConnection) -> list[int]:
+    return [int(pid) for pid in (await ask(page, "pids")).split()]
+
+
+# --- who is let in --------------------------------------------------------------------------------
+
+
+async def test_only_allowed_origins_and_loopback_names_become_a_websocket(running: Running) -> None:
+    port = running.bridge.port
+    here, allowed = f"Host: 127.0.0.1:{port}", f"Origin: {ORIGIN}"
+
+    async def knock(*headers: str) -> int:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"
+        lines = ("GET / HTTP/1.1", "Upgrade: websocket", "Connection: Upgrade", *key, *headers)
+        writer.write("\r\n".join((*lines, "", "")).encode())
+        status = int((await reader.readline()).split()[1])
+        writer.close()
+        await writer.wait_closed()
+        return status
+
+    assert await knock(here, allowed) == 101
+    assert await knock(f"Host: LocalHost:{port}", "Origin: http://localhost:8000") == 101
+    for origin in ("https://evil.example", f"{ORIGIN}.evil.example", f"{ORIGIN}:8443", "null", ""):
+        assert await knock(here, f"Origin: {origin}") == 403
+    assert await knock(here) == 403
+    assert await knock(here, allowed, "Origin: https://evil.example") == 403
+    for host in (f"rebound.example:{port}", "127.0.0.1.evil.example", "192.168.0.7", ""):
+        assert await knock(f"Host: {host}", allowed) == 403
+    assert await knock(allowed) == 403
+    assert sum("https://evil.example was refused" in said for said in running.said) == 1
+
+
+async def test_a_page_pairs_drives_a_whole_search_and_closes(running: Running) -> None:
+    async with running.connect() as page:
+        assert await ask(page, "bridge pair") == f"bridge pairing {CODE_S}"
+        assert ORIGIN in running.said[-1]
+        code = running.code()
+        wrong = await ask(page, "bridge hello code AAAA-AAAA")
+        assert wrong.startswith("bridge error bad-code")
+        word, token = (await ask(page, f"bridge hello code {code.lower()}")).rsplit(" ", 1)
+        assert (word, await hear(page)) == ("bridge token", "bridge ok 0.2")
+
+    async with running.connect() as page:
+        refused = await ask(page, f"bridge hello code {code}")
+        assert refused.startswith("bridge error bad-code")
+        assert (await until_closed(page))[0] == 1008
+
+    async with running.connect() as page:
+        assert await ask(page, f"bridge hello token {token}") == "bridge ok 0.2"
+        assert await ask(page, "bridge engines") == "bridge engine tilewire"
+        assert await hear(page) == "bridge engine scripted"
+        assert await hear(page) == "bridge enginesok"
+        assert await ask(page, "bridge open scripted") == "bridge opened scripted"
+        assert await ask(page, "siu") == "id name scripted 1"
+        assert [await hear(page) for _ in range(2)] == ["capability sim stream stop", "siuok"]
+        assert await ask(page, "isready\n") == "readyok"
+        await page.send("position cgp 15/15/15/15/15/15/15/15/15/15/15/15/15/15/15 AEINRST/ 0/0 0")
+        assert (await ask(page, "go sim infinite")).startswith("info string provenance")
+        assert (await hear(page)).startswith("info sim move 8D.RETAINS"), "no 'bridge' of its own"
+        assert await ask(page, "stop") == "bestmove 8D.RETAINS"
+        processes = await pids(page)
+        assert await ask(page, "bridge close") == "bridge closed scripted"
+        assert not alive(processes)
+        assert await ask(page, "bridge open scripted") == "bridge opened scripted"
+    assert token not in running.tokens.path.read_text()
+    assert not any(token in said for said in running.said)
+
+
+async def test_three_wrong_codes_end_the_attempt(running: Running) -> None:
+    async with running.connect() as page:
+        await ask(page, "bridge pair")
+        for _ in range(MAX_TRIES):
+            await page.send("bridge hello code AAAA-AAAA")
+        assert await until_closed(page) == (
+            1008,
+            "bridge error bad-code this is not the code; tries left: 0",
+        )
+
+
+async def test_wrong_tokens_are_refused(running: Running) -> None:
+    async def refused(origin: str, line: str) -> str:
+        async with running.connect(origin) as page:
+            await page.send(line)
+            code, last = await until_closed(page)
+        assert code == 1008
+        return last.split()[2]
+
+    assert await refused(ORIGIN, "bridge hello token guess") == "bad-token"
+    assert await refused(ORIGIN, f"bridge hello token {running.paired.hash}") == "bad-token"
+    assert await refused("http://localhost:8000", f"bridge hello token {running.token}") == (
+        "bad-token"
+    ), "it is good for the page that it was given to"
+    assert await refused(ORIGIN, "bridge open scripted") == "no-hello"
+    assert await refused(ORIGIN, "siu") == "no-hello"
+    running.tokens.path.chmod(0o666)
+    assert await refused(ORIGIN, f"bridge hello token {running.token}") == "no-tokens"
+    assert "chmod 600" in running.said[-1]
+
+
+async def test_a_revoked_token_ends_what_it_began(running: Running) -> None:
+    async with running.page("scripted") as page:
+        processes = await pids(page)
+        assert running.tokens.revoke(running.paired.id) == [running.paired]
+        assert await until_closed(page) == (
+            1008,
+            "bridge error revoked the token of this page was revoked",
+        )
+        await gone(processes)
+    async with running.connect() as page:
+        answer = await ask(page, f"bridge hello token {running.token}")
+        assert answer.startswith("bridge error bad-token")
+
+
+# --- what it may do -------------------------------------------------------------------------------
+
+
+async def test_what_can_not_be_done_is_said_and_the_conversation_goes_on(running: Running) -> None:
+    async with running.page() as page:
+        assert (await ask(page, "bridge open /bin/sh")).startswith("bridge error unknown-engine")
+        assert (await ask(page, "siu")).startswith("bridge error no-engine")
+        assert (await ask(page, "bridge close")).startswith("bridge error no-engine")
+        assert (await ask(page, "bridgework")).startswith("bridge error unknown-command")
+        assert await ask(page, "bridge open scripted") == "bridge opened scripted"
+        assert (await ask(page, "bridge open scripted")).startswith("bridge error already-open")
+        assert await ask(page, "where") == f"{running.tokens.path.parent} green"
+        await page.send("siu\nquit")
+        assert (await until_closed(page))[1].startswith("bridge error bad-line")
+
+
+async def test_no_page_names_a_file_to_our_own_engine(running: Running) -> None:
+    async with running.page("tilewire") as page:
+        await page.send("siu")
+        said = [await hear(page)]
+        while said[-1] != "siuok":
+            said.append(await hear(page))
+    options = [line.split()[2] for line in said if line.startswith("option name")]
+    assert "Lexicon" in options
+    assert "DataPath" not in options
+
+
+async def test_two_engines_run_beside_each_other_and_one_may_break(running: Running) -> None:
+    async with running.page("scripted") as one:
+        async with running.page("scripted") as other, running.page() as third:
+            mine, theirs = await pids(one), await pids(other)
+            assert not set(mine) & set(theirs)
+            assert (await ask(third, "bridge open scripted")).startswith("bridge error busy")
+            broken = await ask(one, "break")
+            assert broken.startswith("bridge closed scripted ")
+            assert "exit status 1: it broke" in broken
+            assert await ask(one, "bridge open scripted") == "bridge opened scripted"
+            assert await ask(other, "isready") == "readyok"
+            other.transport.abort()
+            await gone(theirs)
+        assert await ask(one, "isready") == "readyok"
+
+
+async def test_a_page_that_does_not_read_is_cut_off(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "STALLED_S", 0.2)
+    async with running.page("scripted") as honest, running.page("scripted") as page:
+        processes = await pids(page)
+        await page.send("flood")
+        await gone(processes)
+        assert await ask(honest, "isready") == "readyok"
+
+
+async def test_a_page_that_floods_is_cut_off(running: Running) -> None:
+    async with running.page("scripted") as honest, running.page("scripted") as page:
+        processes = await pids(page)
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await page.send("x" * 1000)
+        await gone(processes)
+        assert await ask(honest, "isready") == "readyok"
+
+
+async def test_an_engine_that_does_not_read_is_ended(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driven, "MAX_UNREAD", 10_000)  # beyond what the system holds for it
+    async with running.page("scripted") as page:
+        processes = await pids(page)
+        await page.send("sleep")
+        for _ in range(24):
+            await page.send("x" * 10_000)
+        assert await hear(page) == "bridge closed scripted it does not read what it is told"
+        await gone(processes)
+        answer = await ask(page, "bridge open scripted")
+        while answer.startswith("bridge error no-engine"):  # for lines that came after its end
+            answer = await hear(page)
+        assert answer == "bridge opened scripted"
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+async def test_nothing_is_left_of_a_bridge_that_is_killed(config: Path) -> None:
+    token, _ = TokenFile(tokens_of(config)).add(ORIGIN, NOW)
+    bridge = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "from harness.cli import main; main()"),
+        *("bridge", "--config", str(config), "--verbose"),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert bridge.stderr is not None
+    said = (await bridge.stderr.readline()).decode()
+    found = re.search(r"ws://127\.0\.0\.1:\d+", said)
+    assert found is not None, said
+    async with connect(found[0], origin=Origin(ORIGIN), proxy=None) as page:
+        await ask(page, f"bridge hello token {token}")
+        await ask(page, "bridge open scripted")
+        processes = await pids(page)
+        async with connect(found[0], origin=Origin(ORIGIN), proxy=None) as rude:
+            await rude.close(reason="\x1b[2J")
+            await ask(page, "pids")
+        bridge.kill()
+        assert await bridge.wait() == -signal.SIGKILL
+        await gone(processes)
+    logged = (await bridge.stderr.read()).decode()
+    assert "engine opened" in logged
+    assert "page left" in logged
+    assert token not in logged
+    assert "\x1b" not in logged

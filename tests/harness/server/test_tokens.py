@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.arbiter.journal import Journal
+from harness.server.tokens import Gatekeeper, hash_token, new_token, read_token_file
+from protocol.errors import PeerError
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "journal.db")
+    yield journal
+    journal.close()
+
+
+async def turned_away(gate: Gatekeeper, name: str, token: str | None) -> PeerError:
+    with pytest.raises(PeerError) as caught:
+        await gate.admit(name, token)
+    assert (caught.value.code, caught.value.close) == ("forbidden", 1008)
+    return caught.value
+
+
+def test_a_token_has_256_bits_and_is_kept_as_a_hash_only() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert {len(token) for token in tokens} == {43}, "32 bytes in base 64"
+    assert hash_token("word") == hashlib.sha256(b"word").hexdigest()
+
+
+async def test_a_name_belongs_to_who_first_came_with_a_token(journal: Journal) -> None:
+    gate = Gatekeeper(journal)
+    await gate.admit("alice", None)
+    await gate.admit("alice", "secret")
+    await gate.admit("alice", "secret")
+    for token in ("guess", "", None, "secret "):
+        error = await turned_away(gate, "alice", token)
+        assert "'alice' needs its token" in error.reply.message
+    await gate.admit("Alice", "other")
+    assert journal.token_hash("alice") == hash_token("secret")
+
+
+async def test_of_two_who_claim_a_name_at_once_one_gets_it(journal: Journal) -> None:
+    gate = Gatekeeper(journal)
+    results = await asyncio.gather(
+        *(gate.admit("alice", f"token {number}") for number in range(8)), return_exceptions=True
+    )
+    assert [result is None for result in results].count(True) == 1
+    assert all(isinstance(result, PeerError) for result in results if result is not None)
+
+
+async def test_a_claim_outlives_the_host(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "j.db")
+    await Gatekeeper(first).admit("alice", "secret")
+    first.close()
+    second = Journal(tmp_path / "j.db")
+    try:
+        await Gatekeeper(second).admit("alice", "secret")
+        error = await turned_away(Gatekeeper(second), "alice", "guess")
+        assert error.code == "forbidden"
+    finally:
+        second.close()
+
+
+async def test_with_a_token_file_only_its_names_may_play(journal: Journal) -> None:
+    gate = Gatekeeper(journal, {"bob": hash_token("b")})
+    await gate.admit("bob", "b")
+    await turned_away(gate, "bob", None)
+    await turned_away(gate, "bob", "x")
+    error = await turned_away(gate, "eve", "e")
+    assert "nobody called 'eve' is known here" in error.reply.message
+    assert journal.token_hash("eve") is None
+
+
+async def test_a_token_of_any_bytes_is_a_wrong_token(journal: Journal) -> None:
+    gate = Gatekeeper(journal, {"bob": hash_token("b")})
+    for token in ("\udcff\udc80", "\ud800", "\x00", "ä" * 10_000):
+        assert (await turned_away(gate, "bob", token)).code == "forbidden"
+
+
+def test_a_token_file_has_a_name_and_a_hash_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"# who may play\n\nalice {hash_token('a')}\n  bob\t{hash_token('b')}\n")
+    assert read_token_file(path) == {"alice": hash_token("a"), "bob": hash_token("b")}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["alice", "alice secret", "alice " + "A" * 64, "a b " + "0" * 64, "alice " + "0" * 63],
+)
+def test_a_line_that_is_no_such_pair_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"# first\n{line}\n")
+    with pytest.raises(ValueError, match=r"tokens, line 2: not 'name hash'; 'tilewire token NAME'"):
+        read_token_file(path)
