@@ -199,6 +199,11 @@ class Talk(RuleBasedStateMachine):
     # What the line does.
 
     @rule()
+    @precondition(lambda self: self.ended and "g" not in self.bot.games and not self.to_bot)
+    def nothing_is_left_to_do(self) -> None:
+        """Both ends may have forgotten the game before the run is over."""
+
+    @rule()
     @precondition(lambda self: any(isinstance(said, Move) for said in self.to_arbiter))
     def a_move_comes_twice(self) -> None:
         self.to_arbiter.append(next(said for said in self.to_arbiter if isinstance(said, Move)))

@@ -252,7 +252,7 @@ def test_every_error_is_listed() -> None:
     raised = {
         code
         for folder in ("protocol", "harness", "bot")
-        for path in (REPOSITORY / folder).glob("*.py")
+        for path in (REPOSITORY / folder).rglob("*.py")
         for code in re.findall(r'PeerError\(\s*"(\w+)"', path.read_text(encoding="utf-8"))
     }
     assert len(raised) > 10

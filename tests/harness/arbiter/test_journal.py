@@ -214,7 +214,7 @@ async def test_a_journal_of_version_1_is_taken_over(path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from harness.arbiter.journal import Journal, JournalError
-sys.path.insert(0, "tests/harness")
+sys.path.insert(0, "tests/harness/arbiter")
 from test_journal import failed, opened
 
 async def main():
