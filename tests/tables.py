@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import cast
 
-from bot.seat.offers import rules_in_play
 from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_move
 from engine.rules.moves import Exchange, Place
@@ -57,7 +56,7 @@ def words() -> Lexicon:
 
 
 def book_of(opened: Opened) -> Scorebook:
-    return Scorebook(opened, rules_in_play(opened.rules), words())
+    return Scorebook(opened, words())
 
 
 class Play:

@@ -24,8 +24,7 @@ from .journal import Journal, JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook
-from .table import Effects, Table
-from .table_messages import Sends
+from .table import Effects, Sends, Table
 
 __all__ = ["GameHost"]
 

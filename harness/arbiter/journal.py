@@ -14,11 +14,11 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -29,7 +29,6 @@ from .records import ClockNote, Opened, Record
 __all__ = ["Journal", "JournalError", "KeptGame"]
 
 SCHEMA_VERSION = 2
-"""Version 1 had no styles; a file of it becomes one of version 2 when it is opened."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -57,24 +56,18 @@ CREATE TABLE IF NOT EXISTS names (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS styles (
     name     TEXT PRIMARY KEY,      -- whose
-    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits him
-    games    INTEGER NOT NULL,      -- how many it rests on
+    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits
+    games    INTEGER NOT NULL,      -- games that it rests on
     at       REAL NOT NULL          -- when it was last changed, seconds since 1970
 ) WITHOUT ROWID;
 """
 
-_Work = Callable[[sqlite3.Connection], None]
+_INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?)"
 
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """A piece of work that is one statement."""
-
-    text: str
-    values: tuple[str | int | float, ...]
-
-    def __call__(self, connection: sqlite3.Connection) -> None:
-        connection.execute(self.text, self.values)
+_Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float, ...]]]
+"""A statement and the rows that it is run for."""
+_Work: TypeAlias = Sequence[_Statement]
+"""What is committed together or not at all."""
 
 
 class JournalError(Exception):
@@ -98,7 +91,7 @@ class Journal:
         path: the file; made if it isn't there.
 
     Raises:
-        JournalError: it is no journal, is of another version, or another host has it open.
+        JournalError: the file is no journal or of another version, or another host has it open.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -130,10 +123,10 @@ class Journal:
         # Two hosts that play the same games on from one file would contradict each other.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if not 0 <= version <= SCHEMA_VERSION:
+        if version not in (0, SCHEMA_VERSION):
             raise JournalError(
                 f"{self.path} is a journal of version {version}; "
-                f"this program reads versions 1 to {SCHEMA_VERSION}"
+                f"this program reads version {SCHEMA_VERSION}"
             )
         if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             raise JournalError(f"{self.path} is a database of something else, not a journal")
@@ -159,28 +152,21 @@ class Journal:
         Raises:
             JournalError: it could not be written.
         """
-        text, content = json.dumps(label), _encode(opened)
-        now = time.time()
-        self._numbers[opened.game] = 1
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT INTO games VALUES (?, ?, ?, 1)", (opened.game, now, text))
-            connection.execute(
-                "INSERT INTO records VALUES (?, 0, ?, ?)", (opened.game, now, content)
-            )
-
-        try:
-            await self._done(work)
-        except JournalError:
-            del self._numbers[opened.game]
-            raise
+        game, now = opened.game, time.time()
+        await self._done(
+            [
+                ("INSERT INTO games VALUES (?, ?, ?, 1)", [(game, now, json.dumps(label))]),
+                (_INSERT_RECORD, [(game, 0, now, _encode(opened))]),
+            ]
+        )
+        self._numbers[game] = 1
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
-        """Keep records of a game; they are durable when this returns.
+        """Keep records of a game, in order; they are durable when this returns.
 
         Args:
             game: which.
-            records: in order.
+            records: the next records.
             last: whether the game ends with them.
 
         Raises:
@@ -189,13 +175,10 @@ class Journal:
         first, now = self._numbers[game], time.time()
         self._numbers[game] = first + len(records)
         rows = [(game, first + at, now, _encode(record)) for at, record in enumerate(records)]
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT INTO records VALUES (?, ?, ?, ?)", rows)
-            if last:
-                connection.execute("UPDATE games SET open = 0 WHERE game = ?", (game,))
-                connection.execute("DELETE FROM clock_notes WHERE game = ?", (game,))
-
+        work: list[_Statement] = [(_INSERT_RECORD, rows)]
+        if last:
+            work.append(("UPDATE games SET open = 0 WHERE game = ?", [(game,)]))
+            work.append(("DELETE FROM clock_notes WHERE game = ?", [(game,)]))
         try:
             await self._done(work)
         except JournalError:
@@ -205,16 +188,15 @@ class Journal:
             del self._numbers[game]
 
     def note(self, note: ClockNote) -> None:
-        """Note what running clocks show; nobody waits for it."""
+        """Note what running clocks show, without waiting for it."""
         row = (note.game, *note.clocks, note.seq)
-        statement = "REPLACE INTO clock_notes VALUES (?, ?, ?, ?)"
-        self._queue.put((_Statement(statement, row), None))
+        self._queue.put(([("REPLACE INTO clock_notes VALUES (?, ?, ?, ?)", [row])], None))
 
     def keep_style(self, name: str, style: Style) -> None:
-        """Keep how an opponent plays, after a game with him; nobody waits for it.
+        """Keep how an opponent plays, after a game with it, without waiting for it.
 
-        It takes the place of what was known, since whoever learned it began with that. Where
-        several games with one opponent are on at once, the one that ends last has the last word.
+        The style replaces what was known, since whoever learned it began with that. If several
+        games with one opponent are on at once, the game that ends last has the last word.
         """
         self._styles[name] = style
         statement = (
@@ -222,13 +204,11 @@ class Journal:
             "SET odds = excluded.odds, games = games + 1, at = excluded.at"
         )
         odds = msgspec.json.encode(style).decode()
-        self._queue.put((_Statement(statement, (name, odds, time.time())), None))
+        self._queue.put(([(statement, [(name, odds, time.time())])], None))
 
     async def claim_name(self, name: str, token_hash: str) -> None:
-        """Give a name to the holder of a token, if nobody has it."""
-        await self._done(
-            _Statement("INSERT OR IGNORE INTO names VALUES (?, ?)", (name, token_hash))
-        )
+        """Give a name to the holder of a token, unless somebody has it."""
+        await self._done([("INSERT OR IGNORE INTO names VALUES (?, ?)", [(name, token_hash)])])
         self._names.setdefault(name, token_hash)
 
     async def _done(self, work: _Work) -> None:
@@ -245,21 +225,21 @@ class Journal:
             while not self._queue.empty():
                 batch.append(self._queue.get())
             jobs = [job for job in batch if job is not None]
-            failure = self._commit([work for work, _ in jobs])
+            failure = self._commit([statement for work, _ in jobs for statement in work])
             for work, future in jobs:
                 # One game's fault is not another's: what fails together is tried one by one.
-                alone = self._commit([work]) if failure and len(jobs) > 1 else failure
+                alone = self._commit(work) if failure and len(jobs) > 1 else failure
                 if future is not None:
                     with suppress(RuntimeError):  # its loop is closed, and nobody waits
                         future.get_loop().call_soon_threadsafe(_settle, future, alone)
             if None in batch:
                 return
 
-    def _commit(self, batch: Sequence[_Work]) -> JournalError | None:
+    def _commit(self, work: _Work) -> JournalError | None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for work in batch:
-                work(self._connection)
+            for statement, rows in work:
+                self._connection.executemany(statement, rows)
             self._connection.execute("COMMIT")
         except Exception as error:  # whatever it is, the thread lives on and says so
             with suppress(sqlite3.Error):
@@ -277,47 +257,48 @@ class Journal:
     # --- reading (at the start, before games are on) --------------------------------------------
 
     def unfinished(self) -> list[KeptGame]:
-        """The games that were on when the host stopped, oldest first."""
-        rows = self._connection.execute(
-            "SELECT game, label FROM games WHERE open ORDER BY created, game"
-        ).fetchall()
-        games = [self._kept(game, label) for game, label in rows]
+        """Return the games that were on when the host stopped, oldest first."""
+        games = list(self._games(is_open=True))
         self._numbers |= {kept.game: len(kept.records) for kept in games}
         return games
 
     def finished(self) -> Iterator[KeptGame]:
-        """The games that have ended, oldest first, one by one: together they may be large."""
-        rows = self._connection.execute(
-            "SELECT game, label FROM games WHERE NOT open ORDER BY created, game"
-        ).fetchall()
-        for game, label in rows:
-            yield self._kept(game, label)
+        """Yield the games that have ended, oldest first: together they may be large."""
+        return self._games(is_open=False)
 
     def token_hash(self, name: str) -> str | None:
-        """The hash of the token that claimed a name."""
+        """Return the hash of the token that claimed a name."""
         return self._names.get(name)
 
     def style_of(self, name: str) -> Style | None:
-        """How an opponent plays, by the games with him so far, as it was last kept.
+        """Return how an opponent plays by the games with it so far, as last kept.
 
-        The odds are handed on as they are; that no history makes them certain is for whoever goes
-        on learning from them to see to.
+        The odds are returned as they are: whoever goes on learning from them has to see to it
+        that no history makes them certain.
         """
         return self._styles.get(name)
 
-    def _kept(self, game: str, label: str) -> KeptGame:
+    def _games(self, *, is_open: bool) -> Iterator[KeptGame]:
+        rows = self._connection.execute(
+            "SELECT game, label FROM games WHERE open = ? ORDER BY created, game", (is_open,)
+        )
+        for game, label in rows.fetchall():
+            yield KeptGame(game, json.loads(label), self._records(game), self._clock_note(game))
+
+    def _records(self, game: str) -> tuple[Record, ...]:
         rows = self._connection.execute(
             "SELECT content FROM records WHERE game = ? ORDER BY number", (game,)
-        ).fetchall()
+        )
         try:
-            records = tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
+            return tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
         except msgspec.DecodeError as error:
             raise JournalError(f"{self.path}: game {game} can't be read: {error}") from None
+
+    def _clock_note(self, game: str) -> ClockNote | None:
         row = self._connection.execute(
             "SELECT first, second, seq FROM clock_notes WHERE game = ?", (game,)
         ).fetchone()
-        note = ClockNote(game=game, clocks=(row[0], row[1]), seq=row[2]) if row else None
-        return KeptGame(game, json.loads(label), records, note)
+        return ClockNote(game=game, clocks=(row[0], row[1]), seq=row[2]) if row else None
 
 
 def _encode(record: Record) -> str:

@@ -1,26 +1,31 @@
-"""The state of one game as its arbiter keeps it: bag, board, racks, clocks, turns, verdicts.
+"""The state of one game as its arbiter keeps it: bag, board, racks, clocks, turns, verdict.
 
-Whatever changes it is a record (``harness.arbiter.records``): the live game makes a record and
-takes it in, a restored one takes in the records of the journal, so both arrive at the same state.
-Connections and messages are for ``harness.arbiter.table``; time comes in as milliseconds of one
-monotonic clock.
+Only records (``harness.arbiter.records``) change it, apart from the clock that runs: a live game
+makes a record and takes it in, a restored game takes in the records of the journal, and both
+arrive at the same state. What follows from what a seat does is for ``harness.arbiter.table``; time
+comes in as milliseconds of one monotonic clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bot.seat.offers import rules_in_play
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
-from engine.rules.rules import IllegalMove, Rules
+from engine.rules.rules import IllegalMove
 from lexicons.store import Lexicon
-from protocol.parts import MAX_SENTENCE, Accusation, Belief, Outcome, Style
+from protocol.messages import Info
+from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
 from .clock import Clock, TurnLimit
 from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Thought, Turn
 
-__all__ = ["Scorebook"]
+__all__ = ["ATTEMPTS", "Scorebook", "accusation"]
+
+ATTEMPTS = 3
+"""Illegal moves in one turn that lose the game."""
 
 SENTENCES: dict[str, str] = {
     "out": "a player went out",
@@ -35,18 +40,25 @@ SENTENCES: dict[str, str] = {
 }
 
 
+def accusation(seat: int, code: str, message: str) -> Accusation:
+    """Return an accusation; the message, which may quote a seat or its process, is cut to fit."""
+    return Accusation(seat=seat, code=code, message=message[:MAX_SENTENCE])
+
+
 class Scorebook:
     """One game, from its setup to its end.
 
     Args:
         opened: the setup.
-        rules: the rules of the setup, ready to use.
         lexicon: the words of the setup.
+
+    Raises:
+        Declined: the rules of the setup can't be played here.
     """
 
-    def __init__(self, opened: Opened, rules: Rules, lexicon: Lexicon) -> None:
+    def __init__(self, opened: Opened, lexicon: Lexicon) -> None:
         self.opened = opened
-        self.rules = rules
+        self.rules = rules_in_play(opened.rules)
         self.nonces: tuple[str, str] | None = None
         self.game: Game | None = None
         self.turns: list[Turn] = []
@@ -55,35 +67,37 @@ class Scorebook:
         self.evidence: list[str] = []
         """What failed processes left, for whoever looks into it."""
         self.styles: list[Style | None] = [None, None]
-        """How its opponent plays, as each seat said last."""
+        """By seat, how its opponent plays, as the seat said last."""
         self.ended: Ended | None = None
         self.attempt = 1
-        """Which try of the turn in hand comes next."""
+        """The number of the next attempt of the turn in hand."""
+        self.thoughts = 0
+        """Thoughts recorded in the turn in hand."""
         self._words = lexicon.graph.contains
-        self._alphabet = rules.distribution.alphabet
+        self._alphabet = self.rules.distribution.alphabet
         self._clocks = [Clock(opened.time.initial_ms), Clock(opened.time.initial_ms)]
         self._started_ms: int | None = None
         self._spent_ms = 0
 
     @classmethod
     def restored(
-        cls, records: Iterable[Record], note: ClockNote | None, rules: Rules, lexicon: Lexicon
+        cls, records: Iterable[Record], note: ClockNote | None, lexicon: Lexicon
     ) -> Scorebook:
-        """Rebuild a game from its journal; its clock stands still until ``start_clock``.
+        """Return the game of a journal; its clock stands still until ``start_clock``.
 
         Args:
             records: all of the game's records in order, ``Opened`` first.
             note: the last note of its clocks, if there is one.
-            rules: the rules of the setup.
             lexicon: the words of the setup.
 
         Raises:
             ValueError: the records are not those of a game.
+            Declined: the rules of the setup can't be played here.
         """
         opened, *rest = records
         if not isinstance(opened, Opened):
             raise ValueError(f"the first record of a game is 'opened', not {opened!r}")
-        book = cls(opened, rules, lexicon)
+        book = cls(opened, lexicon)
         for record in rest:
             book.take(record)
         if note is not None and note.seq == book.next_seq and book.on_turn is not None:
@@ -91,7 +105,7 @@ class Scorebook:
             book._spent_ms = max(0, full - note.clocks[book.on_turn])
         return book
 
-    # --- what may be asked ----------------------------------------------------------------------
+    # --- the game -------------------------------------------------------------------------------
 
     @property
     def on_turn(self) -> int | None:
@@ -100,38 +114,50 @@ class Scorebook:
 
     @property
     def next_seq(self) -> int:
-        """The number of the event that comes next; the start is event 0."""
+        """The number of the next event; the start is event 0."""
         return len(self.turns) + (self.game is not None) + (self.ended is not None)
 
     @property
-    def clock_runs(self) -> bool:
-        """Whether somebody's clock is running."""
-        return self._started_ms is not None
-
-    def rack_text(self, seat: int) -> str:
-        """What a seat holds, as text."""
-        return self._alphabet.text(self.game.position.racks[seat]) if self.game else ""
-
-    @property
     def bag_count(self) -> int:
-        """How many tiles are in the bag."""
+        """Tiles in the bag."""
         return len(self.game.bag.order) if self.game else self.rules.distribution.total
 
+    @property
+    def scores(self) -> tuple[int, int]:
+        """Both totals, racks settled if the game was played out, overtime not yet taken off."""
+        return self.game.position.scores if self.game else (0, 0)
+
+    def rack_text(self, seat: int) -> str:
+        """Return the rack of a seat as text."""
+        return self._alphabet.text(self.game.position.racks[seat]) if self.game else ""
+
+    # --- its clocks -----------------------------------------------------------------------------
+
+    @property
+    def clock_runs(self) -> bool:
+        """Whether a clock is running."""
+        return self._started_ms is not None
+
+    def start_clock(self, now_ms: int) -> None:
+        """Start the clock of the seat to move, unless it runs."""
+        if self._started_ms is None and self.on_turn is not None:
+            self._started_ms = now_ms
+
     def elapsed(self, now_ms: int) -> int:
-        """How long the turn in hand has taken."""
+        """Return how long the turn in hand has taken."""
         running = 0 if self._started_ms is None else max(0, now_ms - self._started_ms)
         return self._spent_ms + running
 
     def limit(self) -> TurnLimit:
-        """How long the turn in hand may take."""
+        """Return how long the turn in hand may take."""
         assert self.on_turn is not None, "nobody is to move"
         return self._clocks[self.on_turn].limit(self.opened.time)
 
     def flag_falls(self) -> int | None:
-        """Say at which millisecond the turn in hand will have taken too long, if a clock runs.
+        """Return the millisecond at which the turn in hand has taken too long; None if none runs.
 
         A move that comes by then may have spent up to the quota of lag on its way, which is not
-        known before it is here.
+        known before the move is here.
         """
         if self._started_ms is None:
             return None
@@ -139,11 +165,11 @@ class Scorebook:
         return self._started_ms + allowed - self._spent_ms + 1
 
     def time_left(self, now_ms: int) -> int:
-        """How long until the game is lost on time, at least 0."""
+        """Return how long until the game is lost on time, at least 0."""
         return max(0, self.limit().ms - self.elapsed(now_ms))
 
     def clocks(self, now_ms: int) -> tuple[int, int]:
-        """Both clocks in milliseconds, the running turn charged; at the end, as they stopped."""
+        """Return both clocks in milliseconds, the running turn charged; at the end, as stopped."""
         if self.ended is not None:
             return self.ended.clocks
         shown = [clock.remaining_ms for clock in self._clocks]
@@ -151,23 +177,13 @@ class Scorebook:
             shown[self.on_turn] -= self.elapsed(now_ms)
         return shown[0], shown[1]
 
-    @property
-    def scores(self) -> tuple[int, int]:
-        """Both totals, racks settled if the game was played out, overtime not yet taken off."""
-        return self.game.position.scores if self.game else (0, 0)
-
-    # --- what happens ---------------------------------------------------------------------------
+    # --- records --------------------------------------------------------------------------------
 
     def begin(self, nonces: tuple[str, str]) -> Began:
         """Deal, once both seats are ready."""
         record = Began(nonces=nonces)
         self.take(record)
         return record
-
-    def start_clock(self, now_ms: int) -> None:
-        """Let the clock of the seat to move run."""
-        if self._started_ms is None and self.on_turn is not None:
-            self._started_ms = now_ms
 
     def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
         """Make the move of the seat to move, stop its clock, draw.
@@ -182,9 +198,9 @@ class Scorebook:
             raise IllegalMove("not_a_move", str(error)) from None
         before, after = self.game, self.game.play(move, self._words)
         made = after.turns[-1]
-        elapsed = self.elapsed(now_ms)
+        elapsed = max(0, self.elapsed(now_ms) - host_lag_ms)
+        think_ms = Clock.charge(elapsed, self.opened.time, lag_ms)
         clocks = list(self._clocks)
-        elapsed = max(0, elapsed - host_lag_ms)
         clocks[made.seat] = clocks[made.seat].after(elapsed, self.opened.time, lag_ms)
         scores = list(before.position.scores)
         scores[made.seat] += made.score
@@ -199,15 +215,15 @@ class Scorebook:
             bag=len(after.bag.order),
             clocks=(clocks[0].remaining_ms, clocks[1].remaining_ms),
             words=tuple(self._alphabet.text(word) for word in made.words),
-            think_ms=Clock.charge(elapsed, self.opened.time, lag_ms),
-            lag_ms=min(lag_ms, elapsed, self.opened.time.lag_ms),
+            think_ms=think_ms,
+            lag_ms=elapsed - think_ms,
             host_lag_ms=host_lag_ms,
         )
         self._finish(turn, after)
         return turn
 
     def refuse(self, move: str, error: IllegalMove) -> RefusedMove:
-        """Note a move against the rules."""
+        """Note an illegal move of the seat to move."""
         assert self.on_turn is not None, "nobody is to move"
         record = RefusedMove(
             seq=self.next_seq,
@@ -220,21 +236,40 @@ class Scorebook:
         self.take(record)
         return record
 
-    def accuse(self, seat: int, code: str, message: str) -> None:
-        """Note what a seat did wrong; it goes into the result.
+    def think(self, seat: int, info: Info) -> Thought:
+        """Note what a seat says that it thinks."""
+        record = Thought(
+            seq=info.seq,
+            seat=seat,
+            text=info.text,
+            candidates=info.candidates,
+            belief=info.belief,
+        )
+        self.take(record)
+        return record
 
-        The message may quote what a seat sent or what its process printed, at any length.
-        """
-        self.faults.append(Accusation(seat=seat, code=code, message=message[:MAX_SENTENCE]))
+    def fail(self, seat: int, code: str, message: str, evidence: str) -> Failed:
+        """Note what went wrong with a seat."""
+        record = Failed(seat=seat, code=code, message=message, evidence=evidence)
+        self.take(record)
+        return record
 
-    def end(self, outcome: Outcome, winner: int | None, message: str, now_ms: int) -> Ended:
+    def end(
+        self,
+        outcome: Outcome,
+        winner: int | None,
+        message: str,
+        now_ms: int,
+        faults: Iterable[Accusation] = (),
+    ) -> Ended:
         """End the game.
 
         Args:
             outcome: the code.
-            winner: the seat that wins, or none; ignored where the game was played out.
+            winner: the seat that wins, or None; ignored if the game was played out.
             message: what there is to say beyond the outcome.
             now_ms: the time, at which a running clock stops.
+            faults: what went wrong just now, beyond what records say.
         """
         clocks = self.clocks(now_ms)
         penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]
@@ -252,13 +287,13 @@ class Scorebook:
             rack_adjustments=over.adjustments if over else (0, 0),
             time_penalties=(penalties[0], penalties[1]),
             clocks=clocks,
-            faults=tuple(self.faults),
+            faults=(*self.faults, *faults),
         )
         self.take(record)
         return record
 
     def take(self, record: Record) -> None:
-        """Take a record in: one just made, or one of the journal."""
+        """Take a record in, whether made just now or read from the journal."""
         match record:
             case Began(nonces=nonces):
                 self.nonces = nonces
@@ -270,10 +305,12 @@ class Scorebook:
             case RefusedMove():
                 self.refusals.append(record)
                 self.attempt += 1
-            case Thought(seat=seat, belief=Belief(style=style)) if style:
-                self.styles[seat] = style
+            case Thought(seat=seat, belief=belief):
+                self.thoughts += 1
+                if belief is not None and belief.style:
+                    self.styles[seat] = belief.style
             case Failed(seat=seat, code=code, message=message) if code != "disconnect":
-                self.accuse(seat, code, message)
+                self.faults.append(accusation(seat, code, message))
                 name = self.opened.players[seat]
                 self.evidence.append(f"{name}, {code}: {message}\n{record.evidence}\n")
             case Ended():
@@ -293,4 +330,5 @@ class Scorebook:
         self.game = after
         clock = self._clocks[turn.seat]
         self._clocks[turn.seat] = Clock(turn.clocks[turn.seat], clock.turns + 1)
-        self._started_ms, self._spent_ms, self.attempt = None, 0, 1
+        self._started_ms, self._spent_ms = None, 0
+        self.attempt, self.thoughts = 1, 0

@@ -1,10 +1,10 @@
-"""The arbiter of one game, without I/O: it is told what happens and when, and says what to do.
+"""The arbiter of one game, without I/O: it is told what happens and when, and returns what to do.
 
 A ``Table`` seats two players at a ``Scorebook``. Its inputs are messages with the millisecond at
 which their bytes arrived, seats that come and go, and the passing of time; its output is
-``Effects``: records to be made durable, then messages to be sent, as
-``harness.arbiter.table_messages`` words them. It reads no clock and touches no socket, so whole
-games with every kind of misconduct are played in tests in no time.
+``Effects``: records to be made durable, then messages to be sent, as ``harness.arbiter.views``
+words them. It reads no clock and touches no socket, so tests play whole games with every kind of
+misconduct in no time.
 
 Between a move and the next player's turn nobody's clock runs: the caller makes the records
 durable, sends the messages, and then calls ``begin_turn``.
@@ -12,23 +12,22 @@ durable, sends the messages, and then calls ``begin_turn``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from engine.rules.rules import IllegalMove
 from protocol.errors import PeerError
-from protocol.messages import Decline, Info, Message, Move, Ready, Resign, Resume
-from protocol.parts import Outcome, Style
-from protocol.session import ArbiterSession, Repeated
+from protocol.messages import Decline, Info, Message, Move, NewGame, Ready, Resign, Resume
+from protocol.parts import Accusation, Outcome, Style
+from protocol.session import ArbiterSession, FromArbiter, Repeated
 
-from .records import Failed, Record, Thought
-from .scorebook import Scorebook
-from .table_messages import Sends, TableSeat, TableSeats
+from . import views
+from .records import Record
+from .scorebook import ATTEMPTS, Scorebook, accusation
+from .views import EVERYBODY, Recipient
 
-__all__ = ["ATTEMPTS", "Effects", "Table"]
-
-ATTEMPTS = 3
-"""Moves against the rules in one turn that lose the game."""
+__all__ = ["MAX_THOUGHTS", "Effects", "Sends", "Table"]
 
 MAX_THOUGHTS = 64
 """``info`` messages kept of one turn; a seat may send more, the journal does not grow with them."""
@@ -36,16 +35,42 @@ MAX_THOUGHTS = 64
 MAX_DISCONNECTS = 100
 """Lost connections of a seat that are kept on record."""
 
+Sends: TypeAlias = tuple[tuple[Recipient, Message], ...]
+"""Messages, each to a seat or (``None``) to every spectator."""
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True)
 class Effects:
     """What is to be done, in this order: keep, send, restart."""
 
-    records: list[Record] = field(default_factory=list)
+    records: tuple[Record, ...] = ()
     """To be durable before anything is sent."""
-    sends: Sends = field(default_factory=list)
-    restart: list[int] = field(default_factory=list)
+    sends: Sends = ()
+    restart: tuple[int, ...] = ()
     """Seats whose process is to be started again."""
+
+    def __add__(self, later: Effects) -> Effects:
+        return Effects(
+            self.records + later.records, self.sends + later.sends, self.restart + later.restart
+        )
+
+
+@dataclass(slots=True)
+class _Side:
+    """One side of the table, as far as its connection goes."""
+
+    number: int
+    session: ArbiterSession | None = None
+    live: bool = False
+    """Whether it has said that it is ready since it last came."""
+    been_live: bool = False
+    """Whether it has ever said so to this table: in a restored game nobody has at first."""
+    nonce: str = ""
+    failures: int = 0
+    disconnects: int = 0
+
+    def is_gone(self) -> None:
+        self.session, self.live = None, False
 
 
 class Table:
@@ -56,7 +81,7 @@ class Table:
         now_ms: the time, in milliseconds of a monotonic clock that all later calls use too. The
             seats have until ``ready_ms`` after it to be ready; in a restored game the clock of
             each seat stands still as long, or until that seat is back.
-        known_styles: what each seat is told of how its opponent plays, by seat; nobody else is.
+        known_styles: by seat, how its opponent plays; the seat is told, and nobody else.
     """
 
     def __init__(
@@ -66,10 +91,9 @@ class Table:
         known_styles: tuple[Style | None, Style | None] = (None, None),
     ) -> None:
         self.book = book
-        self.game = book.opened.game
-        self._seats = TableSeats(book, known_styles, ATTEMPTS)
+        self._known_styles = known_styles
+        self._seats = _Side(0), _Side(1)
         self._hold_until = now_ms + book.opened.time.ready_ms
-        self._thoughts = 0
 
     @property
     def over(self) -> bool:
@@ -77,40 +101,38 @@ class Table:
         return self.book.ended is not None
 
     def deadline(self) -> int | None:
-        """The first millisecond at which ``tick`` has something to do."""
+        """Return the first millisecond at which ``tick`` has something to do."""
         if self.over:
             return None
         flag = self.book.flag_falls()
         return self._hold_until if flag is None else flag
 
     def watched(self, now_ms: int) -> list[Message]:
-        """What a spectator who comes now has to know: the game so far, and how it ended."""
-        return self._seats.watched(now_ms)
+        """Return what a spectator who comes now has to know: the game so far, and its end."""
+        offer = views.new_game(self.book, None, now_ms)
+        return [offer, self.verdict()] if self.over else [offer]
 
     def verdict(self) -> Message:
-        """Tell how the game ended; it has to be over."""
-        return self._seats.verdict()
+        """Return how the game ended; it has to be over."""
+        return views.game_over(self.book)
 
     # --- what happens to a table ----------------------------------------------------------------
 
     def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:
         """A seat has come, or come back; it is offered the game from event ``seen`` + 1 on."""
-        effects = Effects()
-        side = self._seats[seat]
-        side.session = ArbiterSession()
-        self._seats.offer(side, now_ms, seen, effects.sends)
-        return effects
+        self._seats[seat].session = ArbiterSession()
+        return self._offer(seat, now_ms, seen)
 
     def detach(self, seat: int, why: str) -> Effects:
         """A seat's connection is lost. Its clock, if it runs, runs on."""
         side = self._seats[seat]
         if side.session is None or self.over:
             return Effects()
-        side.session, side.live = None, False
+        side.is_gone()
         side.disconnects += 1
         if side.disconnects > MAX_DISCONNECTS:
             return Effects()
-        return Effects([Failed(seat=seat, code="disconnect", message=why)])
+        return self.note(seat, "disconnect", why)
 
     def fail(
         self, seat: int, code: Outcome, message: str, now_ms: int, evidence: str = ""
@@ -119,72 +141,55 @@ class Table:
 
         The evidence goes into the record and to nobody at the table.
         """
-        effects = Effects()
-        if self.over:
-            return effects
-        failed = Failed(seat=seat, code=code, message=message, evidence=evidence)
-        effects.records.append(failed)
-        self.book.take(failed)
-        side = self._seats[seat]
-        side.session, side.live = None, False
-        side.failures += 1
-        if side.failures == 1:
-            effects.restart.append(seat)
-        elif self.book.game is None:
-            self._end_without_game([seat], message, now_ms, effects)
-        else:
-            self._end(code, 1 - seat, message, now_ms, effects)
-        return effects
-
-    def note(self, seat: int, code: str, message: str, evidence: str) -> Effects:
-        """Something was wrong with what a seat said: kept for the result, and nothing more."""
         if self.over:
             return Effects()
-        failed = Failed(seat=seat, code=code, message=message, evidence=evidence)
-        self.book.take(failed)
-        return Effects([failed])
+        noted = self.note(seat, code, message, evidence)
+        side = self._seats[seat]
+        side.is_gone()
+        side.failures += 1
+        if side.failures == 1:
+            return noted + Effects(restart=(seat,))
+        if self.book.game is None:
+            return noted + self._end_without_game([seat], message, now_ms)
+        return noted + self._end(code, 1 - seat, message, now_ms)
+
+    def note(self, seat: int, code: str, message: str, evidence: str = "") -> Effects:
+        """Something went wrong with a seat: kept for the result, and nothing more."""
+        if self.over:
+            return Effects()
+        return Effects(records=(self.book.fail(seat, code, message, evidence),))
 
     def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
         """The host itself has failed: nobody loses.
 
-        With ``replace`` also where the game has ended, if nobody was told of it yet.
+        With ``replace`` also if the game has ended, as long as nobody was told of it.
         """
-        effects = Effects()
         if replace:
             self.book.ended = None
-        if not self.over:
-            self._end("host_error", None, message, now_ms, effects)
-        return effects
+        return Effects() if self.over else self._end("host_error", None, message, now_ms)
 
     def tick(self, now_ms: int) -> Effects:
         """Time has passed."""
-        effects = Effects()
         deadline = self.deadline()
         if deadline is None or now_ms < deadline:
-            return effects
+            return Effects()
         if self.book.game is None:
             late = [side.number for side in self._seats if not side.live]
-            self._end_without_game(late, "not ready in time", now_ms, effects)
-        elif not self.book.clock_runs:
-            return self.begin_turn(now_ms)
-        else:
-            self._flag(now_ms, effects)
-        return effects
+            return self._end_without_game(late, "not ready in time", now_ms)
+        return self._flag(now_ms) if self.book.clock_runs else self.begin_turn(now_ms)
 
     def begin_turn(self, now_ms: int) -> Effects:
-        """Start the clock of the seat to move, and tell it so.
+        """Start the clock of the seat to move, and ask it.
 
         In a restored game a seat that is not back yet is waited for, even if the other was
         quicker and has moved: that it is away is the host's fault.
         """
-        effects = Effects()
-        if self.book.on_turn is None or self.book.clock_runs:
-            return effects
-        side = self._seats[self.book.on_turn]
-        if side.been_live or now_ms >= self._hold_until:
-            self.book.start_clock(now_ms)
-            self._seats.ask(side, now_ms, effects.sends)
-        return effects
+        seat = self.book.on_turn
+        if seat is None or self.book.clock_runs:
+            return Effects()
+        if self._seats[seat].been_live or now_ms >= self._hold_until:
+            return self._ask(seat, now_ms)
+        return Effects()
 
     def receive(
         self, seat: int, message: Message, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0
@@ -194,124 +199,168 @@ class Table:
         Raises:
             PeerError: the seat may not say this now; it gets the reply, the game goes on.
         """
-        effects = Effects()
-        side = self._seats[seat]
-        if side.session is None:
+        session = self._seats[seat].session
+        if session is None:
             raise PeerError("out_of_turn", "nobody sits here on this connection", retry="no")
-        match side.session.receive(message):
+        match session.receive(message):
             case Ready(nonce=nonce):
-                self._seat_is_ready(side, nonce, now_ms, effects)
+                return self._seat_is_ready(seat, nonce, now_ms)
             case Decline(code=code, message=reason):
                 why = f"declined, {code}: {reason}"
                 if self.book.game is None:
-                    self._end_without_game([seat], why, now_ms, effects)
-                else:
-                    self._end("resign", 1 - seat, why, now_ms, effects)
-            case Move() as move:
-                self._seat_moves(side, move, now_ms, (lag_ms, host_lag_ms), effects)
+                    return self._end_without_game([seat], why, now_ms)
+                return self._end("resign", 1 - seat, why, now_ms)
+            case Move(move=text):
+                return self._seat_moves(seat, text, now_ms, lag_ms, host_lag_ms)
             case Resign():
-                self._end("resign", 1 - seat, "", now_ms, effects)
-            case Info() as info:
-                self._seat_thinks(seat, info, effects)
+                return self._end("resign", 1 - seat, "", now_ms)
+            case Info() as info if self.book.thoughts < MAX_THOUGHTS:
+                return Effects(records=(self.book.think(seat, info),))
             case Resume(seen=seen):
-                self._seats.offer(side, now_ms, seen, effects.sends)
+                return self._offer(seat, now_ms, seen)
             case Repeated(message=repeated):
-                answer = self._seats.answer_again(side, repeated, now_ms)
-                effects.sends.append((seat, answer))
-        return effects
+                return Effects(sends=((seat, self._answer_again(seat, repeated, now_ms)),))
+        return Effects()
 
-    # --- getting ready --------------------------------------------------------------------------
+    # --- messages -------------------------------------------------------------------------------
 
-    def _seat_is_ready(self, side: TableSeat, nonce: str, now_ms: int, effects: Effects) -> None:
+    def _say(self, recipient: Recipient, *messages: FromArbiter) -> Effects:
+        """Send to the spectators, or to a seat that can take it.
+
+        A seat that is away, or that has not said that it is ready since it came back, gets what
+        it misses with the offer, or once it is ready.
+        """
+        if recipient is None:
+            return Effects(sends=tuple((None, message) for message in messages))
+        side = self._seats[recipient]
+        if side.session is None:
+            return Effects()
+        return Effects(
+            sends=tuple(
+                (recipient, side.session.send(message))
+                for message in messages
+                if side.live or self.over or isinstance(message, NewGame)
+            )
+        )
+
+    def _say_to_all(self, message_for: Callable[[Recipient], FromArbiter]) -> Effects:
+        first, second, spectators = (self._say(to, message_for(to)) for to in EVERYBODY)
+        return first + second + spectators
+
+    def _offer(self, seat: int, now_ms: int, seen: int) -> Effects:
+        self._seats[seat].live = False
+        if self.over:
+            return self._say(seat, views.game_over(self.book))
+        style = self._known_styles[seat]
+        offer = views.new_game(self.book, seat, now_ms, seen=seen, known_style=style)
+        return self._say(seat, offer)
+
+    def _ask(self, seat: int, now_ms: int) -> Effects:
+        self.book.start_clock(now_ms)
+        return self._say(seat, views.your_turn(self.book, now_ms))
+
+    def _answer_again(self, seat: int, message: Move | Resign, now_ms: int) -> Message:
+        """Answer a repeated move as it was answered before.
+
+        Raises:
+            PeerError: it was not this seat's to move.
+        """
+        book = self.book
+        if book.ended is not None and message.seq >= book.ended.seq:
+            return self.verdict()
+        if message.seq == book.next_seq and isinstance(message, Move):  # refused, perhaps long ago
+            for refusal in book.refusals:
+                if (refusal.seq, refusal.attempt) == (message.seq, message.attempt):
+                    return views.refused(book, refusal, now_ms)
+        for turn in book.turns:
+            if turn.seq == message.seq and turn.seat == seat:
+                return views.played(book, turn, seat)
+        raise PeerError(
+            "out_of_turn",
+            f"event {message.seq} was not this seat's to move",
+            retry="no",
+            game=book.opened.game,
+            seq=message.seq,
+        )
+
+    # --- the game -------------------------------------------------------------------------------
+
+    def _seat_is_ready(self, seat: int, nonce: str, now_ms: int) -> Effects:
+        side, book = self._seats[seat], self.book
         side.live = side.been_live = True
-        if self.book.game is None:
+        if book.game is None:
             side.nonce = nonce
-            if all(other.live for other in self._seats):
-                self._begin(now_ms, effects)
-            return
-        self._seats.catch_up(side, effects.sends)
-        if side.number == self.book.on_turn:
-            self.book.start_clock(now_ms)
-            self._seats.ask(side, now_ms, effects.sends)
+            return self._begin(now_ms) if all(each.live for each in self._seats) else Effects()
+        assert side.session is not None, "it has just said that it is ready"
+        known = side.session.games[book.opened.game].next_seq
+        missed = [views.played(book, turn, seat) for turn in book.turns if turn.seq >= known]
+        caught_up = self._say(seat, *missed)
+        return caught_up + self._ask(seat, now_ms) if seat == book.on_turn else caught_up
 
-    def _begin(self, now_ms: int, effects: Effects) -> None:
-        effects.records.append(self.book.begin((self._seats[0].nonce, self._seats[1].nonce)))
-        self._seats.began(now_ms, effects.sends)
-
-    # --- a turn ---------------------------------------------------------------------------------
+    def _begin(self, now_ms: int) -> Effects:
+        began = self.book.begin((self._seats[0].nonce, self._seats[1].nonce))
+        told = self._say_to_all(lambda to: views.started(self.book, to, now_ms))
+        return Effects(records=(began,)) + told
 
     def _seat_moves(
-        self, side: TableSeat, move: Move, now_ms: int, lags: tuple[int, int], effects: Effects
-    ) -> None:
+        self, seat: int, move: str, now_ms: int, lag_ms: int, host_lag_ms: int
+    ) -> Effects:
         book = self.book
-        let_off = min(lags[0], book.opened.time.lag_ms) + lags[1]
+        let_off = min(lag_ms, book.opened.time.lag_ms) + host_lag_ms
         if book.elapsed(now_ms) - let_off > book.limit().ms:
-            self._flag(now_ms, effects)
-            return
+            return self._flag(now_ms)
         try:
-            turn = book.play(move.move, now_ms, *lags)
+            turn = book.play(move, now_ms, lag_ms, host_lag_ms)
         except IllegalMove as error:
-            self._refuse(side, move, error, now_ms, effects)
-            return
-        self._thoughts = 0
-        effects.records.append(turn)
-        self._seats.played(turn, effects.sends)
+            return self._refuse(seat, move, error, now_ms)
+        told = self._say_to_all(lambda to: views.played(book, turn, to))
+        effects = Effects(records=(turn,)) + told
         assert book.game is not None
         if book.game.over is not None:
-            self._end(book.game.over.reason, None, "", now_ms, effects)
+            return effects + self._end(book.game.over.reason, None, "", now_ms)
+        return effects
 
-    def _refuse(
-        self, side: TableSeat, move: Move, error: IllegalMove, now_ms: int, effects: Effects
-    ) -> None:
-        refused = self.book.refuse(move.move, error)
-        effects.records.append(refused)
-        if refused.attempt < ATTEMPTS:
-            self._seats.refuse(side, refused, now_ms, effects.sends)
-            return
-        message = f"{move.move}: {error}"
-        self.book.accuse(side.number, "illegal", message)
-        self._end("illegal", 1 - side.number, message, now_ms, effects)
-
-    def _seat_thinks(self, seat: int, info: Info, effects: Effects) -> None:
-        self._thoughts += 1
-        if self._thoughts <= MAX_THOUGHTS:
-            thought = Thought(
-                seq=info.seq,
-                seat=seat,
-                text=info.text,
-                candidates=info.candidates,
-                belief=info.belief,
-            )
-            self.book.take(thought)
-            effects.records.append(thought)
+    def _refuse(self, seat: int, move: str, error: IllegalMove, now_ms: int) -> Effects:
+        refusal = self.book.refuse(move, error)
+        effects = Effects(records=(refusal,))
+        if refusal.attempt < ATTEMPTS:
+            return effects + self._say(seat, views.refused(self.book, refusal, now_ms))
+        message = f"{move}: {error}"
+        fault = accusation(seat, "illegal", message)
+        return effects + self._end("illegal", 1 - seat, message, now_ms, [fault])
 
     # --- the end --------------------------------------------------------------------------------
 
-    def _flag(self, now_ms: int, effects: Effects) -> None:
-        book = self.book
-        seat, limit = book.on_turn, book.limit()
+    def _flag(self, now_ms: int) -> Effects:
+        seat, limit = self.book.on_turn, self.book.limit()
         assert seat is not None
-        message = f"{book.elapsed(now_ms)} ms used where {limit.ms} ms were left"
+        message = f"{self.book.elapsed(now_ms)} ms used where {limit.ms} ms were left"
+        faults: list[Accusation] = []
         if self._seats[seat].session is None:
             times = self._seats[seat].disconnects
-            book.accuse(seat, "disconnect", f"away when time ran out, connection lost {times}×")
+            away = f"away when time ran out, connection lost {times}×"
+            faults.append(accusation(seat, "disconnect", away))
         if limit.outcome == "no_show":
-            self._end_without_game([seat], f"no first move, {message}", now_ms, effects)
-        else:
-            book.accuse(seat, "time", message)
-            self._end("time", 1 - seat, message, now_ms, effects)
+            return self._end_without_game([seat], f"no first move, {message}", now_ms, faults)
+        faults.append(accusation(seat, "time", message))
+        return self._end("time", 1 - seat, message, now_ms, faults)
 
     def _end_without_game(
-        self, absent: Sequence[int], message: str, now_ms: int, effects: Effects
-    ) -> None:
-        for seat in absent:
-            self.book.accuse(seat, "no_show", message)
+        self, absent: Sequence[int], message: str, now_ms: int, faults: Sequence[Accusation] = ()
+    ) -> Effects:
+        faults = [*faults, *(accusation(seat, "no_show", message) for seat in absent)]
         other = self._seats[1 - absent[0]]
         winner = other.number if len(absent) == 1 and other.been_live else None
-        self._end("no_show", winner, message, now_ms, effects)
+        return self._end("no_show", winner, message, now_ms, faults)
 
     def _end(
-        self, outcome: Outcome, winner: int | None, message: str, now_ms: int, effects: Effects
-    ) -> None:
-        effects.records.append(self.book.end(outcome, winner, message, now_ms))
-        self._seats.ended(effects.sends)
+        self,
+        outcome: Outcome,
+        winner: int | None,
+        message: str,
+        now_ms: int,
+        faults: Sequence[Accusation] = (),
+    ) -> Effects:
+        ended = self.book.end(outcome, winner, message, now_ms, faults)
+        verdict = views.game_over(self.book)
+        return Effects(records=(ended,)) + self._say_to_all(lambda _to: verdict)

@@ -1,32 +1,119 @@
-"""What each recipient may see. The only place where hidden things become messages.
+"""Every message of a game, cut to what its recipient may see: the only place that makes any.
 
-A recipient is a seat (0 or 1) or a spectator (``None``). Racks, tiles drawn and tiles exchanged
-are told to their owner alone; the secret behind the bag is told to nobody before the end. What is
+A recipient is a seat (0 or 1) or the spectators (``None``). Racks, tiles drawn and tiles exchanged
+are told to their owner alone; nobody is told the secret behind the bag before the end. What is
 not named here is not sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
-from protocol.messages import GameOver, NewGame, Played, Started
+from engine.notation.cgp import write_cgp
+from engine.rules.bag import commitment
+from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
 from protocol.parts import Style
 
-from .records import Ended, Opened, Turn
+from .records import RefusedMove, Turn
+from .scorebook import ATTEMPTS, Scorebook
 
-__all__ = ["Recipient", "ended_for", "offer_for", "played_for", "started_for"]
+__all__ = [
+    "EVERYBODY",
+    "Recipient",
+    "exchanged_count",
+    "game_over",
+    "new_game",
+    "played",
+    "refused",
+    "started",
+    "your_turn",
+]
 
-Recipient = int | None
+Recipient: TypeAlias = int | None
+
+EVERYBODY: tuple[Recipient, ...] = (0, 1, None)
 
 
-def played_for(game: str, turn: Turn, recipient: Recipient) -> Played:
-    """Tell a recipient of a turn."""
+def new_game(
+    book: Scorebook,
+    recipient: Recipient,
+    now_ms: int,
+    *,
+    seen: int = -1,
+    known_style: Style | None = None,
+) -> NewGame:
+    """Offer a game, or what a recipient has missed of it since event ``seen``."""
+    opened, is_on = book.opened, book.game is not None
+    secret_hash = commitment(bytes.fromhex(opened.secret)).hex()
+    missed = [turn for turn in book.turns if turn.seq > seen]
+    return NewGame(
+        game=opened.game,
+        seq=book.next_seq,
+        players=opened.players,
+        you=recipient,
+        lexicon=opened.lexicon,
+        lexicon_checksum=opened.lexicon_checksum,
+        rules=opened.rules,
+        time=opened.time,
+        commitment=secret_hash if opened.committed else None,
+        clocks=book.clocks(now_ms) if is_on else None,
+        rack=book.rack_text(recipient) if is_on and recipient is not None else None,
+        history=tuple(played(book, turn, recipient) for turn in missed),
+        known_style=None if recipient is None else known_style,
+    )
+
+
+def started(book: Scorebook, recipient: Recipient, now_ms: int) -> Started:
+    """Return the news that the tiles are dealt."""
+    return Started(
+        game=book.opened.game,
+        seq=0,
+        bag=book.bag_count,
+        clocks=book.clocks(now_ms),
+        rack=None if recipient is None else book.rack_text(recipient),
+    )
+
+
+def your_turn(book: Scorebook, now_ms: int) -> YourTurn:
+    """Return the question to the seat to move: the position, and no rack but its own."""
+    assert book.game is not None, "the game has not begun"
+    position = book.game.position
+    own = position.racks[position.on_turn]
+    hidden = replace(position, racks=(own, ()) if position.on_turn == 0 else ((), own))
+    return YourTurn(
+        game=book.opened.game,
+        seq=book.next_seq,
+        position=write_cgp(hidden, book.rules),
+        rack=book.rack_text(position.on_turn),
+        bag=book.bag_count,
+        clocks=book.clocks(now_ms),
+        deadline_ms=book.time_left(now_ms),
+        attempt=book.attempt,
+    )
+
+
+def refused(book: Scorebook, refusal: RefusedMove, now_ms: int) -> Refused:
+    """Return the answer to an illegal move, for the seat that made it."""
+    return Refused(
+        game=book.opened.game,
+        seq=refusal.seq,
+        attempt=refusal.attempt,
+        code=refusal.code,
+        message=refusal.message,
+        attempts_left=ATTEMPTS - refusal.attempt,
+        deadline_ms=book.time_left(now_ms),
+    )
+
+
+def played(book: Scorebook, turn: Turn, recipient: Recipient) -> Played:
+    """Return the news of a turn; exchanged tiles and the new rack only to its player."""
     own = recipient == turn.seat
     return Played(
-        game=game,
+        game=book.opened.game,
         seq=turn.seq,
         seat=turn.seat,
-        move=turn.move if own else _public_move(turn),
+        move=turn.move if own else _public_move(turn.move),
         score=turn.score,
         scores=turn.scores,
         bag=turn.bag,
@@ -39,10 +126,10 @@ def played_for(game: str, turn: Turn, recipient: Recipient) -> Played:
     )
 
 
-def _public_move(turn: Turn) -> str:
+def _public_move(move: str) -> str:
     """Hide which tiles were exchanged, not how many: the bag on the table shows that too."""
-    is_exchange = turn.move.startswith("-") and len(turn.move) > 1
-    return f"-{exchanged_count(turn.move)}" if is_exchange else turn.move
+    is_exchange = move.startswith("-") and len(move) > 1
+    return f"-{exchanged_count(move)}" if is_exchange else move
 
 
 def exchanged_count(move: str) -> int:
@@ -54,52 +141,15 @@ def exchanged_count(move: str) -> int:
     return count
 
 
-def started_for(
-    game: str, racks: tuple[str, str], bag: int, clocks: tuple[int, int], recipient: Recipient
-) -> Started:
-    """Tell a recipient that the game has begun."""
-    rack = None if recipient is None else racks[recipient]
-    return Started(game=game, seq=0, bag=bag, clocks=clocks, rack=rack)
-
-
-def offer_for(
-    opened: Opened,
-    commitment: str,
-    recipient: Recipient,
-    *,
-    seq: int = 0,
-    turns: Sequence[Turn] = (),
-    clocks: tuple[int, int] | None = None,
-    rack: str | None = None,
-    known_style: Style | None = None,
-) -> NewGame:
-    """Offer a game, or what a recipient has missed of it."""
-    return NewGame(
-        game=opened.game,
-        seq=seq,
-        players=opened.players,
-        you=recipient,
-        lexicon=opened.lexicon,
-        lexicon_checksum=opened.lexicon_checksum,
-        rules=opened.rules,
-        time=opened.time,
-        commitment=commitment if opened.committed else None,
-        clocks=clocks,
-        rack=None if recipient is None else rack,
-        history=tuple(played_for(opened.game, turn, recipient) for turn in turns),
-        known_style=None if recipient is None else known_style,
-    )
-
-
-def ended_for(
-    opened: Opened, ended: Ended, nonces: tuple[str, str] | None, turns: Sequence[Turn]
-) -> GameOver:
-    """Tell anyone how a game ended; now all may be known.
+def game_over(book: Scorebook) -> GameOver:
+    """Return the verdict, the same to everybody.
 
     The secret is opened where it was committed to, with the moves that draws depend on. Where a
     pair of games shares an order there is no commitment, and the order stays closed, since the
     second game may still be on. A void game opens nothing: it may have to be played on.
     """
+    opened, ended = book.opened, book.ended
+    assert ended is not None, "the game is on"
     void = ended.outcome == "host_error"
     opens = opened.committed and not void
     return GameOver(
@@ -114,7 +164,7 @@ def ended_for(
         time_penalties=ended.time_penalties,
         faults=ended.faults,
         secret=opened.secret if opens else None,
-        nonces=nonces if opens else None,
-        moves=tuple(turn.move for turn in turns) if opens else (),
+        nonces=book.nonces if opens else None,
+        moves=tuple(turn.move for turn in book.turns) if opens else (),
         mirrored=opened.mirrored,
     )

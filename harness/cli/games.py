@@ -124,7 +124,7 @@ def _print(listed: Iterable[_Listed], *, as_json: bool) -> None:
 
 def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
     """Write the games that are over, and say of which that can't be done."""
-    from bot.seat.offers import Declined, rules_in_play
+    from bot.seat.offers import Declined
     from harness.arbiter.scorebook import Scorebook
     from harness.matches.summary import game_record
 
@@ -138,11 +138,10 @@ def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
             say(f"{one.game}: played with other words ({opened.lexicon}); name them by --lexicon")
             continue
         try:
-            rules = rules_in_play(opened.rules)
+            book = Scorebook.restored(one.records, None, words)
         except Declined as declined:
             say(f"{one.game}: {declined}")
             continue
-        book = Scorebook.restored(one.records, None, rules, words)
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
         (folder / f"{one.game}.gcg").write_text(text, encoding="utf-8")
         written += 1

@@ -16,13 +16,10 @@ import msgspec
 import structlog
 
 from bot.equipment import Equipment
-from bot.seat.offers import rules_in_play
-from engine.rules.rules import Rules
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
-from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.seats.seats import Seat
 from lexicons.cache import replacing
@@ -157,7 +154,7 @@ class Match:
         """Take over the results that the journal has; void games are to be played again."""
         numbers: set[int] = set()
         for kept in finished:
-            book = Scorebook.restored(kept.records, None, self._rules(kept), self._lexicon)
+            book = Scorebook.restored(kept.records, None, self._lexicon)
             result = game_result(book, PlannedGame.from_label(kept.label))
             if not result.void and result.number not in numbers:
                 numbers.add(result.number)
@@ -165,12 +162,6 @@ class Match:
                     self._keep_evidence(book, result.number)
                     self._count(book, PlannedGame.from_label(kept.label))
         return numbers
-
-    @staticmethod
-    def _rules(kept: KeptGame) -> Rules:
-        opened = kept.records[0]
-        assert isinstance(opened, Opened)
-        return rules_in_play(opened.rules)
 
     async def _play_all(
         self,
@@ -199,8 +190,7 @@ class Match:
             if half is None:
                 book = await self._open(planned, journal)
             else:
-                rules = self._rules(half)
-                book = Scorebook.restored(half.records, half.note, rules, self._lexicon)
+                book = Scorebook.restored(half.records, half.note, self._lexicon)
                 half = None
             number = planned.number
             seats = (
@@ -227,7 +217,7 @@ class Match:
         names = config.names if planned.first == 0 else config.names[::-1]
         opened = new_game((names[0], names[1]), self._lexicon, config.time, self._draws(planned))
         await journal.create(opened, planned.label())
-        return Scorebook(opened, rules_in_play(opened.rules), self._lexicon)
+        return Scorebook(opened, self._lexicon)
 
     def _draws(self, planned: PlannedGame) -> Draws:
         if not self._config.paired or self._config.seed is None:

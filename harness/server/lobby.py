@@ -16,7 +16,6 @@ from typing import Any
 
 import structlog
 
-from bot.seat.offers import rules_in_play
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
@@ -219,7 +218,7 @@ class Lobby:
         opened = new_game(
             (sides[0]["name"], sides[1]["name"]), self._lexicon, self._time, Draws.fresh()
         )
-        book = Scorebook(opened, rules_in_play(opened.rules), self._lexicon)
+        book = Scorebook(opened, self._lexicon)
         self._run(book, {"sides": sides}, fresh=True)
 
     # --- games ----------------------------------------------------------------------------------
@@ -237,8 +236,7 @@ class Lobby:
             # It stays in the journal, for a server that has what it needs.
             log.error("game not restored", game=kept.game, lexicon=opened.lexicon, bots=lacking)
             return
-        rules = rules_in_play(opened.rules)
-        book = Scorebook.restored(kept.records, kept.note, rules, self._lexicon)
+        book = Scorebook.restored(kept.records, kept.note, self._lexicon)
         log.info("game restored", game=kept.game, turns=len(book.turns))
         self._run(book, kept.label, fresh=False)
 

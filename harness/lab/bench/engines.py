@@ -11,7 +11,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.seat.offers import rules_in_play
 from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -102,7 +101,7 @@ async def play_engine(
     journal = Journal(folder / f"{opened.game}.db")
     try:
         await journal.create(opened, {})
-        book = Scorebook(opened, rules_in_play(opened.rules), lexicon)
+        book = Scorebook(opened, lexicon)
         async with LagMeter() as lag:
             await GameHost(book, (engine, other), journal, lag).run()
     finally:

@@ -11,7 +11,6 @@ from bot_table import MemoryChannel
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
-from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.lag import LagMeter
@@ -154,7 +153,7 @@ class Thinks(Player):
 
 async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
     (tmp_path / "thinks.py").write_text(THINKS)
-    lexicon, rules = load_lexicon(), standard_rules()
+    lexicon = load_lexicon()
     journal = Journal(tmp_path / "j.db")
     opened = new_game(("thinker", "passer"), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
@@ -162,7 +161,7 @@ async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -
     passer, watched = Passer("passer"), list[Message]()
     async with LagMeter() as lag:
         seats = ProcessSeat("thinker", maker.make), passer
-        host = GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag)
+        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
         host.watch(watched.append)
         assert (await host.run()).outcome == "zeroes"
     (kept,) = journal.finished()
@@ -202,11 +201,11 @@ class Learns(Player):
 
 async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str]:
     """Play a game; give what was thought of first by each seat, as text."""
-    lexicon, rules = load_lexicon(), standard_rules()
+    lexicon = load_lexicon()
     opened = new_game((seats[0].name, seats[1].name), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
     async with LagMeter() as lag:
-        ended = await GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag).run()
+        ended = await GameHost(Scorebook(opened, lexicon), seats, journal, lag).run()
     assert ended.outcome == "zeroes"
     records = list(journal.finished())[-1].records
     return [thought.text or "" for thought in records if isinstance(thought, Thought)][:2]
@@ -298,12 +297,12 @@ class Passer(GuestSeat):
 
 async def play_with(journal: Failing) -> tuple[list[Message], ...]:
     """Play a game of passes; it can't be kept. Give what the seats and a spectator hear."""
-    lexicon, rules = load_lexicon(), standard_rules()
+    lexicon = load_lexicon()
     opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
     seats, watched = (Passer("a"), Passer("b")), list[Message]()
     async with LagMeter() as lag:
-        host = GameHost(Scorebook(opened, rules, lexicon), seats, journal, lag)
+        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
         host.watch(watched.append)
         ended = await host.run()
     assert ended.outcome == "host_error"

@@ -18,7 +18,6 @@ from harness.arbiter.records import Began, ClockNote, Failed, Opened, Record, Th
 from protocol.parts import Belief, Candidate, LeaveChance, RulesInPlay, TimeControl
 
 REPOSITORY = Path(__file__).parents[3]
-VERSION_1 = REPOSITORY / "tests" / "fixtures" / "journals" / "version1.sql"
 
 BELIEF = Belief(
     leaves_considered=372,
@@ -188,27 +187,6 @@ def test_a_style_that_can_not_be_read_is_said(path: Path) -> None:
         Journal(path)
 
 
-async def test_a_journal_of_version_1_is_taken_over(path: Path) -> None:
-    old = sqlite3.connect(path)
-    old.executescript(VERSION_1.read_text(encoding="utf-8"))
-    old.close()
-    journal = Journal(path)
-    (kept,) = journal.unfinished()
-    assert [type(record) for record in kept.records] == [Opened, Began, Thought]
-    assert (kept.label, kept.note) == (
-        {"number": 3},
-        ClockNote(game="g", clocks=(5, -7), seq=1),
-    )
-    assert journal.token_hash("ann") == "ff" * 32
-    journal.keep_style("ann", {"soft": 1.0})
-    await journal.append("g", [Thought(seq=1, seat=0, belief=BELIEF)])
-    journal.close()
-    again = Journal(path)
-    assert again.style_of("ann") == {"soft": 1.0}
-    assert again.unfinished()[0].records[-1] == Thought(seq=1, seat=0, belief=BELIEF)
-    again.close()
-
-
 # --- processes that are killed --------------------------------------------------------------------
 
 WRITER = """
@@ -330,7 +308,7 @@ def test_a_journal_of_another_version_is_refused(path: Path) -> None:
     other.execute("PRAGMA user_version = 9")
     other.close()
     with pytest.raises(
-        JournalError, match="is a journal of version 9; this program reads versions 1 to 2"
+        JournalError, match="is a journal of version 9; this program reads version 2"
     ):
         Journal(path)
     with sqlite3.connect(path) as still:  # and the refusal has let go of the file

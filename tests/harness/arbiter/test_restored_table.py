@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tables import MINUTE, Play, book_of, words
+from tables import MINUTE, Play, words
 
-from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from protocol.parts import TimeControl
 
@@ -18,10 +17,7 @@ def play() -> Play:
     before = Play(TimeControl(initial_ms=MINUTE, ready_ms=READY_MS)).start()
     before.move(after_ms=1_000)
     before.wait(2_000)
-    opened = before.records[0]
-    assert isinstance(opened, Opened)
-    rules = book_of(opened).rules
-    return Play(book=Scorebook.restored(before.records, before.note(), rules, words()))
+    return Play(book=Scorebook.restored(before.records, before.note(), words()))
 
 
 def back(play: Play, seat: int) -> None:

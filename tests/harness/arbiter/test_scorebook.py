@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from tables import GAME, MINUTE, NONCES, START_MS, Play, book_of, random_policy, words
 
-from bot.seat.offers import rules_in_play
-from harness.arbiter.records import ClockNote, Opened, Record, Turn
+from harness.arbiter.records import ClockNote, Record, Turn
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Table
 from protocol.messages import Refused, Resign, YourTurn
@@ -29,9 +28,7 @@ def state(book: Scorebook) -> tuple[object, ...]:
 def restored(records: Sequence[Record], note: ClockNote | None = None) -> Scorebook:
     """Rebuild a game from what the journal would give back."""
     kept = [msgspec.json.decode(msgspec.json.encode(record), type=Record) for record in records]
-    opened = kept[0]
-    assert isinstance(opened, Opened)
-    return Scorebook.restored(kept, note, rules_in_play(opened.rules), words())
+    return Scorebook.restored(kept, note, words())
 
 
 def check_restored(play: Play) -> None:
@@ -187,7 +184,7 @@ def test_a_refused_move_that_is_repeated_after_a_restart_gets_its_answer_again()
 def test_records_that_are_no_game_are_refused() -> None:
     play = Play().start()
     with pytest.raises(ValueError, match="the first record of a game is 'opened'"):
-        Scorebook.restored(play.records[1:], None, play.book.rules, words())
+        Scorebook.restored(play.records[1:], None, words())
 
 
 def test_before_the_start_nothing_runs() -> None:

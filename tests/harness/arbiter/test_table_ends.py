@@ -6,7 +6,7 @@ import pytest
 from tables import GAME, MINUTE, Play, outcome, random_policy
 
 from harness.arbiter.records import RefusedMove, Turn
-from harness.arbiter.table import ATTEMPTS
+from harness.arbiter.scorebook import ATTEMPTS
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Info, Move, NewGame, Ping, Ready, Refused, Resign
 

@@ -122,7 +122,7 @@ def test_a_belief_is_kept_and_its_style_is_known_to_a_restored_game_too() -> Non
     assert [thought.belief and thought.belief.style for thought in thoughts] == [
         *({"soft": 1.0}, {"soft": 0.25, "greedy": 0.75}, {}),
     ]
-    again = Scorebook.restored(play.records, None, play.book.rules, words())
+    again = Scorebook.restored(play.records, None, words())
     for book in (play.book, again):
         assert book.styles == [{"soft": 0.25, "greedy": 0.75}, None]
     told = [MSGPACK.decode(frame) for to in (1, None) for frame in play.frames[to]]

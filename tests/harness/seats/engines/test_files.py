@@ -76,7 +76,7 @@ async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> t
             command = (sys.executable, BOT, folder, f"to-{name}", f"from-{name}", manner)
             stack.enter_context(running(*command))
         async with LagMeter() as lag:
-            book = Scorebook(opened, RULES, LEXICON)
+            book = Scorebook(opened, LEXICON)
             ended = await GameHost(book, (seat("ann"), seat("bob")), journal, lag).run()
     journal.close()
     return ended, len(book.turns)
