@@ -8,16 +8,16 @@ the journal of the match's folder from its first offer; a match that was killed 
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import msgspec
-import structlog
 
 from bot.equipment import Equipment
-from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, JournalError, KeptGame
+from harness.arbiter.journal import Journal, KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
@@ -27,22 +27,14 @@ from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from .results import GameResult
+from .running import GameRunner, MatchError
 from .schedule import PlannedGame, pairs
 from .summary import game_record, game_result
 
 __all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
 
-log = structlog.get_logger(__name__)
-
-HOST_ERRORS = 3
-"""Times that one game may fail by the host's own fault before the match is given up."""
-
 NO_SHOWS = 2
 """Games in a row to which a seat does not come before the match is given up."""
-
-
-class MatchError(Exception):
-    """The match can't go on; the sentence says why. What was played is on disk."""
 
 
 class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,13 +114,16 @@ class Match:
         finished: Callable[[GameResult], None] = lambda _result: None,
         known: Iterable[GameResult] = (),
     ) -> None:
-        self._known = {result.number for result in known if not result.void}
         self._config = config
         self._lexicon = lexicon
         self._folder = folder
         self._open_seat = open_seat
         self._finished = finished
+        self._counted = {result.number for result in known if not result.void}
+        self._halves: dict[int, KeptGame] = {}
+        """Games that the journal has unfinished, by number."""
         self._absent = [0, 0]
+        """By side, games in a row to which it did not come."""
         self._games = folder / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
@@ -139,84 +134,34 @@ class Match:
             MatchError: it can't go on.
             JournalError: the folder's journal can't be used.
         """
-        journal = Journal(self._folder / "match.db")
-        try:
-            played = self._recall(journal.finished())
-            halves = {kept.label["number"]: kept for kept in journal.unfinished()}
-            schedule = pairs(self._config.games, shared=self._config.paired)
-            todo = [game for game in schedule if game.number not in played | self._known]
-            async with LagMeter() as lag:
-                await self._play_all(todo, halves, journal, lag)
-        finally:
-            journal.close()
-
-    def _recall(self, finished: Iterable[KeptGame]) -> set[int]:
-        """Take over the results that the journal has; void games are to be played again."""
-        numbers: set[int] = set()
-        for kept in finished:
-            book = Scorebook.restored(kept.records, None, self._lexicon)
-            result = game_result(book, PlannedGame.from_label(kept.label))
-            if not result.void and result.number not in numbers:
-                numbers.add(result.number)
-                if result.number not in self._known:
-                    self._keep_evidence(book, result.number)
-                    self._count(book, PlannedGame.from_label(kept.label))
-        return numbers
-
-    async def _play_all(
-        self,
-        todo: Sequence[PlannedGame],
-        halves: dict[int, KeptGame],
-        journal: Journal,
-        lag: LagMeter,
-    ) -> None:
-        waiting = iter(todo)
-
-        async def table() -> None:
-            for planned in waiting:
-                await self._play_one(planned, halves.get(planned.number), journal, lag)
-
-        try:
-            async with asyncio.TaskGroup() as tables:
-                for _ in range(self._config.concurrency):
-                    tables.create_task(table())
-        except* (MatchError, JournalError, OSError) as errors:
-            raise errors.exceptions[0] from None
-
-    async def _play_one(
-        self, planned: PlannedGame, half: KeptGame | None, journal: Journal, lag: LagMeter
-    ) -> None:
-        for _ in range(HOST_ERRORS):
-            if half is None:
-                book = await self._open(planned, journal)
-            else:
-                book = Scorebook.restored(half.records, half.note, self._lexicon)
-                half = None
-            number = planned.number
-            seats = (
-                self._open_seat(planned.side_of(0), number),
-                self._open_seat(planned.side_of(1), number),
-            )
-            ended = await GameHost(book, seats, journal, lag).run()
-            result = game_result(book, planned)
-            self._keep_evidence(book, planned.number)
-            if result.void:
-                self._finished(result)
-            else:
-                self._count(book, planned)
-            self._watch_absences(book, planned)
-            if not result.void:
-                return
-            log.warning("game void, played again", number=planned.number, reason=ended.message)
-        raise MatchError(
-            f"game {planned.number} came to nothing {HOST_ERRORS} times: {ended.message}"
-        )
-
-    async def _open(self, planned: PlannedGame, journal: Journal) -> Scorebook:
         config = self._config
-        names = config.names if planned.first == 0 else config.names[::-1]
-        opened = new_game((names[0], names[1]), self._lexicon, config.time, self._draws(planned))
-        await journal.create(opened, planned.label())
+        with closing(Journal(self._folder / "match.db")) as journal:
+            self._recall(journal)
+            schedule = pairs(config.games, shared=config.paired)
+            todo = [game for game in schedule if game.number not in self._counted]
+            async with LagMeter() as lag:
+                open_book = partial(self._open_book, journal)
+                runner = GameRunner(journal, lag, open_book, self._open_seat, self._settle)
+                await runner.play_all(todo, config.concurrency)
+
+    def _recall(self, journal: Journal) -> None:
+        """Take over what the journal has; void games are to be played again."""
+        for kept in journal.finished():
+            planned = PlannedGame(**kept.label)
+            if planned.number not in self._counted:
+                book = Scorebook.restored(kept.records, None, self._lexicon)
+                if not game_result(book, planned).void:
+                    self._keep(planned, book)
+        self._halves = {kept.label["number"]: kept for kept in journal.unfinished()}
+
+    async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
+        half = self._halves.pop(planned.number, None)
+        if half is not None:
+            return Scorebook.restored(half.records, half.note, self._lexicon)
+        config = self._config
+        names = config.names[planned.first], config.names[1 - planned.first]
+        opened = new_game(names, self._lexicon, config.time, self._draws(planned))
+        await journal.create(opened, asdict(planned))
         return Scorebook(opened, self._lexicon)
 
     def _draws(self, planned: PlannedGame) -> Draws:
@@ -224,32 +169,37 @@ class Match:
             return Draws.fresh()
         return Draws.seeded(self._config.seed, planned.pair)
 
-    def _count(self, book: Scorebook, planned: PlannedGame) -> None:
-        result = game_result(book, planned)
-        first, second = book.opened.players
-        gcg = game_record(book, f"Game {planned.number}, {first} against {second}")
-        self._games.joinpath(f"{planned.number:05d}.gcg").write_text(gcg, encoding="utf-8")
-        self._finished(result)
+    def _settle(self, planned: PlannedGame, book: Scorebook) -> bool:
+        """Keep a game that is over, and see who came to it; return whether it counts."""
+        counts = self._keep(planned, book)
+        self._watch_absences(planned, book)
+        return counts
 
-    def _keep_evidence(self, book: Scorebook, number: int) -> None:
-        """Write down the last words of what failed; of a void game they are all there is."""
-        if book.evidence:
-            text = "\n".join(book.evidence)
-            self._faults(number).write_text(text, encoding="utf-8")
+    def _keep(self, planned: PlannedGame, book: Scorebook) -> bool:
+        result = game_result(book, planned)
+        number, (first, second) = planned.number, book.opened.players
+        if book.evidence:  # of a void game this is all there is
+            self._faults(number).write_text("\n".join(book.evidence), encoding="utf-8")
+        if not result.void:
+            gcg = game_record(book, f"Game {number}, {first} against {second}")
+            self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
+            self._counted.add(number)
+        self._finished(result)
+        return not result.void
 
     def _faults(self, number: int) -> Path:
         return self._games / f"{number:05d}.faults.txt"
 
-    def _watch_absences(self, book: Scorebook, planned: PlannedGame) -> None:
+    def _watch_absences(self, planned: PlannedGame, book: Scorebook) -> None:
         assert book.ended is not None
-        absent = {f.seat for f in book.ended.faults if f.code == "no_show"}
+        absent = {fault.seat for fault in book.ended.faults if fault.code == "no_show"}
         for seat in (0, 1):
             side = planned.side_of(seat)
             self._absent[side] = self._absent[side] + 1 if seat in absent else 0
             if self._absent[side] >= NO_SHOWS:
-                name, faults = self._config.names[side], self._faults(planned.number)
-                why = f"{book.ended.message}; {faults} has its last words"
+                faults = self._faults(planned.number)
+                clue = f"; {faults} has its last words" if faults.exists() else ""
                 raise MatchError(
-                    f"{name} did not come to {NO_SHOWS} games in a row: "
-                    f"{why if faults.exists() else book.ended.message}"
+                    f"{self._config.names[side]} did not come to {NO_SHOWS} games in a row: "
+                    f"{book.ended.message}{clue}"
                 )

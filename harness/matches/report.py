@@ -7,17 +7,17 @@ Names come from whoever plays: they are shown as plain text, without markup or c
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from harness.figures import DASH, duration, minutes, number, plain, rate, share, tally
+from harness.figures import DASH, minutes, number, plain, rate, share
 from lexicons.cache import replacing
 
-from .results import GameResult, ResultLog
-from .statistics import MatchStatistics, SideStatistics, as_json_object, match_statistics
+from .results import GameResult, read_results, result_line
+from .statistics import MatchStatistics, as_json_object, match_statistics, rows
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -58,7 +58,6 @@ def _sides_table(stats: MatchStatistics) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    a, b = stats.sides
     table = Table(
         box=box.ROUNDED, title=_heading(stats), title_style="", header_style="", width=WIDTH
     )
@@ -67,28 +66,19 @@ def _sides_table(stats: MatchStatistics) -> Table:
         name = Text(plain(side.name), style="bold")
         table.add_column(name, justify="right", ratio=1, overflow="fold")
 
-    def row(label: str, cells: tuple[str, str], show: bool = True) -> None:
-        if show:
-            table.add_row(label, Text(cells[0]), Text(cells[1]))
-
-    def both(label: str, write: Callable[[SideStatistics], str], show: bool = True) -> None:
-        row(label, (write(a), write(b)), show)
-
     lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
-    row("wins", (str(stats.wins), str(stats.losses)))
-    row("win rate", (share(stats.win_rate), share(lost_rate)))
-    both("mean score", lambda side: number(side.mean_score))
-    both("bingos a game", lambda side: number(side.bingos_mean, 2))
-    both("lost 2×", lambda side: share(side.lost_double))
-    both("heaviest loss", _heaviest_loss)
+    for row in (
+        ("wins", str(stats.wins), str(stats.losses)),
+        ("win rate", share(stats.win_rate), share(lost_rate)),
+        *rows(stats, "scores"),
+    ):
+        table.add_row(*map(Text, row))
     table.add_section()
-    both("time a move", lambda side: duration(side.move_ms_mean))
-    both("longest move", lambda side: duration(side.move_ms_longest))
-    both("clock a game", lambda side: duration(side.clock_used_ms_mean))
-    both("overtime", _overtime, show=any(side.overtime_games for side in stats.sides))
+    for row in rows(stats, "time"):
+        table.add_row(*map(Text, row))
     table.add_section()
-    both("forfeited", lambda side: tally(side.forfeits), show=bool(a.forfeits or b.forfeits))
-    both("faults", lambda side: tally(side.faults), show=bool(a.faults or b.faults))
+    for row in rows(stats, "faults"):
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -103,18 +93,6 @@ def _heading(stats: MatchStatistics) -> Text:
     if stats.void:
         parts.append(f"{stats.void:,} void")
     return Text(", ".join(parts), style="bold")
-
-
-def _heaviest_loss(side: SideStatistics) -> str:
-    ratio = side.largest_ratio
-    return DASH if ratio is None or ratio <= 1 else f"1 : {ratio:.2f}"
-
-
-def _overtime(side: SideStatistics) -> str:
-    if not side.overtime_games:
-        return DASH
-    games = f"{side.overtime_games} game{'s' * (side.overtime_games != 1)}"
-    return f"{games}, {number(-side.time_penalty, 0)} points"
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
@@ -237,7 +215,7 @@ class MatchProgress:
         for result in earlier:
             self._count(result)
 
-    def __enter__(self) -> MatchProgress:
+    def __enter__(self) -> Self:
         self._began = self._said = self._clock()
         if self.console.is_terminal and not self.console.is_dumb_terminal:
             self._bar = self._new_bar()
@@ -245,12 +223,7 @@ class MatchProgress:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -333,18 +306,25 @@ class MatchProgress:
 class MatchFolder:
     """The files of a match: ``results.jsonl`` as it runs, ``summary.json`` and ``summary.txt``.
 
-    Opening a folder that has results takes the match up: ``results`` begins with them.
+    Opening a folder that has results takes the match up: ``results`` begins with them, and an
+    unfinished last line is cut off. Each line is handed to the operating system before ``append``
+    returns: it outlives the death of the process, though not a loss of power.
 
     Raises:
-        OSError: the folder or a file cannot be written.
+        OSError: the folder or a file can't be written.
         ValueError: the folder's ``results.jsonl`` is not a file of results.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.path = Path(folder)
         self.path.mkdir(parents=True, exist_ok=True)
-        self._log = ResultLog(self.path / "results.jsonl")
-        self.results: list[GameResult] = list(self._log.earlier)
+        self.results: list[GameResult] = []
+        log = self.path / "results.jsonl"
+        if log.exists():
+            self.results = read_results(log)
+            os.truncate(log, log.read_bytes().rfind(b"\n") + 1)
+        self._counted = {result.number for result in self.results if not result.void}
+        self._file = log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
         """Keep the result of a game.
@@ -352,7 +332,14 @@ class MatchFolder:
         Raises:
             ValueError: the game of this number has a result that counts.
         """
-        self._log.append(result)
+        if not result.void:
+            if result.number in self._counted:
+                raise ValueError(
+                    f"game {result.number} of the match has a result already in "
+                    f"{self._file.name}; a game counts once"
+                )
+            self._counted.add(result.number)
+        self._file.write(result_line(result))
         self.results.append(result)
 
     def write_summary(self, a: str, b: str, seed: int = 0) -> MatchStatistics:
@@ -367,17 +354,8 @@ class MatchFolder:
                 temporary.write_text(text, encoding="utf-8")
         return stats
 
-    def close(self) -> None:
-        """Close the file of results."""
-        self._log.close()
-
-    def __enter__(self) -> MatchFolder:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+    def __exit__(self, *_: object) -> None:
+        self._file.close()

@@ -1,16 +1,13 @@
-"""What one game of a match came to, as a value and as a line of JSON.
+"""The result of one game of a match, as a value and as a line of JSON.
 
-Everything is told by **match side**: 0 is side a, 1 is side b, whoever had the first move. A file
-of results has one game a line, in the order in which the games finished; a line counts once its
-line break is there, so a process that is killed while it writes loses no more than that game.
+Everything is by **match side**: 0 is side a, 1 is side b, whoever moved first. A file of results
+has one game a line, in the order in which the games finished; a line counts once its line break is
+there, so a process that is killed while it writes loses no more than that game.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
 import msgspec
@@ -18,7 +15,7 @@ from msgspec import Meta, Struct
 
 from protocol.parts import Outcome
 
-__all__ = ["GameResult", "ResultLog", "SeatResult", "read_results", "result_line"]
+__all__ = ["GameResult", "SeatResult", "read_results", "result_line"]
 
 FORFEITS: frozenset[Outcome] = frozenset({"resign", "time", "illegal", "crash", "stall", "no_show"})
 """Endings that decide a game against one side, whatever the score."""
@@ -32,7 +29,7 @@ class SeatResult(Struct, frozen=True):
 
     name: str
     score: int
-    """The final score, racks and overtime settled; where the game broke off, as it stood."""
+    """The final score, racks and overtime settled; if the game broke off, as it stood."""
     moves: Count
     """Turns taken: plays, exchanges and passes."""
     think_ms: Count
@@ -76,7 +73,7 @@ class GameResult(Struct, frozen=True):
 
     @property
     def forfeit(self) -> bool:
-        """Whether the game was lost by something else than the score."""
+        """Whether the game was lost otherwise than by the score."""
         return self.outcome in FORFEITS and not self.void
 
     @property
@@ -86,17 +83,17 @@ class GameResult(Struct, frozen=True):
 
     @property
     def points(self) -> float:
-        """What the game is worth to side a: 1, ½ or 0; a forfeited game too is 1 or 0."""
+        """What the game is worth to side a: 1, ½ or 0; a forfeit too is 1 or 0."""
         return 0.5 if self.winner is None else 1.0 - self.winner
 
 
 def result_line(result: GameResult) -> bytes:
-    """Write a result as a line of JSON, the line break included."""
+    """Return a result as a line of JSON, with its line break."""
     return msgspec.json.encode(result) + b"\n"
 
 
 def read_results(path: str | Path) -> list[GameResult]:
-    """Read a file of results; what follows its last line break was never finished and is left out.
+    """Read a file of results, without what follows its last line break.
 
     Raises:
         OSError: the file cannot be read.
@@ -113,55 +110,3 @@ def read_results(path: str | Path) -> list[GameResult]:
                 "mend or remove the line, or use another folder"
             ) from error
     return results
-
-
-class ResultLog:
-    """A file of results that grows as games finish, and that a match can be taken up from.
-
-    Opening it reads what is there into ``earlier`` and cuts off an unfinished last line. Each
-    line is handed to the operating system before ``append`` returns: it outlives the death of
-    the process, though not a loss of power.
-
-    Raises:
-        OSError: the file cannot be opened for writing.
-        ValueError: the file is there and is not a file of results.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.earlier: Sequence[GameResult] = ()
-        if self.path.exists():
-            self.earlier = tuple(read_results(self.path))
-            os.truncate(self.path, self.path.read_bytes().rfind(b"\n") + 1)
-        self._counted = {result.number for result in self.earlier if not result.void}
-        self._file = self.path.open("ab", buffering=0)
-
-    def append(self, result: GameResult) -> None:
-        """Add the result of a game.
-
-        Raises:
-            ValueError: the game of this number has a result that counts.
-        """
-        if not result.void:
-            if result.number in self._counted:
-                raise ValueError(
-                    f"game {result.number} of the match has a result already in {self.path}; "
-                    "a game counts once"
-                )
-            self._counted.add(result.number)
-        self._file.write(result_line(result))
-
-    def close(self) -> None:
-        """Close the file; nothing more can be added."""
-        self._file.close()
-
-    def __enter__(self) -> ResultLog:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 __all__ = ["PlannedGame", "pairs"]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
-    """One game of the schedule."""
+    """One game of the schedule; a journal keeps its fields as the game's label."""
 
     number: int
     """From 1."""
@@ -20,21 +19,12 @@ class PlannedGame:
     """The side of the match (0 or 1) that moves first."""
 
     def side_of(self, seat: int) -> int:
-        """Tell which side of the match sits on a seat; the other way round it is the same."""
+        """Return the side of the match that sits on a seat, or the seat of a side."""
         return seat if self.first == 0 else 1 - seat
-
-    def label(self) -> dict[str, Any]:
-        """Write it down for the journal."""
-        return asdict(self)
-
-    @classmethod
-    def from_label(cls, label: dict[str, Any]) -> PlannedGame:
-        """Read it from the journal."""
-        return cls(label["number"], label["pair"], label["first"])
 
 
 def pairs(games: int, *, shared: bool) -> list[PlannedGame]:
-    """List the games of a match: the sides take turns to move first.
+    """Return the games of a match; the sides take turns to move first.
 
     Args:
         games: how many.

@@ -27,11 +27,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+
+from harness.figures import DASH, duration, number, share, tally
 
 from .results import GameResult
 from .significance import (
@@ -43,39 +45,96 @@ from .significance import (
     sign_flip_p_value,
 )
 
-__all__ = ["MatchStatistics", "SideStatistics", "as_json_object", "match_statistics"]
+__all__ = ["MatchStatistics", "Row", "SideStatistics", "as_json_object", "match_statistics", "rows"]
+
+PROMISED_KEYS = (
+    *("a", "b", "games", "wins", "losses", "ties", "mean_score", "opponent_mean_score"),
+    *("mean_spread", "spread_ci95", "p_value", "elo", "elo_error", "faults"),
+)
+"""The first keys of the JSON object; the others follow in the order of the fields."""
+
+Section: TypeAlias = Literal["scores", "time", "faults"]
 
 
-@dataclass(frozen=True)
+class Row(NamedTuple):
+    """A row of the table at the end of a match, with a cell for each side."""
+
+    section: Section
+    label: str
+    write: Callable[[SideStatistics], str]
+    """Writes the cell of a side."""
+    optional: bool
+    """Whether the row is left out if the statistic is 0 or empty on both sides."""
+
+
+def _shown(
+    section: Section,
+    label: str,
+    write: Callable[[SideStatistics], str],
+    *,
+    optional: bool = False,
+) -> Any:
+    """Return the field of a statistic that is a row of the table."""
+    return field(metadata={"row": Row(section, label, write, optional)})
+
+
+def _overtime(side: SideStatistics) -> str:
+    if not side.overtime_games:
+        return DASH
+    games = f"{side.overtime_games} game{'s' * (side.overtime_games != 1)}"
+    return f"{games}, {number(-side.time_penalty, 0)} points"
+
+
+def _heaviest_loss(side: SideStatistics) -> str:
+    ratio = side.largest_ratio
+    return DASH if ratio is None or ratio <= 1 else f"1 : {ratio:.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SideStatistics:
-    """One side's play over a match; means are None where there is nothing to divide by."""
+    """One side's play over a match; means are None if there is nothing to divide by.
+
+    A field is a key of the JSON object and, if ``_shown``, a row of the table.
+    """
 
     name: str
-    mean_score: float | None
+    forfeits: Mapping[str, int] = _shown(
+        "faults", "forfeited", lambda side: tally(side.forfeits), optional=True
+    )
+    """Games lost otherwise than by the score, by outcome."""
+    faults: Mapping[str, int] = _shown(
+        "faults", "faults", lambda side: tally(side.faults), optional=True
+    )
+    """Things that went wrong, by code; those of games that neither side came to are among them."""
     moves: int
-    move_ms_mean: float | None
+    move_ms_mean: float | None = _shown(
+        "time", "time a move", lambda side: duration(side.move_ms_mean)
+    )
     """Clock used a move."""
-    move_ms_longest: int | None
-    clock_used_ms_mean: float | None
+    move_ms_longest: int | None = _shown(
+        "time", "longest move", lambda side: duration(side.move_ms_longest)
+    )
+    clock_used_ms_mean: float | None = _shown(
+        "time", "clock a game", lambda side: duration(side.clock_used_ms_mean)
+    )
     """Clock used a game."""
-    overtime_games: int
+    overtime_games: int = _shown("time", "overtime", _overtime, optional=True)
     time_penalty: int
     """Points lost to overtime, all games together."""
-    bingos_mean: float | None
+    mean_score: float | None = _shown("scores", "mean score", lambda side: number(side.mean_score))
+    bingos_mean: float | None = _shown(
+        "scores", "bingos a game", lambda side: number(side.bingos_mean, 2)
+    )
     """Bingos a game."""
-    lost_double: float | None
+    lost_double: float | None = _shown("scores", "lost 2×", lambda side: share(side.lost_double))
     """Share of the games played to the end in which the opponent scored at least twice as much."""
-    largest_ratio: float | None
-    """The opponent's score over this side's own, where it is largest; needs positive scores."""
-    forfeits: Mapping[str, int]
-    """Games lost otherwise than by the score, by outcome."""
-    faults: Mapping[str, int]
-    """Things that went wrong, by code; those of games that neither side came to are among them."""
+    largest_ratio: float | None = _shown("scores", "heaviest loss", _heaviest_loss)
+    """The largest ratio of the opponent's score to this side's own, both positive."""
 
 
 @dataclass(frozen=True)
 class MatchStatistics:
-    """A match from side a's view. ``sides`` has what each side did, a first."""
+    """A match from side a's view; each field but ``sides`` is a key of the JSON object."""
 
     games: int
     """Games that count."""
@@ -96,7 +155,7 @@ class MatchStatistics:
     p_value: float | None
     """Two-sided, of the sign-flip test on spread: see ``sign_flip_p_value``."""
     elo: float | None
-    """Logistic Elo difference; None where every game was won, or every game lost."""
+    """Logistic Elo difference; None if every game was won, or every game lost."""
     elo_error: float | None
     """Half the width of the 95 % interval."""
     elo_ci95: Interval
@@ -104,23 +163,24 @@ class MatchStatistics:
     lost_double: float | None
     won_double: float | None
     largest_ratio: float | None
-    """Opponent's score over a's, where it is largest."""
+    """The largest ratio of the opponent's score to a's."""
     largest_ratio_won: float | None
-    """A's score over the opponent's, where it is largest."""
+    """The largest ratio of a's score to the opponent's."""
     seconds: float
     """Wall-clock time of the games, one after the other."""
     sides: tuple[SideStatistics, SideStatistics]
+    """What each side did, a first."""
 
 
 def match_statistics(
     results: Sequence[GameResult], seed: int = 0, names: tuple[str, str] | None = None
 ) -> MatchStatistics:
-    """Work out the statistics of a match, from side a's view.
+    """Compute the statistics of a match, from side a's view.
 
     Args:
         results: the games in any order, void ones among them; each number counts once.
         seed: of the resampling in the test, which very long matches need.
-        names: what to call the sides, if not by their names in the last game.
+        names: of the sides; by default their names in the last game.
 
     Raises:
         ValueError: two games that count have one number.
@@ -238,55 +298,40 @@ def _tally(codes: Iterable[str]) -> dict[str, int]:
     return dict(Counter(codes).most_common())
 
 
-# --- JSON ---------------------------------------------------------------------------------------
+# --- by field -----------------------------------------------------------------------------------
+
+
+def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]:
+    """Return the rows of a section of the table: a label, and the cell of either side."""
+    a, b = stats.sides
+    shown = []
+    for statistic in fields(SideStatistics):
+        row: Row | None = statistic.metadata.get("row")
+        if row is None or row.section != section:
+            continue
+        if not row.optional or getattr(a, statistic.name) or getattr(b, statistic.name):
+            shown.append((row.label, row.write(a), row.write(b)))
+    return shown
 
 
 def as_json_object(stats: MatchStatistics, a: str, b: str) -> dict[str, Any]:
-    """Give the statistics as an object for JSON.
+    """Return the statistics as an object for JSON.
 
     Unknown numbers are null; an interval is always a list of two. What each side has of its own
     is an object with the keys ``a`` and ``b``.
 
     Args:
         stats: the statistics.
-        a: what to call side a.
-        b: what to call side b.
+        a: the name of side a.
+        b: the name of side b.
     """
-
-    def each(field: str) -> dict[str, Any]:
-        return {key: getattr(side, field) for key, side in zip("ab", stats.sides, strict=True)}
-
-    return {
-        "a": a,
-        "b": b,
-        "games": stats.games,
-        "wins": stats.wins,
-        "losses": stats.losses,
-        "ties": stats.ties,
-        "mean_score": stats.mean_score,
-        "opponent_mean_score": stats.opponent_mean_score,
-        "mean_spread": stats.mean_spread,
-        "spread_ci95": list(stats.spread_ci95),
-        "p_value": stats.p_value,
-        "elo": stats.elo,
-        "elo_error": stats.elo_error,
-        "faults": {key: dict(tally) for key, tally in each("faults").items()},
-        "units": stats.units,
-        "paired": stats.paired,
-        "void": stats.void,
-        "win_rate": stats.win_rate,
-        "elo_ci95": list(stats.elo_ci95),
-        "lost_double": stats.lost_double,
-        "won_double": stats.won_double,
-        "largest_ratio": stats.largest_ratio,
-        "largest_ratio_won": stats.largest_ratio_won,
-        "seconds": stats.seconds,
-        "forfeits": {key: dict(tally) for key, tally in each("forfeits").items()},
-        "moves": each("moves"),
-        "move_ms_mean": each("move_ms_mean"),
-        "move_ms_longest": each("move_ms_longest"),
-        "clock_used_ms_mean": each("clock_used_ms_mean"),
-        "overtime_games": each("overtime_games"),
-        "time_penalty": each("time_penalty"),
-        "bingos_mean": each("bingos_mean"),
-    }
+    names = [statistic.name for statistic in fields(MatchStatistics) if statistic.name != "sides"]
+    known: dict[str, Any] = {"a": a, "b": b}
+    for name in names:
+        value = getattr(stats, name)
+        known[name] = list(value) if isinstance(value, tuple) else value
+    for statistic in fields(SideStatistics):
+        if statistic.name not in ("name", *names):
+            values = (getattr(side, statistic.name) for side in stats.sides)
+            known[statistic.name] = dict(zip("ab", values, strict=True))
+    return {key: known[key] for key in PROMISED_KEYS} | known

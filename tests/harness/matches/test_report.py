@@ -16,7 +16,7 @@ from rich.console import Console
 
 from harness.figures import duration, number, plain, rate
 from harness.matches.report import MatchFolder, MatchProgress, match_table, table_text
-from harness.matches.results import GameResult, read_results
+from harness.matches.results import GameResult, read_results, result_line
 from harness.matches.statistics import match_statistics
 
 
@@ -179,6 +179,28 @@ def test_the_folder_of_a_match(tmp_path: Path) -> None:
     assert (folder.path / "summary.txt").read_text(encoding="utf-8") == table_text(stats, results)
     names = sorted(path.name for path in folder.path.iterdir())
     assert names == ["results.jsonl", "summary.json", "summary.txt"]
+
+
+def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    with MatchFolder(tmp_path) as folder:
+        folder.append(game(0, (400, 390)))
+        folder.append(game(1, (1, 2), outcome="host_error", winner=None))
+    path.write_bytes(path.read_bytes() + result_line(game(1, (400, 390)))[:-9])
+    with MatchFolder(tmp_path) as folder:
+        assert [result.number for result in folder.results] == [0, 1]
+        folder.append(game(1, (370, 390)))
+        with pytest.raises(ValueError, match="a game counts once"):
+            folder.append(game(0, (400, 390)))
+    assert [result.spread for result in read_results(path)] == [10, -1, -20]
+
+
+def test_results_that_are_none_are_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"game": 1}\nmore')
+    with pytest.raises(ValueError, match="line 1 is not the result of a game"):
+        MatchFolder(tmp_path)
+    assert path.read_text() == '{"game": 1}\nmore'
 
 
 def test_importing_the_report_does_not_load_rich() -> None:

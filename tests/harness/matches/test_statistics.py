@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from match_samples import game, seat, swapped
 
 from harness.matches import significance
-from harness.matches.results import ResultLog, read_results, result_line
+from harness.matches.results import result_line
 from harness.matches.significance import sign_flip_p_value, student_t_quantile
 from harness.matches.statistics import as_json_object, match_statistics
 
@@ -275,30 +275,6 @@ def test_a_result_survives_a_line_of_json() -> None:
     line = result_line(before)
     assert line.count(b"\n") == 1
     assert msgspec.json.decode(line, type=type(before)) == before
-
-
-def test_a_log_is_taken_up_after_a_torn_line(tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.mktemp("log") / "results.jsonl"
-    with ResultLog(path) as log:
-        log.append(game(0, (400, 390)))
-        log.append(game(1, (1, 2), outcome="host_error", winner=None))
-    path.write_bytes(path.read_bytes() + result_line(game(1, (400, 390)))[:-9])
-    with ResultLog(path) as log:
-        assert [result.number for result in log.earlier] == [0, 1]
-        log.append(game(1, (370, 390)))
-        with pytest.raises(ValueError, match="a game counts once"):
-            log.append(game(0, (400, 390)))
-    assert [result.spread for result in read_results(path)] == [10, -1, -20]
-
-
-def test_a_file_that_is_no_log_is_refused_and_left_alone(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    path = tmp_path_factory.mktemp("log") / "results.jsonl"
-    path.write_text('{"game": 1}\nmore')
-    with pytest.raises(ValueError, match="line 1 is not the result of a game"):
-        ResultLog(path)
-    assert path.read_text() == '{"game": 1}\nmore'
 
 
 # --- the sign-flip test -----------------------------------------------------------------------
