@@ -1,7 +1,7 @@
 """Who is here, who seeks whom, and which games are on.
 
-A player is known by his name; his connections come and go and the newest counts. Games that he
-sits in stay when he is away, and are there for him when he is back.
+A player is known by name; its connections come and go and the newest counts. Games that it sits in
+stay while it is away, and are there when it is back.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import asyncio
 import secrets
 from asyncio import FIRST_COMPLETED
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,16 +45,14 @@ class Player:
     name: str
     link: Link | None = None
     peer: str | None = None
-    """Where his last connection came from."""
+    """Where its last connection came from."""
     seats: dict[str, GuestSeat] = field(default_factory=dict)
-    """His seats in games that are on, by game."""
-    wish: Seek | None = None
-    """What he seeks just now."""
+    """Its seats in games that are on, by game."""
     rest: Seek | None = None
-    """What he will seek when the game that he is in is over."""
+    """What it will seek when the game that it is in is over."""
 
     def tell(self, message: Message) -> None:
-        """Send him a message, if he is here."""
+        """Send it a message, if it is here."""
         if self.link is not None:
             self.link.send(message)
 
@@ -81,10 +80,10 @@ class Lobby:
     ) -> None:
         self.games: dict[str, GameHost] = {}
         """The games that are on."""
-        self.lent = 0
-        """Built-in bots that play elsewhere; each takes the place of a game."""
-        self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
         self.closing = False
+        self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
+        self._lent = 0
+        """Built-in bots that play elsewhere; each takes the place of a game."""
         self._lexicon = lexicon
         self._time = time
         self._journal = journal
@@ -92,53 +91,57 @@ class Lobby:
         self._bots = bots
         self._max_games = max_games
         self._players: dict[str, Player] = {}
-        self._seekers: list[Player] = []
+        self._wishes: dict[Player, Seek] = {}
+        """What players seek, first come first served."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     # --- players --------------------------------------------------------------------------------
 
     def player(self, name: str) -> Player:
-        """Find a player, or make his acquaintance."""
+        """Return the player of a name, known or new."""
         return self._players.setdefault(name, Player(name))
 
     def arrive(self, player: Player, link: Link) -> Link | None:
-        """A player has logged in; give back the older connection that this one replaces."""
+        """A player has logged in; return the older connection that this one replaces."""
         older, player.link, player.peer = player.link, link, link.channel.peer
         if older is not None:
             self._stop_seeking(player)  # the newer connection seeks for itself
         return older
 
-    def _stop_seeking(self, player: Player) -> None:
-        player.wish = player.rest = None
-        if player in self._seekers:
-            self._seekers.remove(player)
-
     def depart(self, player: Player, link: Link, why: str) -> None:
         """A connection of a player ended."""
         for seat in player.seats.values():
             seat.leave(link, why)
-        if player.link is not link:
-            return
-        player.link = None
-        self._stop_seeking(player)
-        self._forget(player)
+        if player.link is link:
+            player.link = None
+            self._stop_seeking(player)
+            self._forget(player)
+
+    def _stop_seeking(self, player: Player) -> None:
+        player.rest = None
+        self._wishes.pop(player, None)
 
     def _forget(self, player: Player) -> None:
-        """Let go of a player who is away and has no game."""
+        """Forget a player who is away and has no game."""
         if player.link is None and not player.seats:
             self._players.pop(player.name, None)
 
+    def used_from(self, name: str) -> str | None:
+        """Return from where a name is in use: the peer whose connection was its last."""
+        player = self._players.get(name)
+        return player.peer if player is not None and (player.link or player.seats) else None
+
     def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
-        """A player says something about a game of his.
+        """A player says something about a game of its own.
 
         Raises:
-            PeerError: it is no game of his.
+            PeerError: it is no game of its own.
         """
         seat = player.seats.get(message.game)
         if seat is None:
             past = self.find(message.game)
             if past is not None and player.name in past.guests:
-                link.send(past.verdict())  # the game ended while he was away
+                link.send(past.verdict())  # the game ended while it was away
                 return
             raise PeerError(
                 "unknown_game",
@@ -157,15 +160,27 @@ class Lobby:
                 game=message.game,
             )
 
-    def take_back(self) -> None:
-        """A bot that was lent is back, which leaves room for a game."""
-        self.lent -= 1
-        self._pair()
+    # --- bots that play elsewhere ---------------------------------------------------------------
 
-    def used_from(self, name: str) -> str | None:
-        """Say from where a name is in use: the peer whose connection was its last."""
-        player = self._players.get(name)
-        return player.peer if player is not None and (player.link or player.seats) else None
+    @contextmanager
+    def lend(self) -> Iterator[None]:
+        """Keep the place of a game for a bot that plays elsewhere.
+
+        Raises:
+            PeerError: no place is free.
+        """
+        if self.closing or self._is_full:
+            raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
+        self._lent += 1
+        try:
+            yield
+        finally:
+            self._lent -= 1
+            self._pair()
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self.games) + self._lent >= self._max_games
 
     # --- seeking --------------------------------------------------------------------------------
 
@@ -181,34 +196,37 @@ class Lobby:
             raise PeerError("bad_opponent", "nobody plays against himself")
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
-        player.wish, player.rest = wish, None
-        if player not in self._seekers:
-            self._seekers.append(player)
+        player.rest = None
+        self._wishes[player] = wish
         player.tell(Seeking(opponent=wish.opponent, games=wish.games))
         self._pair()
 
     def _pair(self) -> None:
-        """Seat whoever can be seated, first come first served."""
-        for player in list(self._seekers):
-            if self.closing or len(self.games) + self.lent >= self._max_games:
+        """Seat whoever can be seated."""
+        for player in list(self._wishes):
+            if self.closing or self._is_full:
                 return
-            if player not in self._seekers or player.wish is None:
+            wish = self._wishes.get(player)
+            if wish is None:
+                continue  # seated just now
+            if wish.opponent is not None and wish.opponent in self._bots:
+                self._seat(player, None, wish.opponent)
                 continue
-            bot = self._bots.get(player.wish.opponent or "")
-            if bot is not None:
-                self._seat(player, None, player.wish.opponent or "")
-                continue
-            other = next((o for o in self._seekers if _suit(player, o)), None)
+            other = next((each for each in self._wishes if self._suit(player, each)), None)
             if other is not None:
                 self._seat(player, other, other.name)
 
+    def _suit(self, player: Player, other: Player) -> bool:
+        """Return whether two who seek want each other."""
+        first, second = self._wishes[player].opponent, self._wishes[other].opponent
+        return player is not other and first in (None, other.name) and second in (None, player.name)
+
     def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
         for seeker in (player, other):
-            if seeker is not None and seeker.wish is not None:
-                self._seekers.remove(seeker)
-                left = seeker.wish.games - 1
-                seeker.rest = Seek(opponent=seeker.wish.opponent, games=left) if left else None
-                seeker.wish = None
+            if seeker is not None:
+                wish = self._wishes.pop(seeker)
+                left = wish.games - 1
+                seeker.rest = Seek(opponent=wish.opponent, games=left) if left else None
         sides: list[dict[str, Any]] = [
             {"kind": "guest", "name": player.name},
             {"kind": "bot" if other is None else "guest", "name": opponent},
@@ -286,20 +304,19 @@ class Lobby:
 
     def _seek_on(self, guest: Player) -> None:
         """Let a player who asked for several games seek the next."""
-        if guest.rest is None or guest.link is None or guest.wish is not None or self.closing:
+        if guest.rest is None or guest.link is None or self.closing:
             return
-        if guest.seats:  # he sought anew, while this game was put away, and plays already
+        if guest.seats or guest in self._wishes:  # it sought anew, while this game was put away
             return
-        guest.wish, guest.rest = guest.rest, None
-        self._seekers.append(guest)
+        self._wishes[guest], guest.rest = guest.rest, None
 
     def find(self, game: str) -> GameHost | None:
-        """Find a game that is on, or was on not long ago."""
+        """Return a game that is on, or was on not long ago."""
         past = (host for host in self._past if host.game == game and host.book.ended)
         return self.games.get(game) or next(past, None)
 
     def listed(self) -> GameList:
-        """List the games that are on."""
+        """Return the list of the games that are on."""
         games = tuple(
             ListedGame(
                 game=host.game,
@@ -312,11 +329,11 @@ class Lobby:
         return GameList(games=games[:500])
 
     async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
-        """Begin no game; wait for those that are on, and say how many are left unfinished.
+        """Begin no game; wait for those that are on, and return how many are left unfinished.
 
         Args:
-            patience_s: the longest that they are waited for.
-            at_once: when it is set, they are waited for no longer.
+            patience_s: seconds to wait at most.
+            at_once: ends the wait when it is set.
         """
         self.closing = True
         if self._tasks:
@@ -331,10 +348,3 @@ class Lobby:
         # Those that are over may still be putting their seats away.
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         return len(left)
-
-
-def _suit(one: Player, other: Player) -> bool:
-    """Tell whether two seekers want each other."""
-    if one is other or one.wish is None or other.wish is None:
-        return False
-    return one.wish.opponent in (None, other.name) and other.wish.opponent in (None, one.name)

@@ -1,9 +1,8 @@
 """``tilewire serve``: one server that plays three parts, by the role that the other side declares.
 
-An *arbiter* runs a game of its own and asks our bot for its moves: it gets a bot in a process of
-its own, and the two are put through to each other. A *player* is seated by our arbiter. A
-*spectator* watches. Whatever a peer sends, the worst that comes of it is the end of its own
-connection.
+An *arbiter* runs a game and asks for moves: it gets a bot in a process of its own, and the two are
+connected to each other. Our arbiter seats a *player*. A *spectator* watches. Whatever a peer sends,
+the worst that comes of it is the end of its own connection.
 """
 
 from __future__ import annotations
@@ -31,19 +30,16 @@ from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
     PROTOCOL_VERSION,
-    Error,
     GameMessage,
     Games,
-    Goodbye,
     Hello,
     Message,
-    Ping,
-    Pong,
     Seek,
     Watch,
     Welcome,
 )
 from protocol.parts import TimeControl
+from protocol.session import ArbiterSession
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
 from .lobby import Lobby, Player
@@ -82,11 +78,11 @@ class MatchServer:
     Args:
         config: where to listen and what to play.
         lexicon: the words.
-        journal: where games are kept; those that it has unfinished go on.
+        journal: where games are kept; its unfinished games go on.
         gatekeeper: who may use which name.
         bots: makes a seat for a built-in bot, by name.
-        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; with the
-            process behind it, if it is one of ours.
+        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; returns it with the
+            process behind it, if that is ours.
     """
 
     def __init__(
@@ -126,10 +122,10 @@ class MatchServer:
         log.info("listening", host=config.host, port=self.port, bots=sorted(self._bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
-        """Take nobody new, let games end, close; say how many games are left to be resumed.
+        """Take nobody new, let games end, close; return how many games are left to be resumed.
 
         Args:
-            at_once: when it is set, games are waited for no longer.
+            at_once: ends the wait for games when it is set.
         """
         assert self._server is not None, "the server was not started"
         left = await self._lobby.drain(self._config.drain_s, at_once or asyncio.Event())
@@ -188,11 +184,7 @@ class MatchServer:
             raise PeerError(
                 "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
             )
-        lobby = self._lobby
-        if lobby.closing or lobby.lent + len(lobby.games) >= self._config.max_games:
-            raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
-        lobby.lent += 1
-        try:
+        with self._lobby.lend():
             try:
                 bot, worker = await self._open_bot(name)
             except (ChannelClosed, OSError) as error:
@@ -207,8 +199,6 @@ class MatchServer:
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
             finally:
                 await (bot.close() if worker is None else worker.kill())
-        finally:
-            lobby.take_back()
 
     async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
         player = self._lobby.player(name)
@@ -232,9 +222,7 @@ class MatchServer:
 
     def _hear_player(self, player: Player, link: Link, message: Message, at_ms: int) -> None:
         match message:
-            case Ping(id=number):
-                link.send(Pong(id=number))
-            case Pong() | Error() | Goodbye():
+            case _ if _was_small_talk(message, link):
                 pass
             case Seek():
                 self._lobby.seek(player, message)
@@ -255,9 +243,7 @@ class MatchServer:
 
     def _hear_spectator(self, link: Link, watched: set[GameHost], message: Message) -> None:
         match message:
-            case Ping(id=number):
-                link.send(Pong(id=number))
-            case Pong() | Error() | Goodbye():
+            case _ if _was_small_talk(message, link):
                 pass
             case Games():
                 link.send(self._lobby.listed())
@@ -267,11 +253,19 @@ class MatchServer:
                     raise PeerError(
                         "unknown_game", f"no game {game!r} is on", retry="no", game=game
                     )
-                watched.difference_update([one for one in watched if one.book.ended])
+                watched -= {each for each in watched if each.book.ended}
                 watched.add(host)
                 host.watch(link.send)
             case _:
                 raise _not_for("spectator", message)
+
+
+def _was_small_talk(message: Message, link: Link) -> bool:
+    """Answer what belongs to no game; return whether the message was that."""
+    replies = ArbiterSession.small_talk(message)
+    for reply in replies or ():
+        link.send(reply)
+    return replies is not None
 
 
 def _not_for(role: str, message: Message) -> PeerError:

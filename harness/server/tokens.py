@@ -21,14 +21,14 @@ __all__ = ["Gatekeeper", "hash_token", "new_token", "read_token_file"]
 
 
 def new_token() -> str:
-    """Make a token of 256 bits."""
+    """Return a new token of 256 bits."""
     return secrets.token_urlsafe(32)
 
 
 def hash_token(token: str) -> str:
-    """Hash a token for keeping, in hexadecimal.
+    """Return the hash of a token that is kept, in hexadecimal.
 
-    Bytes of an HTTP header that are no ASCII come as lone surrogates; they hash like any other
+    Bytes of an HTTP header that are not ASCII come as lone surrogates; they hash like any other
     wrong token.
     """
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
@@ -38,7 +38,7 @@ def read_token_file(path: Path) -> dict[str, str]:
     """Read names and the hashes of their tokens: ``name sha256-in-hex``, one a line.
 
     Raises:
-        ValueError: names the line that is no such pair, or no text.
+        ValueError: a line is no such pair, or the file no text; the message says which.
         OSError: the file cannot be read.
     """
     known: dict[str, str] = {}
@@ -72,10 +72,10 @@ class Gatekeeper:
         """Let a player in, or not; a token that comes first with a free name claims it.
 
         Args:
-            name: who he says he is.
-            token: his secret, if he gave one.
+            name: who the player says that it is.
+            token: its secret, if it gave one.
             used_from: the address where the name is in use just now, if it is.
-            peer: his address.
+            peer: its address.
 
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
@@ -90,7 +90,7 @@ class Gatekeeper:
             self.check(name, token)  # it is another's, if two came at the same time
 
     def check(self, name: str, token: str | None) -> bool:
-        """See that a name's token, if it has one, is this; tell whether it has one.
+        """Check the token of a name; return whether the name has one.
 
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
