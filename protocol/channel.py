@@ -1,4 +1,4 @@
-"""A channel carries messages to one peer and back, whatever it is made of.
+"""A channel carries messages to one peer and back, over whatever.
 
 ``PipeChannel`` is the channel to a process on the same machine: each message is a frame of
 MessagePack behind its length in four bytes, little-endian. The channel over a WebSocket is in
@@ -22,7 +22,7 @@ _LENGTH = struct.Struct("<I")
 
 
 def now_ms() -> int:
-    """Read the monotonic clock in whole milliseconds: the only clock that games go by."""
+    """Read the monotonic clock in whole milliseconds; games go by no other."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -50,7 +50,7 @@ class Channel(Protocol):
 
     @property
     def lag_ms(self) -> int:
-        """The time on the way there and back, as last measured; 0 where it isn't."""
+        """The round-trip time as last measured; 0 if it never was."""
         ...
 
     async def send(self, message: Message) -> None:
@@ -70,7 +70,7 @@ class Channel(Protocol):
         ...
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close the channel; again is allowed."""
+        """Close the channel; it may be closed already."""
         ...
 
 

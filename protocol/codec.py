@@ -1,8 +1,8 @@
 """Messages to bytes and back: MessagePack (binary) and JSON (text), one schema for both.
 
-Nothing that a peer sends raises anything but ``PeerError`` here. The limits are far above what an
-honest message needs. Those of MessagePack are checked while it is read, before memory is taken, and
-those of JSON afterwards: a frame, which has a limit itself, can't claim to hold more than it does.
+Whatever a peer sends, ``decode`` raises nothing but ``PeerError``. The limits are far above what an
+honest message needs. MessagePack is held to them while it is read, before memory is taken; JSON
+afterwards, since a text can't claim to hold more than it does and a frame has a limit itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .messages import MESSAGES, Message
 __all__ = ["CODECS", "JSON", "MAX_FRAME", "MSGPACK", "Codec"]
 
 MAX_FRAME = 256 * 1024
-"""The largest frame, in bytes: the longest possible history of a game fits in."""
+"""The largest frame, in bytes; the longest possible history of a game fits."""
 MAX_STRING = 8 * 1024
 MAX_ITEMS = 1024
 
@@ -26,13 +26,13 @@ Frame = bytes | str
 
 
 class Codec(Protocol):
-    """One way to write messages."""
+    """A way to write messages."""
 
     subprotocol: str
     """The WebSocket subprotocol that stands for it."""
 
     def encode(self, message: Message) -> Frame:
-        """Write a message as the content of one frame."""
+        """Return a message as the content of one frame."""
         ...
 
     def decode(self, frame: Frame) -> Message:

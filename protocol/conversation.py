@@ -1,9 +1,9 @@
 """What may be said next in a game: one table, used by both ends.
 
-A game between an arbiter and one bot is in one of the states of ``State``. ``_TABLE`` says, for
-each state and each side, which messages may be sent and which state they lead to; what is not in
-the table is a protocol error (the pattern of h11's ``_state.py``). Time plays no part here: a
-deadline that passes makes the arbiter send ``game_over``, which is allowed in every state.
+A game between an arbiter and one bot is in one of the states of ``State``. ``_TABLE`` has, for each
+state and side, the messages that may be sent and the states that they lead to; anything else is a
+protocol error (the pattern of h11's ``_state.py``). Time plays no part here: when a deadline passes
+the arbiter sends ``game_over``, which is allowed in every state.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class State(Enum):
 
 
 _OFFER: dict[type, State] = {NewGame: State.OFFERED, GameOver: State.OVER}
-"""What an arbiter may send at any time: a (new) offer, which is how a game is resumed; the end."""
+"""What an arbiter may send at any time: an offer, which also resumes a game; the end."""
 
 _AGAIN: dict[type, State] = {Resume: State.UNKNOWN}
-"""What a bot may say at any time. It then waits for the new offer and says nothing before it, so
-that nothing is taken for an answer to an offer that it has not seen."""
+"""What a bot may say at any time. It then says nothing before the new offer, so that nothing is
+taken for an answer to an offer that it has not seen."""
 
 _TABLE: dict[State, dict[Side, dict[type, State]]] = {
     State.UNKNOWN: {
@@ -102,7 +102,7 @@ class Conversation:
     """One game between an arbiter and a bot, as either end sees it.
 
     ``next_seq`` is the number of the event that comes next; events are ``started`` (0), each
-    ``played`` and ``game_over``. ``attempt`` counts the tries of the turn in hand.
+    ``played`` and ``game_over``. ``attempt`` is the number of the next attempt of the turn in hand.
     """
 
     def __init__(self, game: str) -> None:
@@ -112,7 +112,7 @@ class Conversation:
         self.attempt = 1
 
     def check(self, sender: Side, message: GameMessage) -> None:
-        """See that ``sender`` may say this now; nothing is changed.
+        """Check that ``sender`` may say this now; nothing is changed.
 
         Raises:
             PeerError: ``out_of_turn`` or ``bad_seq``.
@@ -136,7 +136,7 @@ class Conversation:
             )
 
     def advance(self, sender: Side, message: GameMessage) -> None:
-        """Take note of what ``sender`` said.
+        """Note what ``sender`` said.
 
         Raises:
             PeerError: as ``check``.

@@ -1,7 +1,7 @@
-"""Whose fault it is, decided in one place.
+"""Whose fault an error is, decided in one place.
 
-``PeerError`` is the other side's doing and knows the reply that it gets. Anything else that goes
-wrong in this package is an ordinary exception, and a bug of ours.
+``PeerError`` is the peer's fault and has the reply to it. Any other exception of this package is a
+bug of ours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["PeerError"]
 
 
 class PeerError(Exception):
-    """The peer sent what it may not send; ``reply`` is what to answer.
+    """The peer sent what it may not send; ``reply`` is the answer.
 
     Args:
         code: a word from the table in ``SPEC.md``.

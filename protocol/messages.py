@@ -2,8 +2,8 @@
 
 ``SPEC.md`` says when each may be sent. Times are whole milliseconds and durations only; seats are
 0 (moves first) and 1; moves are text, ``8D WO.Ds``, ``-ABC``, ``-``; bytes are lower-case hex.
-What they are made of is in ``protocol.parts``.
-Fields that a reader does not know are ignored, so that a later version may add some.
+Readers ignore fields that they do not know, so that a later version may add some. The types of
+fields are in ``protocol.parts``.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ class Hello(_Message, frozen=True, tag="hello"):
     role: Role
     """What the sender is in the games that follow."""
     name: Name
-    """Who the sender says he is; a token, where the server asks for one, proves it."""
+    """The sender's name; if the server asks for a token, that proves it."""
     protocol: Number = PROTOCOL_VERSION
     """The version of this protocol that the sender speaks."""
     token: Annotated[str, Meta(max_length=256)] | None = None
-    """The sender's secret, if it was not in the ``Authorization`` header."""
+    """The sender's secret, unless it was in the ``Authorization`` header."""
     software: Annotated[str, Meta(max_length=128)] | None = None
     """Program and version, for the record."""
 
@@ -120,9 +120,9 @@ class Error(_Message, frozen=True, tag="error"):
     retry: Retry = "no"
     """What may be tried next: nothing, the same corrected, the same later, or a new connection."""
     game: GameId | None = None
-    """The game that it is about, if any."""
+    """The game that the error is about, if any."""
     seq: Seq | None = None
-    """The event that it is about, or, after ``bad_seq``, the number that comes next."""
+    """The event that the error is about or, after ``bad_seq``, the number that comes next."""
 
 
 class Goodbye(_Message, frozen=True, tag="goodbye"):
@@ -138,26 +138,26 @@ class Ping(_Message, frozen=True, tag="ping"):
     """Are you there? To be answered at once, even while a move is being chosen."""
 
     id: Number
-    """Comes back in the answer."""
+    """Any number; the answer repeats it."""
 
 
 class Pong(_Message, frozen=True, tag="pong"):
     """Here I am."""
 
     id: Number
-    """That of the ``ping``."""
+    """As in the ``ping``."""
 
 
 # --- finding a game ---------------------------------------------------------------------------
 
 
 class Seek(_Message, frozen=True, tag="seek"):
-    """A player asks for games; against one of the server's bots, or whoever seeks next."""
+    """A player asks for games against a bot of the server, a player, or anyone."""
 
     opponent: Name | None = None
-    """The name of a bot of the server or of another player; none: anyone."""
+    """The name of a bot of the server or of another player; null: anyone."""
     games: Annotated[int, Meta(ge=1, le=10_000)] = 1
-    """How many games to play one after another."""
+    """Games to play, one after another."""
 
 
 class Seeking(_Message, frozen=True, tag="seeking"):
@@ -166,7 +166,7 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     opponent: Name | None = None
     """As in the ``seek``."""
     games: Count = 1
-    """How many are still to be played."""
+    """Games that are still to be played."""
 
 
 class Games(_Message, frozen=True, tag="games"):
@@ -177,27 +177,27 @@ class GameList(_Message, frozen=True, tag="game_list"):
     """The games that are on."""
 
     games: tuple[ListedGame, ...]
-    """One entry a game."""
+    """One entry for each game."""
 
 
 class Watch(_Message, frozen=True, tag="watch"):
     """A spectator asks to follow a game, from its beginning to its end."""
 
     game: GameId
-    """Which, as ``game_list`` names it."""
+    """The game, as ``game_list`` names it."""
 
 
 # --- a game -----------------------------------------------------------------------------------
 
 
 class Played(_Message, frozen=True, tag="played"):
-    """A turn was taken: to its player the acknowledgement, to the others the news."""
+    """A turn was taken: the acknowledgement to its player, news to the others."""
 
     game: GameId
     seq: Seq
     seat: Seat
     move: MoveText
-    """What was done; to others than its player an exchange shows the number of tiles only: -3."""
+    """The move; an exchange shows others than its player only the number of tiles: -3."""
     score: Points
     """What the turn added."""
     scores: tuple[Points, Points]
@@ -209,17 +209,17 @@ class Played(_Message, frozen=True, tag="played"):
     words: tuple[Tiles, ...] = ()
     """The words that a placement made, the main word first."""
     rack: Tiles | None = None
-    """The player's rack after drawing; told to him alone."""
+    """The player's rack after drawing; told to that player alone."""
     think_ms: Ms = 0
     """What the turn cost on the clock."""
     lag_ms: Ms = 0
     """What the turn was let off for the time its messages spent on the way."""
     host_lag_ms: Ms = 0
-    """By how much the host itself was late in the meantime, as it measured it."""
+    """By how much the host itself was late during the turn, as it measured."""
 
 
 class NewGame(_Message, frozen=True, tag="new_game"):
-    """A game is offered, or taken up again where ``seq`` > 0; a spectator gets it too."""
+    """A game is offered or, if ``seq`` > 0, resumed; a spectator gets it too."""
 
     game: GameId
     seq: Seq
@@ -227,26 +227,26 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     players: tuple[Label, Label]
     """By seat."""
     you: Seat | None
-    """The receiver's seat; none for a spectator."""
+    """The receiver's seat; null for a spectator."""
     lexicon: Label
     """The name of the word list."""
     lexicon_checksum: Hex | None = None
     """SHA-256 of the word list, as ``SPEC.md`` defines it."""
     rules: RulesInPlay = RulesInPlay()
-    """What is played with, and the numbers that make the game."""
+    """Tiles, board, and the numbers that make the game."""
     time: TimeControl = TimeControl()
     """The rules of the clock."""
     commitment: Hex | None = None
-    """SHA-256 of the secret behind the order of the bag; none where the order has a known seed."""
+    """SHA-256 of the secret behind the order of the bag; null if the order has a known seed."""
     clocks: Clocks | None = None
-    """Time left to both, where the game is being resumed."""
+    """Time left to both, if the game is being resumed."""
     rack: Tiles | None = None
-    """The receiver's rack, where the game is being resumed."""
+    """The receiver's rack, if the game is being resumed."""
     history: tuple[Played, ...] = ()
-    """The plays that the receiver has missed, as he may see them; the last is ``seq`` - 1."""
+    """The plays that the receiver has missed, as it may see them; the last is ``seq`` - 1."""
     known_style: Style | None = None
-    """What earlier games told of how the receiver's opponent plays; told only to players that run
-    on the arbiter's own machine."""
+    """How the receiver's opponent plays, by earlier games; told only to players that run on the
+    arbiter's own machine."""
 
 
 class Ready(_Message, frozen=True, tag="ready"):
@@ -254,7 +254,7 @@ class Ready(_Message, frozen=True, tag="ready"):
 
     game: GameId
     nonce: Hex = ""
-    """The seat's part in the order of the bag, 16 to 64 bytes fresh from a good source."""
+    """The seat's part in the order of the bag: 16 to 64 fresh random bytes."""
 
 
 class Decline(_Message, frozen=True, tag="decline"):
@@ -268,7 +268,7 @@ class Decline(_Message, frozen=True, tag="decline"):
 
 
 class Started(_Message, frozen=True, tag="started"):
-    """Both seats are ready; this is event 0 of the game and the clocks may run from now on."""
+    """Both seats are ready: event 0 of the game. From now on clocks may run."""
 
     game: GameId
     seq: Seq
@@ -278,15 +278,15 @@ class Started(_Message, frozen=True, tag="started"):
     clocks: Clocks
     """What both clocks show."""
     rack: Tiles | None = None
-    """The receiver's rack; told to him alone."""
+    """The receiver's rack; told to that seat alone."""
 
 
 class YourTurn(_Message, frozen=True, tag="your_turn"):
-    """The receiver is to move, and his clock runs."""
+    """The receiver is to move, and its clock runs."""
 
     game: GameId
     seq: Seq
-    """The number that the move will have among the events of the game."""
+    """The number of the event that the move will be."""
     position: Annotated[str, Meta(max_length=2_000)]
     """The position as CGP, the receiver's rack first and the other empty."""
     rack: Tiles
@@ -298,7 +298,7 @@ class YourTurn(_Message, frozen=True, tag="your_turn"):
     deadline_ms: Ms
     """How long until the game is lost on time."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
-    """Which try this is; after a refusal the next."""
+    """The number of this attempt; a refusal adds 1."""
 
 
 class Move(_Message, frozen=True, tag="move"):
@@ -308,13 +308,13 @@ class Move(_Message, frozen=True, tag="move"):
     seq: Seq
     """As in the ``your_turn`` that it answers."""
     move: MoveText
-    """What to do."""
+    """The move."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
 
 class Resign(_Message, frozen=True, tag="resign"):
-    """A seat gives the game up."""
+    """A seat gives up the game."""
 
     game: GameId
     seq: Seq
@@ -322,13 +322,13 @@ class Resign(_Message, frozen=True, tag="resign"):
 
 
 class Info(_Message, frozen=True, tag="info"):
-    """What a seat thinks while it thinks: kept for the record, never shown to the opponent."""
+    """What a seat thinks during its turn: kept for the record, never shown to the opponent."""
 
     game: GameId
     seq: Seq
-    """As in the ``your_turn`` that is being thought about."""
+    """As in the ``your_turn`` in hand."""
     text: Sentence | None = None
-    """Anything."""
+    """Any text."""
     candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
     """The moves considered, the best first."""
     belief: Belief | None = None
@@ -342,23 +342,23 @@ class Refused(_Message, frozen=True, tag="refused"):
     seq: Seq
     """As in the ``your_turn``."""
     attempt: Count
-    """The try that was refused."""
+    """The attempt that was refused."""
     code: Code
     """Why, as a word: ``not_a_word``, ``not_on_rack``, … (table in ``SPEC.md``)."""
     message: Sentence
     """Why, as a sentence."""
     attempts_left: Count
-    """How many more there are; the last refusal loses the game."""
+    """Attempts that are left; the last refusal loses the game."""
     deadline_ms: Ms
     """How long until the game is lost on time."""
 
 
 class Resume(_Message, frozen=True, tag="resume"):
-    """A seat is back, or has missed something, and asks for a game from an event on."""
+    """A seat that is back, or has missed something, asks for a game from an event on."""
 
     game: GameId
     seen: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
-    """The last event that it knows; -1: nothing."""
+    """The last event that the seat has seen; -1: none."""
 
 
 class GameOver(_Message, frozen=True, tag="game_over"):
@@ -370,25 +370,25 @@ class GameOver(_Message, frozen=True, tag="game_over"):
     outcome: Outcome
     """How it ended."""
     winner: Seat | None
-    """The seat that won; none where it is a tie or the game is void."""
+    """The seat that won; null for a tie or a void game."""
     scores: tuple[Points, Points]
     """Final scores, racks and overtime settled."""
     message: Sentence
     """The outcome as a sentence."""
     racks: tuple[Tiles, Tiles] = ("", "")
-    """What each held at the end."""
+    """The rack of each seat at the end."""
     rack_adjustments: tuple[Points, Points] = (0, 0)
     """What the settlement of the racks added to each score."""
     time_penalties: tuple[Points, Points] = (0, 0)
-    """Points taken off for overtime, as numbers ≥ 0."""
+    """Points taken off for overtime, 0 or more."""
     faults: tuple[Accusation, ...] = ()
     """What went wrong, whether or not it decided the game."""
     secret: Hex | None = None
-    """The secret behind the order of the bag: ``SPEC.md`` says how to check every draw with it."""
+    """The secret behind the order of the bag: with it every draw can be checked."""
     nonces: tuple[Hex, Hex] | None = None
     """The seats' parts in the order of the bag, by seat."""
     moves: tuple[MoveText, ...] = ()
-    """Every move in full, exchanged tiles too, since those went back into the bag."""
+    """Every move in full, with exchanged tiles, since those went back into the bag."""
     mirrored: bool = False
     """Whether each seat drew from an end of its own (local pairs only)."""
 

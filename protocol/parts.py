@@ -1,7 +1,7 @@
-"""What messages are made of: bounded numbers and texts, and the parts that have fields.
+"""The types of fields: bounded numbers and texts, and parts that have fields of their own.
 
-Every number and text has a bound, so that what one codec can carry the other can too, and no part
-of a message that is passed on makes another message too large to be read.
+Every number and text has a bound, so that either codec can carry what the other can, and a part
+that is passed on makes no other message too large to be read.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ __all__ = [
 MAX_SENTENCE = 2_000
 """Characters of the longest text that is meant for a person."""
 MAX_LEAVES = 20
-"""Leaves that a belief lists."""
+"""Leaves that a belief may list."""
 MAX_MODELS = 16
-"""Models of a player that a style has odds of."""
+"""Models of a player that a style may have."""
 
 Role: TypeAlias = Literal["arbiter", "player", "spectator"]
 Outcome: TypeAlias = Literal[
@@ -78,20 +78,20 @@ Clocks: TypeAlias = tuple[Ms, Ms]
 Chance: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Measure: TypeAlias = Annotated[float, Meta(ge=0, le=2**53)]
 Style: TypeAlias = Annotated[Mapping[Name, Chance], Meta(max_length=MAX_MODELS)]
-"""What kind of player one may be: the odds of models by their names."""
+"""How a player plays: how likely each model of a player fits it, by the model's name."""
 
 
 class ListedGame(Struct, frozen=True):
     """One line of a ``game_list``."""
 
     game: GameId
-    """What to name in ``watch``."""
+    """The game's id, for ``watch``."""
     players: tuple[Label, Label]
     """By seat."""
     scores: tuple[Points, Points]
     """By seat."""
     turns: Count
-    """How many were taken."""
+    """Turns taken."""
 
 
 class RulesInPlay(Struct, frozen=True, kw_only=True):
@@ -102,26 +102,26 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     bingo_bonus: Points = 50
     """Points for placing ``rack_size`` tiles in one turn."""
     exchange_minimum: Annotated[int, Meta(ge=1, le=1_000)] = 7
-    """An exchange needs as many tiles in the bag."""
+    """Tiles that the bag must hold for an exchange."""
     scoreless_limit: Annotated[int, Meta(ge=1, le=1_000)] = 6
-    """So many scoreless turns in a row end the game."""
+    """Scoreless turns in a row that end the game."""
     challenge: Literal["void"] = "void"
     """``void``: a play with an illegal word is refused at once."""
     distribution: Label = "english"
-    """Which tiles there are and what they score."""
+    """The tiles and what they score, by name."""
     layout: Label = "standard"
-    """Where the premium squares lie."""
+    """The board with its premium squares, by name."""
 
 
 class TimeControl(Struct, frozen=True, kw_only=True):
     """How long a player may think, and what it costs to think longer."""
 
     initial_ms: Annotated[int, Meta(ge=1, le=2**40)] = 25 * 60_000
-    """On each clock at the start."""
+    """Time on each clock at the start."""
     increment_ms: Annotated[int, Meta(ge=0, le=2**40)] = 0
-    """Added to a player's clock after each of his moves."""
+    """Time added to a player's clock after each of its moves."""
     overtime_penalty: Annotated[int, Meta(ge=0, le=1_000)] = 10
-    """Points off the final score for each minute of overtime begun."""
+    """Points taken off for each minute of overtime begun."""
     max_overtime_ms: Annotated[int, Meta(ge=0, le=2**40)] = 10 * 60_000
     """More overtime than this loses the game; 0: the game is lost when the clock runs out."""
     move_cap_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
@@ -144,59 +144,59 @@ class Candidate(Struct, frozen=True, kw_only=True):
     score: Points | None = None
     """What it scores."""
     equity: float | None = None
-    """What it is worth in all, in points."""
+    """What it is worth, the score and what comes after, in points."""
     equity_error: Annotated[float, Meta(ge=0)] | None = None
     """The standard error of ``equity``, in points."""
     win: Annotated[float, Meta(ge=0, le=1)] | None = None
-    """How likely it wins, a draw counting half."""
+    """The probability that it wins, a draw counting half."""
     win_error: Annotated[float, Meta(ge=0)] | None = None
     """The standard error of ``win``."""
     samples: Number | None = None
-    """How many continuations were looked at."""
+    """Continuations that were looked at."""
 
 
 class LeaveChance(Struct, frozen=True, kw_only=True):
     """One leave that an opponent may have kept."""
 
     leave: Annotated[str, Meta(max_length=64)]
-    """Its tiles; none after a bingo."""
+    """Its tiles; empty after a bingo."""
     prior: Chance
-    """How likely it was before the play was judged."""
+    """Its probability before the play was judged."""
     posterior: Chance
-    """How likely it is by what he played."""
+    """Its probability given the play."""
 
 
 class Belief(Struct, frozen=True, kw_only=True):
-    """What a seat believes of its opponent: what he holds, by what he played, and how he plays."""
+    """What a seat believes of its opponent: what it holds, given its play, and how it plays."""
 
     leaves_considered: Amount = 0
-    """Leaves that he may have kept in his last turn, or, where they are too many, those drawn."""
+    """Leaves that the opponent may have kept in its last turn; if too many, those sampled."""
     leaves_surviving: Amount = 0
-    """Those that are still possible after his play, of those that were looked at."""
+    """Leaves that its play does not rule out, of those that were looked at."""
     top: Annotated[tuple[LeaveChance, ...], Meta(max_length=MAX_LEAVES)] = ()
     """The likeliest leaves, the likeliest first."""
     mass_top10: Chance = 0.0
-    """How likely it is that he kept one of the ten likeliest."""
+    """The probability that it kept one of the ten likeliest."""
     entropy_prior: Measure = 0.0
-    """How uncertain his leave was before his play was judged, in bits."""
+    """The entropy of its leave before its play was judged, in bits."""
     entropy: Measure = 0.0
-    """How uncertain it is now, in bits."""
+    """The entropy of its leave now, in bits."""
     unseen: Chance = 0.0
-    """Prior probability of the leaves that there was no time to look at."""
+    """The prior probability of the leaves that there was no time to look at."""
     effective: Measure = 0.0
-    """The effective sample size: so many racks drawn by the prior would tell as much."""
+    """The effective sample size: racks sampled from the prior that would tell as much."""
     tiles: Annotated[
         Mapping[Annotated[str, Meta(min_length=1, max_length=16)], Chance], Meta(max_length=64)
     ] = {}
-    """By tile, how likely it is that he has one or more of it on his rack now."""
+    """By tile, the probability that its rack has one or more of it now."""
     bingo: Chance | None = None
-    """How likely he has a bingo in his next turn."""
+    """The probability that it has a bingo in its next turn."""
     seconds: Measure = 0.0
-    """What working this out took."""
+    """The time that this took to compute."""
     note: Sentence | None = None
     """Why nothing is known, such as a play that no rack could make; then the prior counts."""
     style: Style = {}
-    """How likely each model of a player fits him, by all that is known of him."""
+    """How likely each model of a player fits the opponent, given all that is known of it."""
 
 
 class Accusation(Struct, frozen=True):
@@ -205,7 +205,7 @@ class Accusation(Struct, frozen=True):
     seat: Seat
     """Whose play it was."""
     code: Code
-    """An outcome of ``SPEC.md``, ``disconnect``, or of an engine of others ``wrong_score``,
-    ``wrong_rack`` and the codes of its refused moves."""
+    """An outcome, ``disconnect``, or for a foreign engine ``wrong_score``, ``wrong_rack`` and the
+    codes of its refused moves."""
     message: Sentence
     """What happened."""

@@ -1,11 +1,11 @@
 """The two ends of the conversation, without I/O: messages in, events and messages out.
 
 ``ArbiterSession`` is the arbiter's end towards one peer, ``BotSession`` the bot's. Each holds a
-``Conversation`` per game, answers what needs no thought by itself (a ping, a repetition), and
-hands on the rest. A thin shell feeds them what arrives and sends what they return; neither knows
-sockets or clocks, so they are tested by calling them.
+``Conversation`` for each game, answers by itself what needs no thought (a ping, a repetition), and
+hands on the rest. A thin shell feeds it what arrives and sends what it returns; neither knows
+sockets or clocks, so tests call them directly.
 
-A fault of the peer raises ``PeerError``, which knows its reply; a fault of our own side raises
+A fault of the peer raises ``PeerError``, which has its reply; a fault of our own side raises
 ``RuntimeError`` and is a bug.
 """
 
@@ -43,7 +43,7 @@ __all__ = ["ArbiterSession", "BotSession", "FromArbiter", "FromBot", "Repeated"]
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A move or resignation that was dealt with before: the stored answer is wanted again."""
+    """A move or resignation that was answered before: the peer wants the same answer again."""
 
     message: Move | Resign
 
@@ -55,7 +55,7 @@ FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameO
 """What an arbiter can make a bot do."""
 
 KEPT_ENDED = 8
-"""Games that have ended and are still known, so that late copies do no harm."""
+"""Ended games that are still known, so that late copies do no harm."""
 
 _BOT_SAYS = (Ready, Decline, Move, Resign, Info, Resume)
 _ARBITER_SAYS = (NewGame, Started, YourTurn, Played, Refused, GameOver)
@@ -90,7 +90,7 @@ class _Session:
 
     @staticmethod
     def small_talk(message: Message) -> list[Message] | None:
-        """Answer what belongs to no game: the replies, or None where it isn't small talk."""
+        """Return the replies to what belongs to no game; None if the message isn't small talk."""
         match message:
             case Ping():
                 return [Pong(id=message.id)]
@@ -106,14 +106,14 @@ class ArbiterSession(_Session):
     side = Side.ARBITER
 
     def send(self, message: FromArbiter) -> FromArbiter:
-        """Note what the arbiter is about to say and give it back to be sent."""
+        """Note what the arbiter is about to say, and return it to be sent."""
         self._send(message)
         if isinstance(message, GameOver):
             self._forget_ended()
         return message
 
     def receive(self, message: Message) -> FromBot | None:
-        """Take a message of the bot: what the arbiter has to act on, if anything.
+        """Take a message of the bot; return what the arbiter has to act on, if anything.
 
         Raises:
             PeerError: the bot may not say this now; the reply says why.
@@ -151,11 +151,11 @@ class ArbiterSession(_Session):
 
     @staticmethod
     def _crossed_with_offer(game: Conversation) -> bool:
-        """Tell whether a game that is on has been offered anew and not been taken up yet."""
+        """Return whether a game that is on was offered anew and not taken up yet."""
         return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
     def _forget_ended(self, keep: int = KEPT_ENDED) -> None:
-        """Let go of old games, so that a connection of a thousand games stays small."""
+        """Forget old games, so that a connection of a thousand games stays small."""
         ended = [name for name, game in self.games.items() if game.state is State.OVER]
         for name in ended[:-keep]:
             del self.games[name]

@@ -1,10 +1,10 @@
 """The client and server ends of the conversation over WebSockets.
 
-Both are thin: ``websockets`` does the work. What is added is what a match host needs. The moment
-at which bytes come in is noted in the socket's callback, before any task runs, so that a busy
-loop charges nobody (a host that stamps later flags moves that were in time). And a peer has a
-budget of bytes: WebSocket pings are answered below any limit of the application, so that one
-connection that floods with them would starve the others.
+Both are thin: ``websockets`` does the work. A match host needs two things more. The moment at which
+bytes come in is noted in the socket's callback, before any task runs, so that a busy loop charges
+nobody: a host that stamps later flags moves that were in time. And a peer has a budget of bytes:
+WebSocket pings are answered below any limit of the application, so that one connection that
+floods with them would starve the others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from .channel import Arrival, ChannelClosed
+from .channel import Arrival, ChannelClosed, now_ms
 from .codec import CODECS, MAX_FRAME, MSGPACK
 from .errors import PeerError
 from .messages import Message
@@ -34,7 +34,7 @@ _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
 
 class BytesBudget:
-    """A leaky bucket: so many bytes at once, so many a second.
+    """A leaky bucket: ``burst`` bytes at once, ``per_second`` in the long run.
 
     An honest bot sends a few hundred bytes a turn and perhaps twenty ``info`` messages a second.
     """
@@ -46,7 +46,7 @@ class BytesBudget:
         self._at = 0.0
 
     def spend(self, count: int, now: float) -> bool:
-        """Take ``count`` bytes at the time ``now`` (seconds); tell whether they were there."""
+        """Take ``count`` bytes at time ``now`` in seconds; return whether the budget had them."""
         self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
         self._at = now
         self._left -= count
@@ -54,12 +54,12 @@ class BytesBudget:
 
 
 class Budgeted(Connection):
-    """A connection that is closed when it gets too many bytes: pings, too, cost others time."""
+    """A connection that is closed when it gets too many bytes, pings too."""
 
     budget: BytesBudget
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes in, if there is budget for them; a read costs as much as 64."""
+        """Take bytes in, if the budget has them; a read costs 64 more."""
         if self.budget.spend(len(data) + 64, time.monotonic()):
             super().data_received(data)
         elif not self.protocol.close_expected():
@@ -69,14 +69,19 @@ class Budgeted(Connection):
 
 
 class _Guarded(Budgeted):
-    """A connection that notes when messages arrive, and has a budget of bytes."""
+    """A connection that notes when messages arrive; a trusted peer has a larger budget."""
 
-    _stamps: deque[int]
-    _arrived_ms: int = 0
+    _trusted = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.budget = BytesBudget(8 << 20, 1 << 20) if self._trusted else BytesBudget()
+        self._stamps: deque[int] = deque()
+        self._arrived_ms = 0
 
     def data_received(self, data: bytes) -> None:
         """Note the time."""
-        self._arrived_ms = time.monotonic_ns() // 1_000_000
+        self._arrived_ms = now_ms()
         super().data_received(data)
 
     def process_event(self, event: Any) -> None:
@@ -86,32 +91,20 @@ class _Guarded(Budgeted):
         super().process_event(event)
 
     def next_stamp(self) -> int:
-        """When the message that was just received came in."""
+        """Return when the message that was just received came in, in milliseconds."""
         return self._stamps.popleft()
 
 
 class _ServerEnd(_Guarded, ServerConnection):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._stamps = deque()
-        self.budget = BytesBudget()
+    pass
 
 
 class _TrustedServerEnd(_ServerEnd):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.budget = _for_trusted()
+    _trusted = True
 
 
 class _ClientEnd(_Guarded, ClientConnection):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._stamps = deque()
-        self.budget = _for_trusted()
-
-
-def _for_trusted() -> BytesBudget:
-    return BytesBudget(burst=8 << 20, per_second=1 << 20)
+    _trusted = True
 
 
 class WebSocketChannel:
@@ -124,7 +117,7 @@ class WebSocketChannel:
 
     @property
     def lag_ms(self) -> int:
-        """The time of the last WebSocket ping there and back."""
+        """The round-trip time of the last WebSocket ping."""
         return int(self._connection.latency * 1_000)
 
     async def send(self, message: Message) -> None:
@@ -179,7 +172,7 @@ async def dial(
         open_timeout: seconds for the opening handshake.
 
     Raises:
-        ChannelClosed: nobody answers there, or not with this protocol; the sentence says what.
+        ChannelClosed: nobody answers there, or not with this protocol; the sentence says which.
     """
     headers = {"Authorization": f"Bearer {token}"} if token else None
     trust: dict[str, Any] = {} if tls is None else {"ssl": tls}
@@ -205,7 +198,7 @@ async def dial(
 
 
 class HttpAnswer(NamedTuple):
-    """What a plain HTTP request gets."""
+    """The answer to a plain HTTP request."""
 
     status: int
     text: str
@@ -229,7 +222,7 @@ async def listen(
         on_channel: called for each connection; it is closed when the call returns.
         on_http: answers a plain HTTP request, or None to let it become a WebSocket.
         tls: a certificate, to serve ``wss``.
-        trusted: only processes of this host come, and may say as much as a server that is dialled.
+        trusted: only processes of this host connect; they may say as much as a dialled server.
 
     Returns:
         The running server of ``websockets``.

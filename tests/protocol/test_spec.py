@@ -1,6 +1,6 @@
 """``protocol/SPEC.md`` says what the code does.
 
-Section 11 is written by this file: ``python tests/protocol/test_spec.py --write``.
+This file writes section 11: ``PYTHONPATH=.:tests python tests/protocol/test_spec.py --write``.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _default(field: inspect.Field) -> str:
 def test_section_11_is_what_the_messages_say() -> None:
     text = SPEC.read_text(encoding="utf-8")
     section = text[text.index(START) + len(START) : text.index(END)]
-    assert section == rendered(), "run: python tests/protocol/test_spec.py --write"
+    assert section == rendered(), "run tests/protocol/test_spec.py --write, as it says at its top"
 
 
 def write() -> None:
@@ -344,5 +344,5 @@ def test_the_test_vectors_are_those_of_our_own_bag() -> None:
 
 if __name__ == "__main__":
     if "--write" not in sys.argv:
-        sys.exit("usage: python tests/protocol/test_spec.py --write")
+        sys.exit("usage: PYTHONPATH=.:tests python tests/protocol/test_spec.py --write")
     write()
