@@ -8,7 +8,7 @@ fields are in ``protocol.parts``.
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, get_args
 
 from msgspec import Meta, Struct
 
@@ -426,11 +426,6 @@ Message: TypeAlias = (
 """Every message there is."""
 
 MESSAGES: dict[str, type[Struct]] = {
-    str(kind.__struct_config__.tag): kind
-    for kind in (
-        *(NewGame, Ready, Decline, Started, YourTurn, Move, Resign, Info, Played, Refused),
-        *(Resume, GameOver, Hello, Welcome, Error, Goodbye, Ping, Pong, Seek, Seeking, Games),
-        *(GameList, Watch),
-    )
+    str(kind.__struct_config__.tag): kind for kind in get_args(Message)
 }
 """The messages by the name in their field ``type``."""

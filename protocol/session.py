@@ -48,21 +48,18 @@ class Repeated:
     message: Move | Resign
 
 
-FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume | Repeated
-"""What a bot can make an arbiter do."""
+FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume
+"""The messages of a bot that an arbiter acts on."""
 
 FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameOver
-"""What an arbiter can make a bot do."""
+"""The messages of an arbiter that a bot acts on."""
 
 KEPT_ENDED = 8
 """Ended games that are still known, so that late copies do no harm."""
 
-_BOT_SAYS = (Ready, Decline, Move, Resign, Info, Resume)
-_ARBITER_SAYS = (NewGame, Started, YourTurn, Played, Refused, GameOver)
-
 
 class _Session:
-    """What both ends share: the games of one connection, and small talk."""
+    """The games of one connection, and small talk: the same at both ends."""
 
     side: Side
 
@@ -112,13 +109,13 @@ class ArbiterSession(_Session):
             self._forget_ended()
         return message
 
-    def receive(self, message: Message) -> FromBot | None:
+    def receive(self, message: Message) -> FromBot | Repeated | None:
         """Take a message of the bot; return what the arbiter has to act on, if anything.
 
         Raises:
             PeerError: the bot may not say this now; the reply says why.
         """
-        if not isinstance(message, _BOT_SAYS):
+        if not isinstance(message, FromBot):
             raise PeerError(
                 "wrong_role",
                 f"{type(message).__struct_config__.tag!r} is not for a bot to send",
@@ -184,13 +181,13 @@ class BotSession(_Session):
         return self._send(message)
 
     def receive(self, message: Message) -> tuple[FromArbiter | None, list[Message]]:
-        """Take a message of the arbiter: what the bot has to act on, and what to send at once.
+        """Take a message of the arbiter; return what the bot acts on, and what to send at once.
 
         Raises:
             PeerError: the arbiter may not say this now. After ``bad_seq`` the bot has missed
                 something and may ask with ``Resume``.
         """
-        if not isinstance(message, _ARBITER_SAYS):
+        if not isinstance(message, FromArbiter):
             raise PeerError(
                 "wrong_role",
                 f"{type(message).__struct_config__.tag!r} is not for an arbiter to send",
@@ -220,7 +217,7 @@ class BotSession(_Session):
 
     @staticmethod
     def _is_needless(game: Conversation, message: FromArbiter) -> bool:
-        """Tell the second copy of an answer, and what a new offer that was asked for repeats."""
+        """Return whether a message is a second copy, or repeated by a new offer that is awaited."""
         match message:
             case NewGame() | GameOver():
                 return False

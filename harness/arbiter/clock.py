@@ -1,4 +1,4 @@
-"""Tournament clocks: values that are handed elapsed milliseconds and read no time themselves.
+"""Tournament clocks: values that are given elapsed milliseconds and read no time themselves.
 
 The rules are those of tournament play (25 minutes a side, 10 points for each minute of overtime
 begun, a largest overtime that loses the game) or, online, an increment instead of overtime. See
@@ -20,11 +20,12 @@ __all__ = ["LOCAL_READY_MS", "Clock", "TurnLimit", "check_time_control", "lag_qu
 
 MINUTE_MS = 60_000
 LOCAL_READY_MS = 120_000
-"""Built-in players compile when they first play: two at once take a minute on slow machines."""
+"""Time to get ready for built-in players, which compile when they first play: two at once take a
+minute on slow machines."""
 
 
 class TurnLimit(NamedTuple):
-    """The longest that a turn may take, and what it means to take longer."""
+    """The longest that a turn may take, and the outcome of taking longer."""
 
     ms: int
     """Milliseconds from the start of the turn; taking exactly as long is in time."""
@@ -34,16 +35,16 @@ class TurnLimit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What one player's clock shows between his turns.
+    """A player's clock between its turns.
 
-    ``remaining_ms`` falls below zero in overtime. ``turns`` counts the turns that he has finished.
+    ``remaining_ms`` falls below zero in overtime. ``turns`` counts the player's finished turns.
     """
 
     remaining_ms: int
     turns: int = 0
 
     def limit(self, control: TimeControl) -> TurnLimit:
-        """Say how long the turn that begins now may take."""
+        """Return how long the turn that begins now may take."""
         bank = self.remaining_ms + control.max_overtime_ms
         if control.move_cap_ms is not None:
             bank = min(bank, control.move_cap_ms)
@@ -53,23 +54,23 @@ class Clock:
         return TurnLimit(max(bank, 0) + control.margin_ms, outcome)
 
     def after(self, elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> Clock:
-        """Stop the clock at the end of a turn.
+        """Return the clock after a turn.
 
         Args:
             elapsed_ms: from the start of the turn to the arrival of the move.
             control: the rules in force.
-            lag_ms: time on the way, as measured; no more than ``control.lag_ms`` is let off.
+            lag_ms: time on the way, as measured; at most ``control.lag_ms`` of it is not charged.
         """
         charged = self.charge(elapsed_ms, control, lag_ms)
         return Clock(self.remaining_ms - charged + control.increment_ms, self.turns + 1)
 
     @staticmethod
     def charge(elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> int:
-        """Say what a turn costs, in milliseconds."""
+        """Return what a turn costs, in milliseconds."""
         return max(0, elapsed_ms - min(lag_ms, control.lag_ms))
 
     def penalty(self, control: TimeControl) -> int:
-        """Count the points that overtime costs: a minute begun is a minute."""
+        """Return the points that overtime costs; a minute begun is a minute."""
         if not control.max_overtime_ms:
             return 0  # below zero then only within the margin, which is free
         overtime_ms = max(0, -self.remaining_ms)
@@ -78,11 +79,10 @@ class Clock:
 
 
 def check_time_control(control: TimeControl) -> None:
-    """See that a time control makes sense.
+    """Check a time control.
 
     Raises:
-        ValueError: with a sentence, where a time is out of bounds, or it has both an increment and
-            overtime.
+        ValueError: a time is out of bounds, or there are both an increment and overtime.
     """
     try:
         msgspec.convert(msgspec.to_builtins(control), TimeControl)
@@ -96,10 +96,10 @@ def check_time_control(control: TimeControl) -> None:
 
 
 def lag_quota_ms(initial_ms: int, hosts: Iterable[str]) -> int:
-    """Say how much lag a turn is let off: enough for a network, too little to be worth faking.
+    """Return the lag that a turn is not charged: enough for a network, too little to be faked.
 
-    0.15 s and 0.4 % of the whole time, at most 1 s (the rule that lichess arrived at); nothing
-    where all hosts are this machine, since there is no network to make up for.
+    0.15 s and 0.4 % of the whole time, at most 1 s (the rule that lichess arrived at); 0 if all
+    hosts are this machine, since there is no network to make up for.
     """
     if all(_is_loopback(host) for host in hosts):
         return 0

@@ -1,9 +1,9 @@
 """The journal: every game's records on disk before anybody is told of them.
 
-One SQLite file in WAL mode, written by one thread. What is handed over while a commit is under
-way goes into the next one, so that a busy host commits many games at once; the future of an
-append is done only after its commit, and only then is a move acknowledged. ``synchronous=FULL``:
-an acknowledged move outlives the process and the machine.
+One SQLite file in WAL mode, written by one thread. What is handed over during a commit goes into
+the next, so that a busy host commits many games at once. The future of an append is done only
+after its commit, and only then is a move acknowledged. ``synchronous=FULL``: an acknowledged move
+outlives the process and the machine.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class Journal:
         self._queue.put(([(statement, [(name, odds, time.time())])], None))
 
     async def claim_name(self, name: str, token_hash: str) -> None:
-        """Give a name to the holder of a token, unless somebody has it."""
+        """Claim a name for the holder of a token, unless it is claimed."""
         await self._done([("INSERT OR IGNORE INTO names VALUES (?, ?)", [(name, token_hash)])])
         self._names.setdefault(name, token_hash)
 

@@ -1,8 +1,8 @@
-"""How late the host itself runs: its event loop is asked every few milliseconds.
+"""How late the host itself runs, measured by its event loop every few milliseconds.
 
-A host that is busy sees moves later than they came: what arrives while its loop is blocked is
-stamped when the block ends. The meter knows when that was, so the player is not charged for it,
-and the result has it beside the move.
+A busy host sees moves later than they came: what arrives while its loop is blocked is stamped when
+the block ends. The meter knows when that was, so that the player is not charged for it and the
+record has it beside the move.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from types import TracebackType
 from typing import NamedTuple
 
 from protocol.channel import now_ms
@@ -20,7 +19,7 @@ __all__ = ["LagMeter"]
 EVERY_MS = 20
 NOTABLE_MS = 3
 JUST_AFTER_MS = 5
-"""How soon after a block what waited for its end is stamped."""
+"""What waited for the end of a block is stamped within this time after it."""
 
 
 class _Block(NamedTuple):
@@ -41,19 +40,14 @@ class LagMeter:
         self._task = asyncio.create_task(self._measure())
         return self
 
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
     def late_at(self, at_ms: int) -> int:
-        """Say by how many milliseconds at most something stamped ``at_ms`` was stamped late."""
+        """Return by how many milliseconds at most a stamp of ``at_ms`` is late."""
         for block in reversed(self._blocks):
             if block.ended_ms + JUST_AFTER_MS < at_ms:
                 break
@@ -69,6 +63,6 @@ class LagMeter:
             due = now_ms() + EVERY_MS
 
     def note(self, due_ms: int, woke_ms: int) -> None:
-        """Take note of a wake-up that was due earlier than it came."""
+        """Note a wake-up, if it came later than it was due."""
         if woke_ms - due_ms >= NOTABLE_MS:
             self._blocks.append(_Block(due_ms, woke_ms))

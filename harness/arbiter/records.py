@@ -1,8 +1,8 @@
 """What the journal keeps of a game: everything, the hidden things too.
 
 Records are appended in the order in which things happened; replaying them gives the game again.
-They never leave the host as they are: what a player or a spectator is told is made of them by
-``harness.arbiter.views``.
+They never leave the host as they are: ``harness.arbiter.views`` makes of them what a player or a
+spectator is told.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Opened(_Record, frozen=True, tag="opened"):
     rules: RulesInPlay
     time: TimeControl
     secret: str
-    """Hex; what the order of the bag comes from."""
+    """Hex; the order of the bag comes from it."""
     committed: bool
     """Whether the players' nonces take part and the secret is opened at the end."""
     mirrored: bool
@@ -63,16 +63,16 @@ class Turn(_Record, frozen=True, tag="turn"):
     rack: str
     """The player's rack before the move."""
     rack_after: str
-    """His rack after drawing."""
+    """The player's rack after drawing."""
     bag: int
     clocks: tuple[int, int]
     """Milliseconds left to both after the turn."""
     words: tuple[str, ...] = ()
     think_ms: int = 0
     lag_ms: int = 0
-    """What the turn was let off for time on the way."""
+    """Time on the way that the turn was not charged for."""
     host_lag_ms: int = 0
-    """By how much the host itself was late in the meantime, as it measured it."""
+    """By how much the host itself was late during the turn, as it measured."""
 
 
 class RefusedMove(_Record, frozen=True, tag="refused"):
@@ -122,14 +122,14 @@ class Ended(_Record, frozen=True, tag="ended"):
 
 
 Record: TypeAlias = Opened | Began | Turn | RefusedMove | Thought | Failed | Ended
-"""Every record there is."""
+"""Any record."""
 
 
 class ClockNote(Struct, frozen=True, kw_only=True):
-    """What the clocks of a game show now; each note replaces the last."""
+    """The clocks of a game now; each note replaces the last."""
 
     game: str
     clocks: tuple[int, int]
     """Milliseconds left to both, the running turn charged."""
     seq: int
-    """The number of the event that is being chosen."""
+    """The number of the event that the seat to move is choosing."""

@@ -1,9 +1,9 @@
 """A match: games in pairs between two seats, at one table or several, until they are all played.
 
-The two games of a pair have the same draws with the seats swapped, where both players are local
-and start afresh for each game; so luck evens out and fewer games say as much. Every game is in
-the journal of the match's folder from its first offer; a match that was killed goes on with
-``resume`` where it was, in the middle of a game if need be, and counts every game once.
+If both players are local and start afresh for each game, the two games of a pair have the same
+draws with the seats swapped; so luck evens out and fewer games say as much. Every game is in the
+journal of the match's folder from its first offer; a match that was killed resumes where it was, in
+the middle of a game if need be, and counts every game once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NO_SHOWS = 2
 
 
 class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What a match is; kept as ``match.json`` in its folder, so that it can be resumed."""
+    """The settings of a match; kept as ``match.json`` in its folder, so that it can be resumed."""
 
     seats: tuple[str, str]
     names: tuple[str, str]
@@ -56,9 +56,9 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
     winprob: str | None = None
     """A table of win probabilities for local seats."""
     threads: int = 1
-    """How many each local seat may search with."""
+    """Threads that each local seat may search with."""
     ponder: bool = False
-    """Whether local seats may use the time in which their opponent thinks."""
+    """Whether local seats may search while their opponent thinks."""
 
     @property
     def equipment(self) -> Equipment:
@@ -67,7 +67,7 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def told_apart(first: str, second: str) -> tuple[str, str]:
-    """Name two seats of a match, so that they can be told apart if they are called the same."""
+    """Return names for two seats of a match that differ even if the seats are called the same."""
     return (f"{first}-1", f"{second}-2") if first == second else (first, second)
 
 
@@ -101,8 +101,8 @@ class Match:
         lexicon: the words.
         folder: where journal, results and games go.
         open_seat: makes the seat of a side (0 or 1) for the game of a number.
-        finished: told of each result as it comes, those of void games too.
-        known: results that were told of before, when the match is taken up again.
+        finished: called with each result as it comes, those of void games too.
+        known: results of earlier runs, of which ``finished`` was told.
     """
 
     def __init__(

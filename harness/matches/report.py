@@ -1,7 +1,7 @@
 """How a match is shown: while it runs, at its end, and in the files that it leaves.
 
 ``rich`` is imported where something is drawn, so that importing this module costs next to nothing.
-Names come from whoever plays: they are shown as plain text, without markup or control characters.
+Names come from the players: they are shown as plain text, without markup or control characters.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _heading(stats: MatchStatistics) -> Text:
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
-    """Say who is ahead and by how much, from side a's view."""
+    """Return who is ahead and by how much, from side a's view."""
     from rich.table import Table
     from rich.text import Text
 
@@ -179,15 +179,15 @@ def table_text(stats: MatchStatistics, results: Sequence[GameResult], width: int
 class MatchProgress:
     """Games done, speed, time left and the running score, on stderr.
 
-    On a terminal a bar that is redrawn in place and goes away at the end; elsewhere a line now
-    and then. Use it as a context manager.
+    On a terminal a bar that is redrawn in place and goes away at the end; elsewhere a line now and
+    then. Use it as a context manager.
 
     Args:
         total: games of the match.
         a: the name of side a.
         b: the name of side b.
-        earlier: results of games played before, when a match is taken up again.
-        console: where to draw, if not stderr; while a bar runs, print through it.
+        earlier: results of games played before the match was resumed.
+        console: where to draw, by default stderr; while a bar runs, print through it.
         clock: monotonic seconds.
     """
 
@@ -231,7 +231,7 @@ class MatchProgress:
             self._say()
 
     def game_finished(self, result: GameResult) -> None:
-        """Take in a game that has ended; a void one is yet to be played."""
+        """Count a game that has ended; a void game is yet to be played."""
         self._fresh += not result.void
         self._unsaid = True
         self._count(result)
@@ -246,7 +246,7 @@ class MatchProgress:
         print(self.line(), file=self.console.file, flush=True)
 
     def line(self) -> str:
-        """Say in one line where the match stands."""
+        """Return where the match stands, in one line."""
         a, b = self._names
         fields = self._fields()
         parts = [f"{self._done}/{self._total} games", f"{a} {fields['score']} {b}"]

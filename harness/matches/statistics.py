@@ -1,4 +1,4 @@
-"""What the games of a match add up to, and how far that can be trusted.
+"""The statistics of a match, and how far they can be trusted.
 
 **What is independent.** The two games of a pair share an opening or the luck of the bag, so a
 pair, not a game, is the unit of every error, interval and test here. Games with the same ``pair``
@@ -236,7 +236,7 @@ def _refuse_repeats(counted: Sequence[GameResult]) -> None:
 
 
 def _units(counted: Sequence[GameResult]) -> tuple[Ints, Ints]:
-    """Give each game the index of its unit, and each unit its number of games."""
+    """Return the unit of each game, by index, and the number of games of each unit."""
     pairs = np.array([result.pair for result in counted], dtype=np.int64)
     _, unit_of, sizes = np.unique(pairs, return_inverse=True, return_counts=True)
     return unit_of.astype(np.int64), sizes.astype(np.int64)
@@ -289,7 +289,7 @@ def _ratio(total: int, count: int) -> float | None:
 
 
 def _doubled(own: int, other: int) -> bool:
-    """Whether the other side won with at least twice the points."""
+    """Return whether the other side won with at least twice the points."""
     return other > own and other >= 2 * own
 
 

@@ -49,7 +49,7 @@ class Player:
     seats: dict[str, GuestSeat] = field(default_factory=dict)
     """Its seats in games that are on, by game."""
     rest: Seek | None = None
-    """What it will seek when the game that it is in is over."""
+    """What it will seek when its present game is over."""
 
     def tell(self, message: Message) -> None:
         """Send it a message, if it is here."""

@@ -59,7 +59,7 @@ OpenBot: TypeAlias = Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
 
 @dataclass(frozen=True)
 class ServerConfig:
-    """What a server is started with; see ``tilewire serve --help``."""
+    """The settings of a server; see ``tilewire serve --help``."""
 
     host: str = "127.0.0.1"
     port: int = 8484
@@ -274,7 +274,7 @@ def _not_for(role: str, message: Message) -> PeerError:
 
 
 async def _hello(channel: Channel) -> Hello:
-    """Wait for a peer to say who it is.
+    """Wait for the hello of a peer, and return it.
 
     Raises:
         PeerError: it says nothing, or something else, or speaks another version.
