@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import structlog
 
-from harness.seats.seats import Came, Gone, Happening, Noted, ProcessSeat, Said, Seat
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.messages import Message
@@ -24,6 +23,7 @@ from .journal import Journal, JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook
+from .seat import Came, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
 
 __all__ = ["GameHost"]
@@ -197,21 +197,18 @@ class GameHost:
     # --- how opponents play ---------------------------------------------------------------------
 
     def _known_style(self, seat: int) -> Style | None:
-        """Say what a seat may be told of its opponent: a player in a process of ours, and no other.
-
-        What the journal knows is for our own players; a guest or a bot elsewhere has none of it.
-        """
-        is_ours = isinstance(self._seats[seat], ProcessSeat)
-        return self._journal.style_of(self.book.opened.players[1 - seat]) if is_ours else None
+        """Return what the journal knows of how an opponent plays, for a player of ours alone."""
+        if not self._seats[seat].is_ours:
+            return None
+        return self._journal.style_of(self.book.opened.players[1 - seat])
 
     def _keep_styles(self) -> None:
-        """Keep what our own players found out about their opponents, under those one's names.
+        """Keep what our own players learned about their opponents, under the opponents' names.
 
-        The name is the one that an opponent has in this game: that of a local seat within its
-        match, or what a guest says that he is called.
+        The name is the one in this game: a local seat's within its match, a guest's own.
         """
         for seat, style in enumerate(self.book.styles):
-            if style and isinstance(self._seats[seat], ProcessSeat):
+            if style and self._seats[seat].is_ours:
                 self._journal.keep_style(self.book.opened.players[1 - seat], style)
 
     # --- the host's own faults ------------------------------------------------------------------

@@ -263,7 +263,16 @@ async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: b
                 files.append(result)
                 progress.game_finished(result)
 
-            async with Seating(config, words, say_once()) as seating:
+            seating = Seating(
+                config.seats,
+                config.names,
+                config.equipment,
+                words,
+                seed=config.seed,
+                by_websocket=config.transport == "websocket",
+                notice=say_once(),
+            )
+            async with seating:
                 match = Match(config, words, folder, seating.open, finished, files.results)
                 await match.play()
         stats = files.write_summary(a, b)

@@ -19,10 +19,11 @@ from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import parse_seat
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.engines import Context, engine_for
 from harness.seats.seat_factory import WorkerMaker, open_remote, seat_for
-from harness.seats.seats import Seat, Worker
+from harness.seats.seats import Worker
 from harness.server.server import MatchServer, ServerConfig
 from harness.server.tokens import Gatekeeper, read_token_file
 from protocol.channel import Channel

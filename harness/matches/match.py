@@ -21,7 +21,7 @@ from harness.arbiter.journal import Journal, KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.seats.seats import Seat
+from harness.arbiter.seat import Seat
 from lexicons.cache import replacing
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl

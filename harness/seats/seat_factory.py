@@ -18,7 +18,7 @@ from bot.registry import SeatSpec
 from bot.seat.runtime import software
 from bot.seat.worker_handle import SeatProcess
 from bot.seat_text import parse_seat
-from harness.matches.match import MatchConfig
+from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Hello, Welcome
@@ -26,7 +26,7 @@ from protocol.websocket import WebSocketChannel, dial
 
 from .engines import Context, engine_for
 from .engines.engine_seat import EngineSeat
-from .seats import ProcessSeat, RemoteSeat, Seat, Worker, WorkerFailed, welcomed
+from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, welcomed
 from .worker_listener import Reception
 
 __all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
@@ -161,8 +161,12 @@ class Seating:
     """Seats for the games of one match; enter it before the first game.
 
     Args:
-        config: the match.
-        lexicon: its words.
+        seats: their texts.
+        names: what they are called in the match.
+        equipment: what is played with.
+        lexicon: its words, loaded.
+        seed: the match's, for the players' own chance; None: fresh.
+        by_websocket: whether worker processes report by WebSocket rather than over a pipe.
         notice: told in a sentence what takes the seats' processes long.
 
     Raises:
@@ -171,29 +175,28 @@ class Seating:
 
     def __init__(
         self,
-        config: MatchConfig,
+        seats: tuple[str, str],
+        names: tuple[str, str],
+        equipment: Equipment,
         lexicon: Lexicon,
+        *,
+        seed: int | None = None,
+        by_websocket: bool = False,
         notice: Callable[[str], None] | None = None,
     ) -> None:
-        self._config = config
+        self._names = names
+        self._equipment = equipment
         self._lexicon = lexicon
-        self._specs = parse_seat(config.seats[0]), parse_seat(config.seats[1])
-        for spec, name in zip(self._specs, config.names, strict=True):
+        self._specs = parse_seat(seats[0]), parse_seat(seats[1])
+        self._reception = Reception() if by_websocket else None
+        self._makers = []
+        for spec, name in zip(self._specs, names, strict=True):
             if spec.kind == "engine":  # its options are read now, not in the middle of the match
-                engine_for(spec, Context(name, config.lexicon, lexicon, config.threads))
-        self._reception = Reception() if config.transport == "websocket" else None
-        self._makers = [
-            WorkerMaker(
-                spec,
-                name,
-                config.equipment,
-                seed=config.seed,
-                reception=self._reception,
-                reuse=spec.built_in,
-                notice=notice,
+                engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
+            maker = WorkerMaker(
+                spec, name, equipment, seed, self._reception, reuse=spec.built_in, notice=notice
             )
-            for spec, name in zip(self._specs, config.names, strict=True)
-        ]
+            self._makers.append(maker)
 
     async def __aenter__(self) -> Seating:
         if self._reception is not None:
@@ -215,16 +218,16 @@ class Seating:
         """Make the seat of a side for the game of a number."""
         return seat_for(
             self._specs[side],
-            self._config.names[side],
+            self._names[side],
             self._makers[side],
-            self._config.equipment,
+            self._equipment,
             self._lexicon,
             number,
         )
 
 
 def player_seed(seed: int, name: str, number: int) -> int:
-    """Derive a player's own seed from the match's, which the bag comes from and he is not told."""
+    """Derive a player's own seed from the match's, which the bag comes from and it is not told."""
     text = f"tilewire player {name} game {number} of seed {seed}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
@@ -241,7 +244,7 @@ def seat_for(
 
     Args:
         spec: who sits there.
-        name: what he is called.
+        name: what it is called.
         maker: of processes, for a player of ours.
         equipment: what is played with.
         lexicon: the words of it, loaded.

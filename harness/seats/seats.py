@@ -1,9 +1,7 @@
-"""Seats: whatever answers for one side of a table, seen from the host that runs the game.
+"""Seats whose players speak the protocol over a channel (``harness.arbiter.seat``).
 
-A seat is told to ``start`` with a function that takes what happens to it, and from then on
-reports there: it came, it said something, it is gone. Messages to it are queued, so that a peer
-that does not read delays nobody. The kinds: a worker process of ours (over a pipe, or over a
-WebSocket that it opens to us), a bot elsewhere that we dial, a guest who dialled us.
+A worker process of ours, over a pipe or over a WebSocket that it opens to us; a bot elsewhere that
+we dial; a guest who dialled us.
 """
 
 from __future__ import annotations
@@ -11,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import structlog
 
+from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Pong, Welcome
@@ -24,16 +22,9 @@ from protocol.parts import Outcome
 from .link import Link
 
 __all__ = [
-    "Came",
-    "Gone",
     "GuestSeat",
-    "Happening",
-    "Noted",
     "ProcessSeat",
     "RemoteSeat",
-    "Report",
-    "Said",
-    "Seat",
     "Worker",
     "WorkerFailed",
     "welcomed",
@@ -49,74 +40,10 @@ STALL_MS = 5_000
 """How long a process of ours may leave a ping unanswered before it counts as hung."""
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
-    """The seat is connected, and knows the game up to event ``seen``."""
-
-    seen: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """The seat sent a message, whose last byte came in at ``at_ms``."""
-
-    message: Message
-    at_ms: int
-    lag_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """The seat's connection ended; with a ``failure``, its process died or hangs."""
-
-    why: str
-    failure: Outcome | None = None
-    evidence: str = ""
-    """Of a failed process: its exit status, the end of its stderr, its last messages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """Something was wrong with what the seat said; it goes into the record, the game goes on."""
-
-    code: str
-    """``wrong_score``, or why a move was refused."""
-    message: str
-    evidence: str = ""
-
-
-Happening: TypeAlias = Came | Said | Noted | Gone
-Report: TypeAlias = Callable[[Happening], None]
-
-
-class Seat(Protocol):
-    """One side of a table."""
-
-    name: str
-
-    def start(self, report: Report) -> None:
-        """Begin; what happens to the seat is reported from now on."""
-        ...
-
-    def restart(self) -> None:
-        """Begin again after a failure."""
-        ...
-
-    def send(self, message: Message) -> None:
-        """Send a message, if the seat is there; it is not waited for."""
-        ...
-
-    def refuse(self, error: PeerError) -> None:
-        """Answer a message that could not be taken; too many end the connection."""
-        ...
-
-    async def stop(self) -> None:
-        """Let go of everything the seat holds; processes are gone when this returns."""
-        ...
-
-
 class _TaskSeat:
     """A seat whose life is one task, which makes the connection and keeps it."""
+
+    is_ours = False
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -203,12 +130,14 @@ class Worker(Protocol):
 
 
 class ProcessSeat(_TaskSeat):
-    """A player in a process of ours.
+    """A player in a process of this host.
 
     Args:
         name: what it is called.
         start_worker: starts the process and opens the channel to it.
     """
+
+    is_ours = True
 
     def __init__(self, name: str, start_worker: Callable[[], Awaitable[Worker]]) -> None:
         super().__init__(name)
@@ -352,7 +281,9 @@ async def welcomed(channel: Channel) -> None:
 
 
 class GuestSeat:
-    """A player who dialled us; his connections come and go, the newest counts."""
+    """A player who dialled us; its connections come and go, the newest counts."""
+
+    is_ours = False
 
     def __init__(self, name: str) -> None:
         self.name = name

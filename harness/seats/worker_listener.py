@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
-from harness.server.tokens import new_token
 from protocol.channel import ChannelClosed
 from protocol.messages import Hello
 from protocol.websocket import WebSocketChannel, listen
@@ -36,7 +36,7 @@ class Reception:
 
     def expect(self) -> tuple[str, asyncio.Future[WebSocketChannel]]:
         """Make a token for a process; the future has its channel once it has said hello."""
-        token = new_token()
+        token = secrets.token_urlsafe(32)
         future: asyncio.Future[WebSocketChannel] = asyncio.get_running_loop().create_future()
         self._expected[token] = future
         return token, future

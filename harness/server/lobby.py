@@ -23,8 +23,9 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Seat
 from harness.seats.link import Link
-from harness.seats.seats import GuestSeat, Seat
+from harness.seats.seats import GuestSeat
 from lexicons.store import Lexicon
 from protocol.errors import PeerError
 from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking

@@ -23,8 +23,9 @@ from bot.seat.runtime import software
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
+from harness.arbiter.seat import Seat
 from harness.seats.link import Link
-from harness.seats.seats import Seat, Worker
+from harness.seats.seats import Worker
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError

@@ -17,10 +17,10 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Came, Report, Said
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import STALL_S
 from harness.seats.engines.engine_seat import EngineSeat
-from harness.seats.seats import Came, Report, Said
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
@@ -40,6 +40,8 @@ _MISFIT = Path(__file__).with_name("misfit.py")
 
 class Passes:
     """A seat that gets ready, and passes whenever it is asked."""
+
+    is_ours = False
 
     def __init__(self, name: str = "passes") -> None:
         self.name = name

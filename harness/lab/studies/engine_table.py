@@ -139,7 +139,16 @@ class EngineTable:
                 files.append(result)
                 tell(len(self._counted(files.results)))
 
-            async with Seating(config, self.lexicon, notice) as seating:
+            seating = Seating(
+                config.seats,
+                config.names,
+                config.equipment,
+                self.lexicon,
+                seed=config.seed,
+                by_websocket=config.transport == "websocket",
+                notice=notice,
+            )
+            async with seating:
                 match = Match(config, self.lexicon, folder, seating.open, finished, files.results)
                 await match.play()
             files.write_summary(*config.names)

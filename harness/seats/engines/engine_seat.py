@@ -24,7 +24,7 @@ from bot.seat.player_view import Watched
 from engine.notation import format_move
 from engine.rules.moves import Move as EngineMove
 from engine.rules.rules import IllegalMove, check_move
-from harness.seats.seats import Came, Gone, Noted, Report, Said
+from harness.arbiter.seat import Came, Gone, Noted, Report, Said
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.codec import MSGPACK
@@ -67,6 +67,8 @@ class EngineSeat:
         make: makes the engine; called again when it has failed.
         lexicon: the words that are played.
     """
+
+    is_ours = False
 
     def __init__(self, name: str, make: Callable[[], Engine], lexicon: Lexicon) -> None:
         self.name = name

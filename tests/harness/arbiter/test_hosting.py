@@ -17,9 +17,10 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.records import Ended, Record, Thought, Turn
 from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Came, Happening, Report, Said, Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import WorkerMaker
-from harness.seats.seats import Came, GuestSeat, Happening, ProcessSeat, Report, Said, Seat
+from harness.seats.seats import GuestSeat, ProcessSeat
 from harness.server.server import MatchServer, ServerConfig
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon

@@ -8,8 +8,9 @@ import time
 import pytest
 from bot_table import MemoryChannel
 
+from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
-from harness.seats.seats import Came, Gone, Happening, ProcessSeat
+from harness.seats.seats import ProcessSeat
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Ping, Pong
 

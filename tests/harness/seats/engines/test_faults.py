@@ -15,8 +15,8 @@ from engine_games import HASTY, LONG, SHORT, EngineGames, marked
 from tables import MINUTE, Play
 
 from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Came, Gone, Happening, Noted, Said
 from harness.lab.bench.engines import engine_seat
-from harness.seats.seats import Came, Gone, Happening, Noted, Said
 from protocol.messages import Move, Ready
 from protocol.parts import TimeControl
 
