@@ -3,7 +3,6 @@
 ``solver``     a position worked on in slices; after any of them there is a move and a value
 ``questions``  what is asked next, until the value is known
 ``searcher``   one thread's memory, laid out for the kernel (``engine.kernels.endgame``)
-``minimax``    the slow twin: every move of every position, and nothing left out
 
 Values are points in spread that the player on turn gains from here to the end of the game, with
 what the racks come to in the end: twice the other's tiles for going out, or each his own after six

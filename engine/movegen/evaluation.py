@@ -18,7 +18,7 @@ table; the index is the number of tiles in the bag before the play, less those p
 10 for leaving one tile, 2 for emptying it, −8 for emptying it with a rack of one. Macondo's and
 MAGPIE's own tables are all zeros. It is not applied to exchanges, whose tiles go back.
 
-What each is worth in games is measured by ``tilewire bench adjustments`` (``docs/results``).
+What each is worth in games: ``docs/results/evaluation.md``.
 
 While the bag has tiles, leaves have their full value, as in all four engines. An exchange is worth
 what is kept. A pass is worth −1,000: it is for those who have nothing else.

@@ -122,7 +122,7 @@ class Outcomes:
         """Widen the variance of wins by a quarter of a sample more, won or lost.
 
         Where nearly all samples are won they say little of those that are lost. How much is needed
-        was found by ``tilewire experiment coverage``.
+        was measured: ``docs/results/simulation.md``.
         """
         samples = self.samples
         shares = (self._sum("sums")[:, 0] / CERTAIN + 0.5) / (samples + 1)

@@ -1,7 +1,7 @@
-"""Positions late in games between static players, with the racks of both and what is in the bag.
+"""Positions late in games between static players, with both racks and the bag known.
 
-Each is of a game of its own, which seed and number decide; games that never come to such a position
-are passed over. So any one of them can be made without the others, in whatever process.
+Each comes from a game of its own, which seed and number decide; games without such a position are
+passed over. So each can be made without the others, in any process.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.notation.cgp import read_cgp, write_cgp
-from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
-from engine.rules.position import Board, Position, Rack, unseen
+from engine.notation.cgp import write_cgp
+from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
 from lexicons.leaves import LeaveTable
@@ -22,36 +20,24 @@ from lexicons.store import Lexicon
 
 from .sampled_positions import situation
 
-__all__ = [
-    "EMPTY_BAG",
-    "FEW_TILES",
-    "Late",
-    "Wanted",
-    "as_game",
-    "late_position",
-    "mirrored",
-    "read_late",
-    "with_seats_swapped",
-]
+__all__ = ["EMPTY_BAG", "Late", "Wanted", "late_position"]
 
 _MOST_GAMES = 10_000
 
 
 class Wanted(NamedTuple):
-    """Which turns of a game will do; any of them is as likely, but of an empty bag it is the first.
+    """Which turns of a game are wanted; each is equally likely.
 
-    A game goes on with an empty bag until somebody is out: its first turn there is the endgame,
-    and all others are parts of it.
+    With an empty bag only the first counts: it is the endgame, all later turns are parts of it.
     """
 
     bag: range = range(1)
     """Tiles in the bag."""
     tiles: int = 7
-    """No rack holds more."""
+    """The most tiles on a rack."""
 
 
 EMPTY_BAG = Wanted()
-FEW_TILES = Wanted(tiles=3)
 
 
 @dataclass(frozen=True)
@@ -59,32 +45,22 @@ class Late:
     """A position of which everything is known."""
 
     position: Position
-    """With the racks of both."""
+    """With both racks."""
     bag: Rack
     """The tiles in the bag, sorted."""
 
     def cgp(self, rules: Rules) -> str:
-        """Write it in a line, as ``read_late`` reads it: the bag is all that is not in it."""
+        """Return it as CGP, with both racks; the bag is what it leaves out."""
         return write_cgp(self.position, rules)
-
-
-def read_late(text: str, rules: Rules) -> Late:
-    """Read what ``Late.cgp`` wrote; whoever is on turn sits in seat 0.
-
-    Raises:
-        NotationError: it is no CGP.
-    """
-    position = read_cgp(text, rules).position
-    return Late(position, _hidden(position, rules))
 
 
 def late_position(
     lexicon: Lexicon, rules: Rules, leaves: LeaveTable, seed: int, number: int, wanted: Wanted
 ) -> Late:
-    """Give a position of the first game of seed and number that has one that is wanted.
+    """Return a position from the first game of this seed and number that has a wanted turn.
 
     Raises:
-        ValueError: none of ten thousand games has any.
+        ValueError: none of 10,000 games has one.
     """
     for attempt in range(_MOST_GAMES):
         state = np.random.SeedSequence((seed, number, attempt)).generate_state(2)
@@ -105,17 +81,16 @@ def late_position(
 
 
 def _turns(games: StaticGames, bag: range) -> list[int]:
-    """List the turns of the only game that began with so many tiles in the bag."""
+    """List the turns of the only game that began with this many tiles in the bag."""
     bags = games.results.bags[0, : games.turns[0]].tolist()
-    # Behind the last turn nobody tells what the other held, except where nothing else is unseen.
+    # After the last turn the other rack is only known if nothing else is unseen.
     return [turn for turn in range(len(bags) - (bags[-1] > 0)) if bags[turn] in bag]
 
 
 def _late(games: StaticGames, turn: int, rules: Rules) -> Late:
-    """Give what a turn of the only game began with."""
     seen = situation(games, 0, turn, rules)
     position = seen.position
-    if seen.bag:  # the other's rack is that of the next turn
+    if seen.bag:  # the other rack is that of the next turn
         size = int(games.results.sizes[0, turn + 1])
         other = tuple(games.results.racks[0, turn + 1, :size].tolist())
     else:
@@ -131,28 +106,3 @@ def _hidden(position: Position, rules: Rules) -> Rack:
     for tile in position.racks[1 - position.on_turn]:
         left[tile] -= 1
     return tuple(tile for tile, times in enumerate(left) for _ in range(times))
-
-
-# --- a position in other forms --------------------------------------------------------------------
-
-
-def mirrored(position: Position) -> Position:
-    """Swap rows and columns; on a board that is its own mirror image the game stays the same."""
-    layout = position.board.layout
-    squares = position.board.array().T.tobytes()
-    return replace(position, board=Board(layout, squares))
-
-
-def with_seats_swapped(position: Position) -> Position:
-    """Have the players change chairs, racks and scores and all."""
-    return replace(
-        position,
-        racks=position.racks[::-1],
-        scores=position.scores[::-1],
-        on_turn=1 - position.on_turn,
-    )
-
-
-def as_game(position: Position, rules: Rules, bag: Rack = ()) -> Game:
-    """Take up a game with an empty bag, or with one whose tiles will be drawn as they are given."""
-    return Game(rules, position, Bag(bag, DrawStream(b"")), ((), ()))

@@ -9,23 +9,16 @@ from functools import cache
 from typing import Any
 
 import pytest
+from endgame_positions import FEW_TILES, as_game, mirrored, with_seats_swapped
+from minimax import Minimax
 from rollout_positions import scowl
 
 from engine.endgame import EndgameSolver, Solution, least_memory
-from engine.endgame.minimax import Minimax
 from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import standard_rules
-from harness.lab.late_positions import (
-    EMPTY_BAG,
-    FEW_TILES,
-    Wanted,
-    as_game,
-    late_position,
-    mirrored,
-    with_seats_swapped,
-)
+from harness.lab.late_positions import EMPTY_BAG, Wanted, late_position
 from lexicons.tables import leaves_for
 
 RULES = standard_rules()

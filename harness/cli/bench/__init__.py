@@ -15,12 +15,9 @@ for _command in (
     engine.generate,
     engine.sim,
     engine.infer,
-    engine.adjustments,
     endgames.endgame,
-    endgames.endgame_check,
     serving.deadlines,
     serving.faults,
     serving.server,
-    serving.siu,
 ):
     app.command(_command)

@@ -1,22 +1,18 @@
-"""``bench endgame`` and ``endgame-check``: how soon endgames are proven, and whether rightly."""
+"""``bench endgame``: how soon endgames are proven."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness import figures
-from harness.cli.failing import CommandFailed
-from harness.cli.long_runs import check_cores, show_rows
+from harness.cli.long_runs import check_cores
 from harness.cli.options import Duration, ThreadsOption, check_counts, check_durations
 from harness.cli.position_runs import PositionRun, Records, check_memory
 from harness.cli.solving import USUAL_MEMORY, Memory
 
-if TYPE_CHECKING:
-    from harness.lab.bench.endgame_check import CheckRow
-
-__all__ = ["endgame", "endgame_check"]
+__all__ = ["endgame"]
 
 
 def endgame(
@@ -63,56 +59,7 @@ def endgame(
     )
 
 
-def endgame_check(
-    *, small: int = 500, real: int = 200, nodes: int = 20_000, solving: PositionRun | None = None
-) -> None:
-    """See whether proven values of endgames are right: by plain minimax, and by each other.
-
-    Exit status 1 says that something differs.
-
-    Args:
-        small: How many endgames of three tiles a side at most are held against plain minimax.
-        real: How many first positions with an empty bag are proven in several ways.
-        nodes: That the first proof of a real one may take; those that take more are passed over.
-        solving: With what.
-    """
-    solving = solving or PositionRun()
-    check_counts(nodes=nodes)
-    if min(small, real) < 0 or not small + real:
-        raise CommandFailed(f"--small {small} --real {real}: there is at least one endgame")
-    from harness.lab.bench.endgame_check import Checking, check_rows, checked, differences
-
-    field = solving.field()
-    wrong = 0
-
-    def show(records: Records) -> None:
-        nonlocal wrong
-        rows, differ = check_rows(records), differences(records)
-        wrong = len(differ)
-        if solving.json_:
-            found = {"rows": rows, "differences": differ}
-            print(json.dumps(found, default=dataclasses.asdict, ensure_ascii=False))
-            return
-        show_rows(rows, _CHECK, _check_row, as_json=False)
-        for one in differ:
-            print(f"{one.number}, {one.what}: {one.found}, not {one.expected}: {one.cgp}")
-
-    solving.work(
-        "bench endgame-check",
-        {"small": small, "nodes": nodes},
-        small + real,
-        checked,
-        Checking(field, solving.seed, small, nodes),
-        field,
-        show,
-    )
-    if wrong:
-        raise CommandFailed(f"{figures.counted(wrong, 'difference')} found", status=1)
-
-
 # --- what is told ---------------------------------------------------------------------------------
-
-_CHECK = ("endgames", "by", "compared", "differ", "not proven")
 
 
 def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -130,7 +77,3 @@ def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("… within 2 points", figures.share(found["near_early"])),
         ("… the same, of those proven later", figures.share(found["held_early"])),
     ]
-
-
-def _check_row(row: CheckRow) -> tuple[str, ...]:
-    return row.endgames, row.what, f"{row.compared:,}", f"{row.differ:,}", f"{row.unproven:,}"

@@ -1,4 +1,4 @@
-"""``bench selfplay``, ``generate``, ``sim``, ``infer`` and ``adjustments``: the engine alone."""
+"""``bench selfplay``, ``generate``, ``sim`` and ``infer``: the engine alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from cyclopts import Parameter
 
 from harness.cli.failing import CommandFailed
 from harness.cli.field import load_chances
-from harness.cli.long_runs import with_error
 from harness.figures import figure_rows, number, share, table
 
 from .playing import Playing
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from harness.lab.bench.selfplay import Bench
     from harness.lab.study_context import Field
 
-__all__ = ["adjustments", "generate", "infer", "selfplay", "sim"]
+__all__ = ["generate", "infer", "selfplay", "sim"]
 
 
 def selfplay(*, games: int = 2_000, playing: Playing | None = None) -> None:
@@ -119,32 +118,6 @@ def infer(*, plays: int = 20, playing: Playing | None = None) -> None:
     print(
         "All leaves; below as many of five tiles as 0.3 s allow. The sample is the effective size."
     )
-
-
-def adjustments(*, games: int = 20_000, playing: Playing | None = None) -> None:
-    """Play with and without each adjustment of the static evaluation; print what it is worth.
-
-    Args:
-        games: How many for each, in pairs with the same draws.
-        playing: With what.
-    """
-    from harness.lab.bench.adjustments import measure_adjustments
-
-    playing = playing or Playing()
-    found = playing.measure(measure_adjustments, games)
-    if playing.json_:
-        print(json.dumps([dataclasses.asdict(one) for one in found]))
-        return
-    rows = [
-        (
-            one.name,
-            with_error(one.spread, one.error, 2, sign=True),
-            number(100 * one.wins, 2, unit=" %"),
-            f"{one.games:,}",
-        )
-        for one in found
-    ]
-    print(table(("with it", "points a game", "wins", "games"), rows))
 
 
 def _print(bench: Bench, *, as_json: bool) -> None:

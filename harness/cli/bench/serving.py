@@ -1,26 +1,25 @@
-"""``bench faults``, ``siu``, ``server`` and ``deadlines``: conversations, and time."""
+"""``bench faults``, ``server`` and ``deadlines``: conversations, and time."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
 import json
-import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from harness.cli.failing import CommandFailed
-from harness.cli.options import Duration, JsonOption, check_counts, equip, log_to_stderr, say
-from harness.figures import duration, figure_rows, number, share, table
+from harness.cli.options import Duration, JsonOption, equip, log_to_stderr, say
+from harness.figures import figure_rows, number, share, table
 
 from .playing import SYNTHETIC, Playing
 
 if TYPE_CHECKING:
     from harness.lab.bench.deadlines import DeadlineBench
 
-__all__ = ["deadlines", "faults", "server", "siu"]
+__all__ = ["deadlines", "faults", "server"]
 
 
 def faults(*, json_: JsonOption = False) -> None:
@@ -47,33 +46,6 @@ def faults(*, json_: JsonOption = False) -> None:
         for call in calls
     ]
     print(table(("case", "outcome", "called after", "counted from"), rows))
-
-
-def siu(
-    *, engine: str | None = None, tries: int = 20, seed: int = 0, json_: JsonOption = False
-) -> None:
-    """See how soon an SIU engine is up, and how soon it stops when it is told to.
-
-    Args:
-        engine: Its command; by default our own.
-        tries: So many searches of each mode are stopped.
-        seed: For how long each goes on.
-        json_: Print one JSON object.
-    """
-    from harness.lab.bench.siu import OURS, measure_siu
-    from harness.seats.engines.process import EngineFailed
-
-    check_counts(tries=tries)
-    try:
-        command = OURS if engine is None else shlex.split(engine)
-        found = asyncio.run(measure_siu(command, tries, seed))
-    except (EngineFailed, ValueError, OSError) as error:
-        raise CommandFailed(str(error), status=1) from None
-    if json_:
-        print(json.dumps([dataclasses.asdict(one) for one in found]))
-        return
-    rows = [(one.what, str(one.tries), duration(one.ms), duration(one.most_ms)) for one in found]
-    print(table(("", "tries", "median", "most"), rows))
 
 
 def server(

@@ -1,4 +1,4 @@
-"""``experiment calibration`` and ``experiment styles``: beliefs of leaves, and the truth."""
+"""``experiment calibration``: beliefs of leaves, and the truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from harness import figures
 from harness.cli.failing import CommandFailed
 from harness.cli.field import load_field
 from harness.cli.long_runs import (
-    fill,
     going_on,
     sentences,
     stranger_checksum,
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from harness.lab.studies.games import Meeting
     from harness.lab.studies.record_file import Lines
     from harness.lab.studies.replayed_beliefs import Games
-    from harness.lab.studies.styles import StyleRow
 
-__all__ = ["calibration", "styles"]
+__all__ = ["calibration"]
 
 _SEAT = "sim?time=150ms"
 
@@ -165,81 +163,10 @@ def _draw(losses: Sequence[LossRow], bins: Sequence[BinRow], path: Path) -> None
         draw_calibration(losses, bins, path)
 
 
-def styles(
-    *,
-    out: Path,
-    games: int = 200,
-    opponents: str = "greedy,any-of-three,static",
-    watching: _Watching | None = None,
-) -> None:
-    """See whether learning the style of an opponent tells more of his leaves, game by game.
-
-    A static player watches each opponent, a stranger at the beginning of every game.
-
-    Args:
-        out: Where games and results are kept, a line of JSON a game; the same command goes on with
-            it.
-        games: How many with each opponent, in pairs with the same draws.
-        opponents: Whom it watches, with commas between: greedy, any-of-three (plays one of the
-            three moves of the highest equity), or seats.
-        watching: With what.
-    """
-    watching = watching or _Watching()
-    if games < 2 or games % 2:
-        raise CommandFailed(f"--games {games}: they come in pairs")
-    from harness.lab.studies.record_file import open_lines
-    from harness.lab.studies.styles import OPPONENTS, Learning, mean_odds, style_rows, watched
-    from harness.lab.workers import open_crew
-
-    names = opponents.split(",")
-    asked = [
-        Learning(watching.meeting(("static", OPPONENTS.get(name, name))), watching.racks)
-        for name in names
-    ]
-    settings = watching.settings("styles", asked[0].meeting, watching.seed)
-    rows: list[StyleRow] = []
-    odds: dict[str, dict[str, float]] = {}
-    with (
-        going_on(out),
-        open_lines(out, settings) as every,
-        open_crew(watching.workers, tell=say) as crew,
-    ):
-        for name, one in zip(names, asked, strict=True):
-            lines = every.of(players=list(one.meeting.seats))
-            fill(lines, games, crew, watched, one, telling(games, "games", name))
-            rows += style_rows(name, lines.records[:games])
-            odds[name] = mean_odds(lines.records[:games])
-    _show_styles(rows, odds, watching.json_)
-
-
-def _show_styles(
-    rows: Sequence[StyleRow], odds: dict[str, dict[str, float]], as_json: bool
-) -> None:
-    if as_json:
-        found = {"losses": [dataclasses.asdict(row) for row in rows], "odds": odds}
-        print(json.dumps(found, ensure_ascii=False))
-        return
-    print(figures.table(_STYLES, list(map(_style_row, rows))), end="\n\n")
-    models = list(next(iter(odds.values())))
-    heads = ("opponent", *(f"{model} in the end" for model in models))
-    cells = [(name, *(figures.share(one[model]) for model in models)) for name, one in odds.items()]
-    print(figures.table(heads, cells))
-
-
 # --- what is told ---------------------------------------------------------------------------------
 
 _LOSSES = ("belief", "leaves", "positions", "nats a tile (95 %)", "less", "by (95 %)")
 _BINS = ("belief", "tiles on", "chances", "predicted", "observed", "observed less (95 %)")
-_STYLES = (
-    "opponent",
-    "his turns",
-    "positions",
-    "learning",
-    "fixed",
-    "mixture",
-    "learning less fixed (95 %)",
-    "learning less mixture (95 %)",
-)
 
 
 def _loss_row(row: LossRow) -> tuple[str, ...]:
@@ -261,16 +188,4 @@ def _bin_row(row: BinRow) -> tuple[str, ...]:
         figures.share(row.predicted),
         figures.share(row.observed),
         with_error(row.difference, row.error, 2, times=100),
-    )
-
-
-def _style_row(row: StyleRow) -> tuple[str, ...]:
-    losses = (row.learning, row.fixed, row.mixture)
-    return (
-        row.opponent,
-        row.turns,
-        f"{row.positions:,}",
-        *(figures.number(one, 3) for one in losses),
-        with_error(row.over_fixed, row.over_fixed_error, 4),
-        with_error(row.over_mixture, row.over_mixture_error, 4),
     )

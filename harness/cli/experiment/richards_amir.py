@@ -1,4 +1,4 @@
-"""``experiment table1``, ``table2`` and ``baselines``: what the opponent's rack is worth."""
+"""``experiment table1`` and ``table2``: what the opponent's rack is worth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.lab.studies.record_file import Lines
     from harness.lab.studies.richards_amir import Contest, Limit, Strength
 
-__all__ = ["baselines", "table1", "table2"]
+__all__ = ["table1", "table2"]
 
 _USUAL_MS = 150
 
@@ -132,21 +132,6 @@ def table2(
     from harness.lab.studies.richards_amir import Contest
 
     playing.play([Contest.table2(playing.limit(), memory, model)])
-
-
-def baselines(*, playing: _Playing | None = None) -> None:
-    """Play static against greedy, sim against static, full-knowledge and infer against sim.
-
-    The ladder of Richards and Amir (2007). Every game that the file has counts, also those of
-    table1 and table2.
-
-    Args:
-        playing: With what.
-    """
-    playing = playing or _Playing()
-    from harness.lab.studies.richards_amir import Contest
-
-    playing.play(Contest.baselines(playing.limit()), all_there=True)
 
 
 # --- what is told ---------------------------------------------------------------------------------

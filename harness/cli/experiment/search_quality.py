@@ -1,4 +1,4 @@
-"""``experiment regret`` and ``experiment coverage``: how good simulations are, by longer ones."""
+"""``experiment regret``: how good simulations are, by longer ones."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from harness.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from harness.lab.studies.coverage import CoverageRow
     from harness.lab.studies.regret import RegretRow
     from harness.lab.studies.searches import Ground
 
-__all__ = ["coverage", "regret"]
+__all__ = ["regret"]
 
 
 @Parameter(name="*")
@@ -127,56 +126,6 @@ def regret(
     )
 
 
-def coverage(
-    *,
-    out: Path,
-    positions: int = 300,
-    rollouts: int = 500,
-    times: int = 100,
-    rules: str = "top-two,equal",
-    searching: _Searching | None = None,
-) -> None:
-    """See how often the 95 % intervals of short simulations hold what long ones find.
-
-    Args:
-        out: Where results are kept, a line of JSON a position; the same command goes on with it.
-        positions: How many, each of a game between static players, with tiles in the bag.
-        rollouts: Of a short simulation, all candidates together.
-        times: A long one has so many times as many.
-        rules: How samples of the short ones are shared out: names of rules, with commas between.
-        searching: With what.
-    """
-    searching = searching or _Searching()
-    check_counts(positions=positions, rollouts=rollouts, times=times)
-    named = _rules(rules)
-    from harness.lab.studies.coverage import Comparison, coverage_rows, covered_in
-
-    ground = searching.ground()
-    settings = {
-        "experiment": "coverage",
-        "rules": named,
-        "rollouts": rollouts,
-        "times": times,
-        **ground.about(),
-    }
-
-    def show(records: Sequence[dict[str, Any]]) -> None:
-        rows = coverage_rows(records, named)
-        show_rows(rows, _COVERAGE, _coverage_row, searching.json_)
-
-    comparison = Comparison(ground, named, rollouts, times)
-    work_through(
-        out,
-        settings,
-        positions,
-        covered_in,
-        comparison,
-        show,
-        workers=searching.workers,
-        what="positions",
-    )
-
-
 # --- what is given --------------------------------------------------------------------------------
 
 
@@ -213,15 +162,6 @@ _REGRET = (
     "rollouts",
     "more than equal's",
 )
-_COVERAGE = (
-    "rule",
-    "of",
-    "candidates",
-    "cases",
-    "in the interval (95 %)",
-    "expected",
-    "short less long, errors",
-)
 
 
 def _regret_row(row: RegretRow) -> tuple[str, ...]:
@@ -235,16 +175,4 @@ def _regret_row(row: RegretRow) -> tuple[str, ...]:
         figures.share(row.same),
         f"{row.rollouts:,}",
         with_error(row.over_equal, row.over_equal_error, 3),
-    )
-
-
-def _coverage_row(row: CoverageRow) -> tuple[str, ...]:
-    return (
-        row.rule,
-        row.measure,
-        row.candidates,
-        f"{row.cases:,}",
-        with_error(row.covered, row.error, times=100),
-        figures.share(row.expected),
-        with_error(row.bias, row.bias_error, 2),
     )

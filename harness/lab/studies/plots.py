@@ -1,4 +1,4 @@
-"""What players are worth in pictures: by the game beside what was published, and by the turn."""
+"""What players are worth by the game in a picture, beside what was published."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 
 from harness.pictures import picture
 
-from .gains import GainRow
 from .richards_amir import Strength
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_gains", "draw_strengths"]
+__all__ = ["draw_strengths"]
 
 _WIDTH = 0.4
 
@@ -99,46 +98,3 @@ def _draw_means(axes: Axes, found: Sequence[Strength]) -> None:
         )
         axes.bar_label(bars, fmt="%.1f", padding=3)
     axes.set(ylabel="mean score", title="scores")
-
-
-def draw_gains(rows: Sequence[GainRow], path: str | Path) -> None:
-    """Draw where guessing and knowing the opponent's rack gain points, into a PNG file.
-
-    Args:
-        rows: of ``infer`` and ``full-knowledge``; others are left out.
-        path: of the file; one that is there is replaced.
-
-    Raises:
-        OSError: the file can't be written.
-    """
-    titles = {"unseen": "by tiles unseen", "placed": "by tiles that the opponent placed"}
-    with picture(path, 15, 6) as figure:
-        sides = figure.subplots(1, 2, width_ratios=(2, 3), sharey=True)
-        for axes, (by, title) in zip(sides, titles.items(), strict=True):
-            _draw_turns(axes, [row for row in rows if row.by == by])
-            axes.set(title=title)
-        sides[0].set(ylabel="points a turn, with 95 % intervals")
-        sides[0].legend()
-
-
-def _draw_turns(axes: Axes, rows: Sequence[GainRow]) -> None:
-    """Draw two bars for each kind of turn: guessed and known."""
-    kinds = list(dict.fromkeys((row.turns, row.count) for row in rows))
-    places = np.arange(len(kinds))
-    players = ("infer", -_WIDTH / 2, "tab:blue"), ("full-knowledge", _WIDTH / 2, "lightgrey")
-    for player, shift, colour in players:
-        own = [row for row in rows if row.player == player]
-        axes.bar(
-            places + shift,
-            [row.points or 0.0 for row in own],
-            _WIDTH,
-            yerr=[row.points_error or 0.0 for row in own],
-            capsize=4,
-            color=colour,
-            ec="grey",
-            label=player,
-        )
-    axes.set_xticks(places, [f"{name.split()[0]}\nn = {count:,}" for name, count in kinds])
-    axes.axhline(0, color="black", lw=0.8)
-    axes.set_axisbelow(True)
-    axes.grid(axis="y", alpha=0.3)

@@ -42,8 +42,6 @@ class Published:
 
 
 PUBLISHED = {
-    ("static", "greedy"): Published(47),
-    ("sim", "static"): Published(30),
     (FULL_KNOWLEDGE, "sim"): Published(37, 127, 87, 61, 438, 401, "Table 1"),
     ("infer", "sim"): Published(5.2, 630, 324, 306, 427, 422, "Table 2"),
 }
@@ -90,11 +88,6 @@ class Contest:
         """
         seats = limit.seat("infer", memory=memory, model=model), limit.seat("sim")
         return cls(seats, PUBLISHED["infer", "sim"])
-
-    @classmethod
-    def baselines(cls, limit: Limit) -> list[Contest]:
-        """Let each meet the next weaker one, the two tables among them."""
-        return [cls._of(names, limit) for names in PUBLISHED]
 
     @classmethod
     def _of(cls, names: tuple[str, str], limit: Limit) -> Contest:

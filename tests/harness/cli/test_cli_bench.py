@@ -1,10 +1,8 @@
-"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``, ``siu``: what they say."""
+"""``bench selfplay``, ``generate``, ``sim``, ``infer``, ``deadlines``: what they say."""
 
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -198,20 +196,6 @@ def test_seats_that_can_not_be_asked(
     assert tilewire.out == ""
 
 
-def test_adjustments_are_played_against_their_absence(tilewire: CommandLine) -> None:
-    # By the formula, which stays as it is; so few games say something of one table only.
-    given = ("--games", "40", "--leaves", "formula")
-    assert tilewire("bench", "adjustments", *given, "--json") == 0
-    found = {one["name"]: one for one in json.loads(tilewire.out)}
-    assert set(found) == {"opening", "going_out", "late_bag"}
-    assert found["going_out"]["games"] == 40
-    assert found["going_out"]["spread"] > 0, "tiles that are left cost points"
-    assert tilewire("bench", "adjustments", "--games", "4") == 0
-    assert "points a game" in tilewire.out
-    assert tilewire("bench", "adjustments", "--games", "3") == 2
-    assert "they come in pairs" in tilewire.err
-
-
 def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
     assert tilewire("bench", "infer", "--plays", "1", "--json") == 0
     found: dict[str, Any] = json.loads(tilewire.out)
@@ -273,26 +257,3 @@ def test_what_can_not_be_measured(
     assert tilewire("bench", what, "--lexicon", words, *options) == 2
     assert says in tilewire.err
     assert tilewire.out == ""
-
-
-ENGINE = """
-import sys
-answers = {
-    "siu": "id name x\\ncapability gen auto stop\\nsiuok", "isready": "readyok",
-    "go": "info gen move 8D.AB score 1 eq 1 leave", "stop": "bestmove pass",
-}
-for line in sys.stdin:
-    print(answers.get(line.split()[0], "info string what?"), flush=True)
-"""
-
-
-def test_how_soon_an_siu_engine_answers(tilewire: CommandLine) -> None:
-    engine = shlex.join([sys.executable, "-I", "-S", "-c", ENGINE])
-    assert tilewire("bench", "siu", "--engine", engine, "--tries", "2", "--json") == 0
-    found = json.loads(tilewire.out)
-    whats = [one["what"] for one in found]
-    assert whats[:2] == ["start to siuok", "siuok to readyok"]
-    assert whats[2:] == ["stop to bestmove, gen", "stop to bestmove, auto"]
-    assert all(0 < one["ms"] <= one["most_ms"] for one in found)
-    assert tilewire("bench", "siu", "--engine", "/no/such/engine") == 1
-    assert "/no/such/engine is not there" in tilewire.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 import pytest
 from command_line import CommandLine
 
-from bot.player import Budget, Choice, Observed, View
-from bot.players.static import StaticPlayer, generator_for
+from bot.player import Observed, View
+from bot.players.static import StaticPlayer
 from bot.search.belief import Effort, Opponent
 from engine.inference.leave_prior import Kept
 from engine.inference.likelihood import DETERMINISTIC, Style
@@ -32,7 +31,6 @@ from harness.lab.studies.replayed_beliefs import (
     take_in,
     told,
 )
-from harness.lab.studies.styles import AnyOfThree, mean_odds, style_rows
 from lexicons.store import Lexicon, load_lexicon
 
 _RULES = standard_rules()
@@ -83,7 +81,7 @@ def _by_leave(kept: Kept) -> dict[Any, float]:
 
 
 def test_the_truth_is_beside_what_one_is_told(lexicon: Lexicon) -> None:
-    game = play_game((StaticPlayer(), AnyOfThree()), lexicon, _RULES, b"another")
+    game = play_game((StaticPlayer(), StaticPlayer()), lexicon, _RULES, b"another")
     events = list(told(game, 0))
     seen = [event for event in events if isinstance(event, Seen)]
     for event in seen:
@@ -161,39 +159,6 @@ def test_chances_are_sorted_into_bins() -> None:
     assert bin_rows([]) == []
 
 
-def test_losses_are_added_up_by_turns() -> None:
-    def seen(nth: int, learning: float) -> dict[str, float]:
-        return {"nth": nth, "learning": learning, "fixed": 2.0, "mixture": 1.5}
-
-    records = [
-        {"number": 0, "seen": [seen(1, 1.5), seen(4, 1.0)], "odds": {"static": 0.5}},
-        {"number": 2, "seen": [seen(3, 1.0)], "odds": {"static": 0.25}},
-    ]
-    one, early, middle, late, every = style_rows("him", records)
-    assert (one.turns, one.positions, one.learning, one.over_fixed) == ("1", 1, 1.5, -0.5)
-    assert (early.positions, early.learning, early.over_mixture) == (2, 1.25, -0.25)
-    assert early.over_mixture_error is not None
-    assert (middle.positions, middle.over_fixed_error) == (1, None)
-    assert (late.positions, late.learning, late.over_fixed) == (0, None, None)
-    assert every.positions == 3
-    assert every.over_fixed == pytest.approx(-2.5 / 3)
-    assert mean_odds(records) == {"static": 0.375}
-    assert mean_odds([]) == {}
-
-
-def test_any_of_three_is_any_of_three(lexicon: Lexicon) -> None:
-    watcher = _Watcher()
-    play_game((watcher, StaticPlayer()), lexicon, _RULES, b"third")
-    view = replace(watcher.view, position=replace(watcher.view.position, racks=((1, 3, 5), ())))
-    best = [one.move for one in generator_for(view).best(view.position, 3)]
-    chosen: list[Choice] = []
-    for seed in range(30):
-        asked = replace(view, seed=seed)
-        chosen.append(AnyOfThree().choose(asked, Budget(1_000)))
-        assert AnyOfThree().choose(asked, Budget(1_000)) == chosen[-1]
-    assert {one.move for one in chosen} == set(best)
-
-
 # --- the commands ---------------------------------------------------------------------------------
 
 
@@ -228,22 +193,6 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
     assert _rows(tilewire) == few
 
 
-def test_styles_are_learnt_and_gone_on_with(tilewire: CommandLine, tmp_path: Path) -> None:
-    given = ("experiment", "styles", "--racks", 200, "--seed", 3, "--out", tmp_path / "s.jsonl")
-    assert tilewire(*given, "--games", 2, "--opponents", "any-of-three") == 0, tilewire.err
-    assert "any-of-three: 2 of 2 games" in tilewire.err
-    both = ("--opponents", "any-of-three,greedy", "--games", 2)
-    assert tilewire(*given, *both, "--json") == 0, tilewire.err
-    found = _rows(tilewire)
-    assert [one["opponent"] for one in found["losses"]] == ["any-of-three"] * 5 + ["greedy"] * 5
-    first = next(one for one in found["losses"] if one["opponent"] == "greedy")
-    assert first["learning"] == pytest.approx(first["mixture"]), "nothing is learnt yet"
-    assert sum(found["odds"]["greedy"].values()) == pytest.approx(1)
-    assert tilewire(*given, *both) == 0
-    assert "greedy in the end" in tilewire.out
-    assert len((tmp_path / "s.jsonl").read_text().splitlines()) == 1 + 2 + 2
-
-
 @pytest.mark.parametrize(
     ("what", "options", "says"),
     [
@@ -253,8 +202,6 @@ def test_styles_are_learnt_and_gone_on_with(tilewire: CommandLine, tmp_path: Pat
         ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
         ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),
         ("calibration", ("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
-        ("styles", ("--games", "3"), "--games 3: they come in pairs"),
-        ("styles", ("--opponents", "greedy,nobody"), "no bot is called 'nobody'"),
     ],
 )
 def test_what_can_not_be_asked(

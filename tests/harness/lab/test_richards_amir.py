@@ -186,9 +186,6 @@ def test_seats_of_the_tables() -> None:
     assert seats(Contest.table2(counted)) == ("infer?iterations=300", "sim?iterations=300")
     last = Contest.table2(short, "last", "soft")
     assert seats(last) == ("infer?time=150ms&memory=last&model=soft", "sim?time=150ms")
-    both = [Contest.table1(short), Contest.table2(short)]
-    weaker = [("static", "greedy"), ("sim?time=150ms", "static")]
-    assert list(map(seats, Contest.baselines(short))) == [*weaker, *map(seats, both)]
 
 
 def test_a_picture(tmp_path: Path) -> None:
@@ -241,22 +238,6 @@ def test_table2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, fie
     assert "324–306" in tilewire.out
     assert tilewire(*given, "--games", 6, "--json") == 0
     assert json.loads(tilewire.out)[0]["difference"] == 2.5
-
-
-def test_baselines_count_all_games_of_a_file(
-    tilewire: CommandLine, tmp_path: Path, field: Field
-) -> None:
-    contests = Contest.baselines(Limit(40))
-    out, plot = written(tmp_path / "games.jsonl", field, contests, 6), tmp_path / "bars.png"
-    given = ("experiment", "baselines", "--games", 4, "--time", "40ms", "--out", out)
-    assert tilewire(*given, "--plot", plot) == 0
-    lines = [line.split("  ")[0] for line in tilewire.out.splitlines()[2::2]]
-    assert lines == [" – ".join(one.seats) for one in contests]
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    assert tilewire(*given, "--json") == 0
-    assert [one["games"] for one in json.loads(tilewire.out)] == [6] * 4
-    assert tilewire(*given, "--plot", tmp_path / "none" / "bars.png") == 2
-    assert "bars.png: No such file or directory" in tilewire.err
 
 
 @pytest.mark.parametrize(

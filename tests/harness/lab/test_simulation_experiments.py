@@ -20,7 +20,6 @@ from engine.rules.rules import check_move, standard_rules
 from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
 from harness.lab.sampled_positions import situation, situation_in_play, varied_situations
-from harness.lab.studies.coverage import coverage_rows
 from harness.lab.studies.record_file import open_lines
 from harness.lab.studies.regret import regret_rows
 from harness.lab.studies.searches import Ground, Searches, Values, search_for
@@ -186,24 +185,6 @@ def test_regret_by_hand() -> None:
     assert regret_rows([], ("equal",), (50,))[0].regret is None
 
 
-def test_coverage_by_hand() -> None:
-    short = {"chosen": 0, "values": values([0.53, 0.50, 0.519])}
-    record = {"number": 0, "long": values([0.5, 0.5, 0.5], 10_000), "short": {"equal": short}}
-    few = {"chosen": 0, "values": values([0.5, 0.9], 15)}
-    other = {"number": 1, "long": values([0.5, 0.5]), "short": {"equal": few}}
-    none: dict[str, Any] = {"number": 2, "long": None, "short": {}}
-    rows = {(one.measure, one.candidates): one for one in coverage_rows([record], ("equal",))}
-    assert rows["win", "chosen"].covered == 0
-    assert rows["win", "others"].covered == 1
-    assert rows["win", "all"].covered == pytest.approx(2 / 3)
-    assert rows["win", "chosen"].bias == pytest.approx(3 / 2**0.5)
-    assert rows["win", "all"].expected == pytest.approx(0.9488, abs=1e-4)
-    assert rows["equity", "all"].covered == 1
-    more = coverage_rows([record, other, none], ("equal",))
-    assert [one.cases for one in more[:3]] == [1, 3, 2], "too few samples do not count"
-    assert coverage_rows([none], ("equal",))[0].covered is None
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -303,21 +284,6 @@ def test_regret_is_measured_and_gone_on_with(
     assert f"with winprob {ground.about()['winprob']}, not" in tilewire.err
 
 
-def test_coverage_is_measured_alike_by_any_number_of_workers(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    given = ("--candidates", 3, "--rollouts", 96, "--times", 2, "--positions", 3, "--plies", 1)
-    printed = []
-    for workers in (1, 2):
-        out = tmp_path / f"{workers}.jsonl"
-        status = tilewire("experiment", "coverage", *given, "--workers", workers, "--out", out)
-        assert status == 0, tilewire.err
-        printed.append(tilewire.out)
-    assert printed[0] == printed[1]
-    assert printed[0].count("top-two") == printed[0].count("equal  ") == 6
-    assert len((tmp_path / "2.jsonl").read_text().splitlines()) == 4
-
-
 @pytest.mark.parametrize(
     ("what", "options", "says"),
     [
@@ -328,10 +294,6 @@ def test_coverage_is_measured_alike_by_any_number_of_workers(
         ("regret", ("--positions", "-1"), "--positions -1: it is 1 or more"),
         ("regret", ("--workers", f"{usable_cores() + 1}"), "need a core each"),
         ("regret", ("--reference", "1ms"), "1 ms is too short here to sample each of 15"),
-        ("coverage", ("--positions", "0"), "--positions 0: it is 1 or more"),
-        ("coverage", ("--times", "0"), "--times 0: it is 1 or more"),
-        ("coverage", ("--rollouts", "100"), "100 rollouts for 15 candidates"),
-        ("coverage", ("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
     ],
 )
 def test_what_can_not_be_measured(

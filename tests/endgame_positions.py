@@ -1,0 +1,43 @@
+"""Positions of which both racks are known, in other forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.notation.cgp import read_cgp
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
+from harness.lab.late_positions import Wanted
+
+__all__ = ["FEW_TILES", "as_game", "mirrored", "read_late", "with_seats_swapped"]
+
+FEW_TILES = Wanted(tiles=3)
+"""An empty bag, and racks that plain minimax is done with."""
+
+
+def read_late(text: str, rules: Rules) -> Position:
+    """Read what ``Late.cgp`` wrote; whoever is on turn sits in seat 0."""
+    return read_cgp(text, rules).position
+
+
+def mirrored(position: Position) -> Position:
+    """Swap rows and columns; on a board that is its own mirror image the game stays the same."""
+    squares = position.board.array().T.tobytes()
+    return replace(position, board=Board(position.board.layout, squares))
+
+
+def with_seats_swapped(position: Position) -> Position:
+    """Swap seats 0 and 1, racks and scores and all."""
+    return replace(
+        position,
+        racks=position.racks[::-1],
+        scores=position.scores[::-1],
+        on_turn=1 - position.on_turn,
+    )
+
+
+def as_game(position: Position, rules: Rules) -> Game:
+    """Resume a game with an empty bag."""
+    return Game(rules, position, Bag((), DrawStream(b"")), ((), ()))

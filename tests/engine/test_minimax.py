@@ -1,0 +1,71 @@
+"""The slow twin of the endgame solver, against what can be seen without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from endgame_positions import FEW_TILES, as_game
+from minimax import Minimax
+
+from engine.movegen.generator import legal_moves
+from engine.rules.game import Game
+from engine.rules.moves import PASS
+from engine.rules.position import Position
+from engine.rules.rules import standard_rules
+from harness.lab.late_positions import Late, late_position
+from harness.lab.study_context import Field
+from lexicons.kwg import WordGraph
+from lexicons.store import Lexicon, load_lexicon
+
+RULES = standard_rules()
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), RULES, None, "")
+
+
+def test_minimax_where_nobody_can_move(field: Field) -> None:
+    minimax = Minimax(Lexicon("none", RULES.distribution, _no_words(), ""), RULES)
+    for one in (
+        late_position(field.lexicon, RULES, field.leaves, 1, n, FEW_TILES) for n in range(3)
+    ):
+        own, other = map(RULES.distribution.value, _racks(one))
+        for scoreless in range(RULES.scoreless_limit):
+            # Whoever makes the last pass, each loses his own tiles.
+            position = replace(one.position, scoreless_turns=scoreless)
+            assert minimax.value(position) == minimax.after(position, PASS) == other - own
+
+
+def test_minimax_is_what_the_best_moves_come_to(field: Field) -> None:
+    one = late_position(field.lexicon, RULES, field.leaves, 1, 6, FEW_TILES)
+    minimax = Minimax(field.lexicon, RULES)
+    game, value = as_game(one.position, RULES), minimax.value(one.position)
+    mover = one.position.on_turn
+    while game.over is None:
+        to_come = minimax.value(game.position)
+        gained = _lead(game.position, mover) - _lead(one.position, mover)
+        assert gained + (to_come if game.position.on_turn == mover else -to_come) == value
+        game = _played(minimax, game)
+    assert _lead(game.position, mover) - _lead(one.position, mover) == value
+
+
+def _lead(position: Position, seat: int) -> int:
+    return position.scores[seat] - position.scores[1 - seat]
+
+
+def _played(minimax: Minimax, game: Game) -> Game:
+    """Make the best move by plain minimax."""
+    moves = [one.move for one in legal_moves(game.position, load_lexicon(), RULES)]
+    return game.play(max(moves, key=lambda move: minimax.after(game.position, move)), None)
+
+
+def _no_words() -> WordGraph:
+    return WordGraph(np.zeros(2, np.uint32))
+
+
+def _racks(one: Late) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    seat = one.position.on_turn
+    return one.position.racks[seat], one.position.racks[1 - seat]

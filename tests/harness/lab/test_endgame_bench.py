@@ -1,0 +1,134 @@
+"""``bench endgame``: positions, sums worked by hand, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from endgame_positions import FEW_TILES, mirrored, read_late, with_seats_swapped
+
+from engine.rules.position import bag_count
+from engine.rules.rules import standard_rules
+from harness.lab.bench.endgame import endgame_summary
+from harness.lab.late_positions import EMPTY_BAG, Late, Wanted, late_position
+from harness.lab.study_context import Field
+from lexicons.store import load_lexicon
+
+RULES = standard_rules()
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), RULES, None, "")
+
+
+def _some(field: Field, wanted: Wanted, count: int = 8) -> list[Late]:
+    return [
+        late_position(field.lexicon, RULES, field.leaves, 1, number, wanted)
+        for number in range(count)
+    ]
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wanted", [EMPTY_BAG, FEW_TILES, Wanted(range(1, 2)), Wanted(range(1, 8))])
+def test_late_positions_are_as_wanted(field: Field, wanted: Wanted) -> None:
+    found = _some(field, wanted)
+    assert found == _some(field, wanted), "chance is in seed and number"
+    assert len({one.position for one in found}) == len(found)
+    for one in found:
+        position = one.position
+        assert len(one.bag) == bag_count(position, RULES)
+        assert len(one.bag) in wanted.bag
+        assert all(0 < len(rack) <= wanted.tiles for rack in position.racks)
+        first = position if position.on_turn == 0 else with_seats_swapped(position)
+        assert read_late(one.cgp(RULES), RULES) == first
+        assert mirrored(mirrored(position)) == position != mirrored(position)
+
+
+def test_the_first_position_with_an_empty_bag(field: Field) -> None:
+    for one in _some(field, EMPTY_BAG):
+        own = one.position.racks[one.position.on_turn]
+        assert len(own) == RULES.rack_size, "the other drew the last tile"
+
+
+def test_what_no_game_comes_to(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.lab.late_positions._MOST_GAMES", 3)
+    with pytest.raises(ValueError, match="no game of 3 has a turn with 0 to 0 tiles in the bag"):
+        _some(field, Wanted(tiles=0), 1)
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def _endgame(number: int, trace: list[list[Any]], **more: Any) -> dict[str, Any]:
+    ms, depth, value, proven = trace[-1]
+    last = {"ms": ms, "depth": depth, "value": value, "proven": proven}
+    return {"number": number, "trace": trace, "nodes": 1_000, "memory_mb": 9.5} | last | more
+
+
+def test_proofs_by_hand() -> None:
+    records = [
+        _endgame(0, [[0.2, 1, 0, False], [400.0, 2, 7, True]]),
+        _endgame(1, [[0.2, 1, 7, False], [900.0, 2, 5, False], [3_000.0, 4, 7, True]]),
+        _endgame(2, [[0.2, 1, 7, False], [900.0, 2, 4, False], [4_000.0, 4, 7, True]]),
+        _endgame(3, [[0.2, 1, 7, False], [900.0, 3, 4, False]], ms=10_000.0, memory_mb=12.0),
+    ]
+    found = endgame_summary(records, 10_000, 64 << 20)
+    assert found is not None
+    assert found.proven == {"1 s": 0.25, "5 s": 0.75, "10 s": 0.75}
+    assert (found.median_ms, found.median_of_proven_ms) == (3_000, 3_000)
+    assert found.nodes_per_s == round(4_000 / 17.4)
+    assert (found.depth, found.memory_mb, found.memory_told_mb) == (3, 12, 64)
+    # After a second the values were 7, 5 and 4, where all are 7.
+    assert found.same_early == pytest.approx(1 / 3)
+    assert found.near_early == pytest.approx(2 / 3)
+    assert found.held_early == 0
+    none = endgame_summary(records[3:], 10_000, 64 << 20)
+    assert none is not None
+    assert (none.median_ms, none.same_early, none.proven["10 s"]) == (None, None, 0)
+    assert endgame_summary([], 10_000, 64 << 20) is None
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: Path) -> None:
+    out = tmp_path / "endgames.jsonl"
+    command = ("bench", "endgame", "--time", "300ms", "--memory", "32M", "--seed", 5, "--out", out)
+    assert tilewire(*command, "--positions", 1) == 0, tilewire.err
+    one = out.read_bytes()
+    assert tilewire(*command, "--positions", 2) == 0, tilewire.err
+    assert out.read_bytes().startswith(one)
+    for heading in ("proven in 0.3 s", "nodes a second", "memory it was told  ", "within 2 points"):
+        assert heading in tilewire.out
+    assert tilewire(*command, "--positions", 2, "--json") == 0
+    assert json.loads(tilewire.out)["positions"] == 2
+    _, *records = map(json.loads, out.read_text().splitlines())
+    for record in records:
+        times = [ms for ms, *_ in record["trace"]]
+        assert times == sorted(times)
+        assert record["trace"][-1][1:] == [record["depth"], record["value"], record["proven"]]
+        assert bag_count(read_late(record["cgp"], RULES), RULES) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("bench endgame --positions 0", "--positions 0: it is 1 or more"),
+        ("bench endgame --time 0ms", "--time 0s: it is 1ms or more"),
+        ("bench endgame --threads 0", "--threads 0: it is 1 or more"),
+        ("bench endgame --memory 31M", "--memory: with so many threads (1) it is 32M or more"),
+        ("bench endgame --memory 900000G", "not enough memory"),
+        ("bench endgame --workers 999", "need a core each"),
+        ("bench endgame --threads 998", "--workers 1 with --threads 998: searches"),
+        ("bench endgame --seed -1", "--seed -1: it is 0 or more"),
+    ],
+)
+def test_what_can_not_be_asked(tilewire: CommandLine, command: str, says: str) -> None:
+    assert tilewire(*command.split()) == 2
+    assert says in tilewire.err
