@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from lexicons.tables import (
-    doubts_about_leaves,
-    doubts_about_win_probabilities,
+    leave_table_warnings,
     load_leaves,
     load_win_probabilities,
+    win_probability_warnings,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +107,6 @@ def doubts_about_tables(equipment: Equipment, lexicon: Lexicon) -> list[str]:
         OSError: a table or its manifest cannot be read.
     """
     return [
-        *doubts_about_leaves(equipment.leaves, lexicon),
-        *doubts_about_win_probabilities(equipment.win_probabilities, lexicon),
+        *leave_table_warnings(equipment.leaves, lexicon),
+        *win_probability_warnings(equipment.win_probabilities, lexicon),
     ]

@@ -34,11 +34,11 @@ from .cache import user_cache
 
 __all__ = [
     "BOUNDSCHECK",
+    "announce_compilation",
     "freeze",
     "helper",
     "kernel",
     "on_warm_up",
-    "tell_of_compiling",
     "warm_up",
 ]
 
@@ -103,7 +103,7 @@ def warm_up(report: Callable[[str, float], None] | None = None) -> float:
     return total
 
 
-def tell_of_compiling(told: Callable[[str], None]) -> None:
+def announce_compilation(told: Callable[[str], None]) -> None:
     """Have a function told, in a sentence and once, when search kernels are to be compiled.
 
     Nothing is said where they are loaded from disk.

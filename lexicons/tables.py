@@ -1,9 +1,10 @@
 """Which table is meant: by a name, by the path of a file, or by nothing, which is the players' own.
 
 Leave tables have two names: ``trained``, the one that comes with the embedded lexicon, and
-``formula`` (``lexicons.usual_leaves``). Without a name players have the trained one where the tiles
-are those it was trained for, and else the formula. Win probabilities have the name ``trained``; for
-other tiles there are none. A file that is called like a table is reached by ``./trained``.
+``formula`` (``lexicons.formula_leaves``). Without a name players have the trained one where the
+tiles are those it was trained for, and else the formula. Win probabilities have the name
+``trained``; for other tiles there are none. A file that is called like a table is reached
+by ``./trained``.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ __all__ = [
     "LEAVE_TABLES",
     "TRAINED",
     "WIN_PROBABILITY_TABLES",
-    "doubts_about_leaves",
-    "doubts_about_win_probabilities",
+    "leave_table_warnings",
     "leaves_for",
     "leaves_name",
     "load_leaves",
     "load_win_probabilities",
     "table_location",
     "win_probabilities_for",
+    "win_probability_warnings",
 ]
 
 FORMULA = "formula"
@@ -72,9 +73,9 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
     if name_or_path == TRAINED:
         return _for_tiles("leave table", trained_leaves, distribution)
     if name_or_path == FORMULA:
-        from .usual_leaves import usual_leaves
+        from .formula_leaves import formula_leaves
 
-        return usual_leaves(distribution)
+        return formula_leaves(distribution)
     _check_there("leave table", name_or_path)
     return _read_leaves(name_or_path, distribution)
 
@@ -106,7 +107,7 @@ def table_location(named: str | None, names: tuple[str, ...]) -> str | None:
 # --- what tables were trained on ----------------------------------------------------------------
 
 
-def doubts_about_leaves(named: str | None, lexicon: Lexicon) -> list[str]:
+def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     """Say in a sentence if a leave table was trained on other words than those that are played.
 
     Args:
@@ -124,7 +125,7 @@ def doubts_about_leaves(named: str | None, lexicon: Lexicon) -> list[str]:
     return _doubts(called, "leaves", name, trained_leaves_manifest, lexicon)
 
 
-def doubts_about_win_probabilities(named: str | None, lexicon: Lexicon) -> list[str]:
+def win_probability_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     """Say in a sentence if win probabilities were learned from games with other words.
 
     The players' own are not spoken of: how often a lead wins depends on the words far less than

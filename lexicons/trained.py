@@ -53,7 +53,7 @@ def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
     """
     if not are_trained_for(distribution):
         return None
-    from .kept_leaves import kept_leaves
+    from .cached_leaves import cached_leaves
     from .klv import parse_klv
 
     packed = _embedded(f"{_LEAVES}.xz").read_bytes()
@@ -62,7 +62,7 @@ def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
     def unpack() -> LeaveTable:
         return parse_klv(lzma.decompress(packed), _LEAVES, distribution)
 
-    return kept_leaves(("trained leaves 1", digest), unpack, distribution)
+    return cached_leaves(("trained leaves 1", digest), unpack, distribution)
 
 
 @lru_cache(maxsize=4)

@@ -18,7 +18,7 @@ from rollout_positions import RULES, leaves, scowl
 
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Inference, Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.rules.position import Rack
 
@@ -53,9 +53,13 @@ def slow_judge(name: str) -> SlowJudge:
 
 
 def inference(
-    play: Play, counts: tuple[int, ...], style: Style, before: Kept | None = None, **options: Any
+    play: Play,
+    counts: tuple[int, ...],
+    style: Style,
+    before: LeavePrior | None = None,
+    **options: Any,
 ) -> Inference:
-    return Inference(judges(), play, counts, before or Kept.nothing(), style, **options)
+    return Inference(judges(), play, counts, before or LeavePrior.nothing(), style, **options)
 
 
 def told(

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from bot.player import Believed, ExchangedCount, Observed, View
 from engine.inference.inference import MOST_LISTED, Inference, Judges, Play, Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
-from engine.inference.rack_filter import DOUBT, Tracker
+from engine.inference.rack_filter import DOUBT, RackFilter
 from engine.inference.rack_forecast import bingo_chance, tile_chances
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
@@ -124,7 +124,7 @@ class Opponent:
     ) -> None:
         leaves = view.leaves or leaves_for(view.rules.distribution)
         judges = Judges(view.lexicon, view.rules, leaves)
-        self.tracker = Tracker(judges, style, remembers=remembers, learns=learns)
+        self.tracker = RackFilter(judges, style, remembers=remembers, learns=learns)
         self.told: Believed | None = None
         """What the last play told."""
         self._before = view
@@ -238,15 +238,15 @@ class Opponent:
 
     def _tile_chances(self, seen: _Seen) -> list[float]:
         """Say how likely each tile is on his rack, what is doubted being any rack."""
-        kept, left, drawn = self.tracker.kept, seen.left.tolist(), self._drawn(seen)
+        kept, left, drawn = self.tracker.prior, seen.left.tolist(), self._drawn(seen)
         known = tile_chances(kept, left, drawn)
-        random = tile_chances(Kept.nothing(), left, kept.size + drawn)
+        random = tile_chances(LeavePrior.nothing(), left, kept.size + drawn)
         found: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
         return found
 
     def _bingo(self, seen: _Seen) -> float:
         """Say how likely his static choice is a bingo on the board as it is now."""
-        kept, position = self.tracker.kept, self._before.position
+        kept, position = self.tracker.prior, self._before.position
         own = position.racks[self._before.seat]
         racks = ((), own) if self._before.opponent == 0 else (own, ())
         his = replace(position, racks=racks, on_turn=self._before.opponent)
@@ -257,14 +257,14 @@ class Opponent:
     def _drawn(self, seen: _Seen) -> int:
         """Count the tiles on his rack that are not among those he is thought to have kept."""
         held = min(self._before.rules.rack_size, int(seen.left.sum()))
-        return max(held - self.tracker.kept.size, 0)
+        return max(held - self.tracker.prior.size, 0)
 
     def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
         """Give what simulations draw his rack from; None where nothing is hidden, or known."""
         if not view.bag:
             return None
         # What was missed may have left what can't be; simulations take no such thing.
-        self.tracker.kept = self.tracker.kept.part_of(view.unseen) or Kept.nothing()
+        self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
         return self.tracker.belief(doubt)
 
 

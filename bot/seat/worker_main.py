@@ -215,9 +215,9 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
 
     factory = load_factory(spec)
     check_options(spec, factory)
-    from lexicons.jit import tell_of_compiling
+    from lexicons.jit import announce_compilation
 
-    tell_of_compiling(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
+    announce_compilation(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
     from engine.movegen.generator import warm_up
 
     warm_up()

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from engine.inference.inference import Inference, Judges, Play, Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Style
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import bag_count, unseen
@@ -75,12 +75,12 @@ class Inferring:
         return tuple(InfoInfer(self._write(leave), chance) for leave, _, chance in top)
 
     @staticmethod
-    def kept(found: Posterior) -> Kept:
+    def kept(found: Posterior) -> LeavePrior:
         """Give what a simulation may draw from."""
-        return found.kept(KEPT_DOUBT)
+        return found.as_prior(KEPT_DOUBT)
 
 
-def _seen(situation: Situation) -> tuple[Play, tuple[int, ...], Kept]:
+def _seen(situation: Situation) -> tuple[Play, tuple[int, ...], LeavePrior]:
     """See the opponent's last move with our eyes: what it was, what was unseen, what he had."""
     theirs = [at for at, turn in enumerate(situation.turns) if turn.seat != situation.seat]
     if not theirs:
@@ -95,7 +95,11 @@ def _seen(situation: Situation) -> tuple[Play, tuple[int, ...], Kept]:
         count - returned[tile] for tile, count in enumerate(unseen(before, situation.seat, rules))
     )
     play = Play(before.board, _as_seen(turn.move), turn.score, rules.rack_size, bag)
-    kept = Kept(np.array([turn.held], np.uint8), np.ones(1)) if turn.held else Kept.nothing()
+    kept = (
+        LeavePrior(np.array([turn.held], np.uint8), np.ones(1))
+        if turn.held
+        else LeavePrior.nothing()
+    )
     return play, counts, kept
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
@@ -60,7 +60,7 @@ class Searcher:
         self._loading = threading.Lock()
         self._follower = Follower()
         self._solvers = Solvers()
-        self._inferred: tuple[tuple[str, ...], Rules, Kept] | None = None
+        self._inferred: tuple[tuple[str, ...], Rules, LeavePrior] | None = None
 
     # --- getting ready ----------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class Searcher:
             kit = self._kit[1]
         if not self._is_warm:
             self._is_warm = True
-            jit.tell_of_compiling(self._progress)
+            jit.announce_compilation(self._progress)
             jit.warm_up()
             self._rehearse(settings)
         return kit
@@ -162,7 +162,7 @@ class Searcher:
         )
         return text(simulation.leader.move)
 
-    def _kept(self, task: Task, told: Told) -> Kept | None:
+    def _kept(self, task: Task, told: Told) -> LeavePrior | None:
         """Give what the last inference found, if it was about this position."""
         about = (task.situation.key, task.situation.rules)
         if self._inferred is not None and self._inferred[:2] == about:

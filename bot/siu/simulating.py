@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from bot.search.simulating import ENOUGH, FIRST_SAMPLES, usual_candidates, usual_plies
 from engine.inference.equity_loss import Judges
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import SIMULATING, Style
-from engine.inference.rack_filter import DOUBT, Tracker
+from engine.inference.rack_filter import DOUBT, RackFilter
 from engine.rules.position import Rack
 from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Simulation
@@ -37,7 +37,7 @@ class Simulating:
         kept: what the opponent may have kept, if it is to be drawn from.
     """
 
-    def __init__(self, task: Task, kit: Kit, kept: Kept | None) -> None:
+    def __init__(self, task: Task, kit: Kit, kept: LeavePrior | None) -> None:
         situation, go = task.situation, task.go
         generators = [kit.generator() for _ in range(task.threads)]
         count = task.settings.candidates or usual_candidates(situation.bag)
@@ -89,17 +89,17 @@ def certainty(simulation: Simulation) -> float:
         return 0.0
     if simulation.exact or len(simulation.candidates) == 1:
         return 1.0
-    standing = simulation.standing
-    others = ~standing.twins
-    others[standing.leader] = False
-    better = sum(math.erfc(one / math.sqrt(2)) / 2 for one in standing.scores()[others].tolist())
+    statistics = simulation.statistics
+    others = ~statistics.twins
+    others[statistics.leader] = False
+    better = sum(math.erfc(one / math.sqrt(2)) / 2 for one in statistics.scores()[others].tolist())
     return max(0.0, 1.0 - better)
 
 
 # --- what the opponent may hold -------------------------------------------------------------------
 
 
-def believed(situation: Situation, kit: Kit, kept: Kept | None) -> Belief | None:
+def believed(situation: Situation, kit: Kit, kept: LeavePrior | None) -> Belief | None:
     """Say what the opponent may hold, by what was inferred and by what is certain."""
     known = situation.known
     if not situation.bag or situation.position.racks[1 - situation.seat]:
@@ -108,15 +108,15 @@ def believed(situation: Situation, kit: Kit, kept: Kept | None) -> Belief | None
         kept = kept.part_of(situation.hidden)
     if kept is None and not known:
         return None
-    tracker = Tracker(Judges(kit.lexicon, kit.rules, kit.leaves), Style.of(SIMULATING))
-    tracker.kept = kept or Kept.nothing()
+    tracker = RackFilter(Judges(kit.lexicon, kit.rules, kit.leaves), Style.of(SIMULATING))
+    tracker.prior = kept or LeavePrior.nothing()
     if known:
         reveal(tracker, known, situation.hidden, situation.opponent_tiles)
     return tracker.belief(0.0 if known else DOUBT)
 
 
-def reveal(tracker: Tracker, known: Rack, counts: Sequence[int], held: int) -> None:
+def reveal(tracker: RackFilter, known: Rack, counts: Sequence[int], held: int) -> None:
     """Have a tracker take in tiles that are certain; what he believes of the rest may be wrong."""
-    if tracker.kept.size:
-        tracker.kept = replace(tracker.kept, doubt=max(tracker.kept.doubt, DOUBT))
+    if tracker.prior.size:
+        tracker.prior = replace(tracker.prior, doubt=max(tracker.prior.doubt, DOUBT))
     tracker.showed(known, counts, held)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from bot.search.slices import slices
 from engine.endgame import MOST_LISTED, EndgameSolver, Solution, least_memory
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame import Outcome, PreEndgame, likely_candidates
 from engine.rules.moves import Move
@@ -99,7 +99,7 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, tol
 
 
 def solve_preendgame(
-    solver: EndgameSolver, task: Task, kit: Kit, kept: Kept | None, watch: Watch, told: Told
+    solver: EndgameSolver, task: Task, kit: Kit, kept: LeavePrior | None, watch: Watch, told: Told
 ) -> str:
     """Compare moves with all that may be in the bag; give the best, and tell how each does.
 

@@ -29,7 +29,7 @@ from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
 from .equity_loss import Gaps, Judges, Play, best_kept
-from .leave_prior import Draws, Kept, all_parts, count_parts, joined, priors_of
+from .leave_prior import Draws, LeavePrior, all_parts, count_parts, joined, priors_of
 from .likelihood import SIMULATING, Judge, Style
 
 __all__ = ["MOST_LISTED", "Inference", "Judges", "Play", "Posterior"]
@@ -97,7 +97,7 @@ class Posterior:
         """Say how likely one of the likeliest so many leaves is the one."""
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
-    def kept(self, doubt: float = 0.0) -> Kept:
+    def as_prior(self, doubt: float = 0.0) -> LeavePrior:
         """Give what he may have kept, to be drawn to.
 
         What was not looked at is not among it; how likely it is that, is doubt, or so is the given
@@ -108,9 +108,9 @@ class Posterior:
         there = known > least
         mass = float(known[there].sum())
         if not mass > 0:
-            return Kept.nothing()
+            return LeavePrior.nothing()
         found = 1 - mass if self.unseen or doubt else 0.0
-        return Kept(self.leaves[there], known[there] / mass, max(doubt, found))
+        return LeavePrior(self.leaves[there], known[there] / mass, max(doubt, found))
 
 
 class Inference:
@@ -134,7 +134,7 @@ class Inference:
         judges: Judges,
         play: Play,
         counts: Sequence[int],
-        before: Kept,
+        before: LeavePrior,
         style: Style,
         *,
         seed: int = 0,
@@ -204,12 +204,12 @@ class Inference:
         doubt = self._before.doubt
         if not doubt:
             return known
-        return (1 - doubt) * known + doubt * priors_of(racks, self._counts, Kept.nothing())
+        return (1 - doubt) * known + doubt * priors_of(racks, self._counts, LeavePrior.nothing())
 
     def _forget(self) -> None:
         if self._before.size:
             self._note = "it contradicts what was believed before; that is forgotten"
-        self._before = Kept.nothing()
+        self._before = LeavePrior.nothing()
 
     def _draw(self, count: int) -> tuple[U8, U8, F64]:
         """Draw so many racks."""
@@ -356,7 +356,10 @@ def warm_up() -> None:
     judges, board = Judges(lexicon, rules), Board.empty(rules.layout)
     counts = rules.distribution.counts
     play = Play(board, Place(7, 7, Direction.ACROSS, (1, 1)), 4, rules.rack_size, 86)
-    for before, most in ((Kept.nothing(), 100), (Kept(np.ones((1, 1), np.uint8), np.ones(1)), 0)):
+    for before, most in (
+        (LeavePrior.nothing(), 100),
+        (LeavePrior(np.ones((1, 1), np.uint8), np.ones(1)), 0),
+    ):
         inference = Inference(
             judges, replace(play, held=3), counts, before, Style.of(SIMULATING), most_listed=most
         )

@@ -15,7 +15,7 @@ from engine.rules.position import Rack
 
 __all__ = [
     "Draws",
-    "Kept",
+    "LeavePrior",
     "all_parts",
     "components",
     "count_parts",
@@ -32,7 +32,7 @@ _MOST_OF_A_TILE = 512
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class LeavePrior:
     """What a player may have kept on his rack when he last drew: multisets of one size."""
 
     tiles: U8
@@ -43,7 +43,7 @@ class Kept:
     """How likely nothing of this is so, and his whole rack random."""
 
     @classmethod
-    def nothing(cls) -> Kept:
+    def nothing(cls) -> LeavePrior:
         """Nothing: his whole rack is random."""
         return cls(np.zeros((1, 0), np.uint8), np.ones(1))
 
@@ -56,7 +56,7 @@ class Kept:
         """Give the multisets as racks."""
         return list(map(tuple, self.tiles.tolist()))
 
-    def without(self, drawn: Sequence[int], counts: Sequence[int]) -> Kept | None:
+    def without(self, drawn: Sequence[int], counts: Sequence[int]) -> LeavePrior | None:
         """Take in that somebody else drew tiles from what he does not hold.
 
         What he holds of a tile nobody else draws: the likelihood of the draw is
@@ -86,15 +86,15 @@ class Kept:
         there = weights > 0
         all_ways = comb(sum(counts), sum(drawn)), comb(pool, sum(drawn))
         wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
-        return Kept(self.tiles[there], weights[there] / total, wrong / (wrong + right))
+        return LeavePrior(self.tiles[there], weights[there] / total, wrong / (wrong + right))
 
-    def part_of(self, counts: Sequence[int]) -> Kept | None:
+    def part_of(self, counts: Sequence[int]) -> LeavePrior | None:
         """Leave out what is not part of so many of each tile; None if nothing is left."""
         there = _are_there(self.tiles, np.array(counts, np.int64))
         total = float(self.weights[there].sum())
         if not total > 0:
             return None
-        return Kept(self.tiles[there], self.weights[there] / total, self.doubt)
+        return LeavePrior(self.tiles[there], self.weights[there] / total, self.doubt)
 
     def table(self) -> KeptTable:
         """Lay it out for kernels."""
@@ -129,7 +129,7 @@ def all_parts(counts: Sequence[int], size: int) -> U8:
     return parts
 
 
-def priors_of(racks: U8, counts: Sequence[int], kept: Kept) -> F64:
+def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
     """Say how likely each rack is.
 
     Args:
@@ -148,15 +148,15 @@ def priors_of(racks: U8, counts: Sequence[int], kept: Kept) -> F64:
     return total
 
 
-def components(kept: Kept) -> list[tuple[Kept, float]]:
+def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
     """Take apart what is known and that nothing is, each with its share."""
     if not kept.doubt or not kept.size:
         return [(replace(kept, doubt=0.0), 1.0)]
-    return [(replace(kept, doubt=0.0), 1 - kept.doubt), (Kept.nothing(), kept.doubt)]
+    return [(replace(kept, doubt=0.0), 1 - kept.doubt), (LeavePrior.nothing(), kept.doubt)]
 
 
 def drawn_racks(
-    counts: Sequence[int], kept: Kept, played: Sequence[int], size: int, draws: int, seed: int
+    counts: Sequence[int], kept: LeavePrior, played: Sequence[int], size: int, draws: int, seed: int
 ) -> tuple[U8, F64]:
     """Draw racks that a player may have, given that ``played`` is a part of it.
 
@@ -186,7 +186,9 @@ class Draws:
         size: of the rack.
     """
 
-    def __init__(self, counts: Sequence[int], kept: Kept, played: Sequence[int], size: int) -> None:
+    def __init__(
+        self, counts: Sequence[int], kept: LeavePrior, played: Sequence[int], size: int
+    ) -> None:
         self._size = size
         self._parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
         self._total = sum(part.total for part in self._parts)
@@ -212,7 +214,12 @@ class _Ways:
     """
 
     def __init__(
-        self, kept: Kept, share: float, counts: Sequence[int], played: Sequence[int], size: int
+        self,
+        kept: LeavePrior,
+        share: float,
+        counts: Sequence[int],
+        played: Sequence[int],
+        size: int,
     ) -> None:
         self._kept, self._size = kept, size
         self._unseen = np.array(counts, np.int64)

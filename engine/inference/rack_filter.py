@@ -4,7 +4,7 @@ What he kept when he last drew, and random tiles, are the rack behind his next p
 play tells is carried to the next. It changes with
 
 * his plays (``engine.inference.inference``): what he had kept, and what this play tells;
-* our own draws: a tile that we drew was not his (``Kept.without``);
+* our own draws: a tile that we drew was not his (``LeavePrior.without``);
 * tiles that he had to show: they are on his rack.
 
 Each play also tells what kind of player he is (``engine.inference.likelihood``). The two are kept
@@ -25,10 +25,10 @@ from engine.rules.position import Position, Rack
 from engine.simulation.rollout_input import Belief
 
 from .inference import MOST_LISTED, Inference, Judges, Play, Posterior
-from .leave_prior import Kept, all_parts, count_parts, joined, priors_of
+from .leave_prior import LeavePrior, all_parts, count_parts, joined, priors_of
 from .likelihood import Style
 
-__all__ = ["DOUBT", "FULL_BAG", "Tracker"]
+__all__ = ["DOUBT", "FULL_BAG", "RackFilter"]
 
 DOUBT = 0.1
 """The share of samples that draw the opponent's rack as if nothing was known: no model of him is
@@ -41,7 +41,7 @@ wild or greedy; these say nothing of how they play."""
 
 
 @dataclass
-class Tracker:
+class RackFilter:
     """Follows one opponent through one game.
 
     Args:
@@ -61,7 +61,7 @@ class Tracker:
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
-        self.kept = Kept.nothing()
+        self.prior = LeavePrior.nothing()
         self.last: Posterior | None = None
         """What his last play told."""
 
@@ -79,7 +79,7 @@ class Tracker:
         Raises:
             ValueError: an empty bag.
         """
-        before = self.kept if self.remembers else Kept.nothing()
+        before = self.prior if self.remembers else LeavePrior.nothing()
         return Inference(
             self.judges, play, counts, before, self.style, seed=seed, most_listed=most_listed
         )
@@ -90,7 +90,7 @@ class Tracker:
         Where nothing was looked at, or nothing makes sense, he may hold anything from then on.
         """
         found = self.last = inference.posterior()
-        self.kept = found.kept(self.doubt)
+        self.prior = found.as_prior(self.doubt)
         if self.learns and len(found.leaves) and inference.play.bag >= FULL_BAG:
             self.style = self.style.learn(found.evidence)
         return found
@@ -98,7 +98,7 @@ class Tracker:
     def drew(self, tiles: Rack, counts: Sequence[int]) -> None:
         """Take in that we drew tiles; ``counts`` were unseen before, by tile."""
         drawn = np.bincount(np.array(tiles, np.int64), minlength=len(counts)).tolist()
-        self.kept = self.kept.without(drawn, counts) or Kept.nothing()
+        self.prior = self.prior.without(drawn, counts) or LeavePrior.nothing()
 
     def showed(self, tiles: Rack, counts: Sequence[int], held: int) -> None:
         """Take in that he has these tiles, after a phony came off; ``counts`` are unseen.
@@ -109,20 +109,20 @@ class Tracker:
         """
         shown = np.bincount(np.array(tiles, np.int64), minlength=len(counts)).tolist()
         left = [had - seen for had, seen in zip(counts, shown, strict=True)]
-        known = Kept(np.array([sorted(tiles)], np.uint8), np.ones(1))
+        known = LeavePrior(np.array([sorted(tiles)], np.uint8), np.ones(1))
         rest = held - len(tiles)
         if min(left) < 0 or rest < 0:
-            self.kept = Kept.nothing()
+            self.prior = LeavePrior.nothing()
         elif count_parts(left, rest) > MOST_LISTED:
-            self.kept = known
+            self.prior = known
         else:
             others = all_parts(left, rest)
             racks = joined(others, tiles)
-            priors = priors_of(racks, counts, self.kept)
+            priors = priors_of(racks, counts, self.prior)
             there = priors > 0
-            self.kept = known
+            self.prior = known
             if there.any():
-                self.kept = Kept(racks[there], priors[there] / priors.sum())
+                self.prior = LeavePrior(racks[there], priors[there] / priors.sum())
 
     def revealed(self, position: Position, move: Move) -> None:
         """Take in a play with a rack that is known, as all are once the bag is empty.
@@ -150,10 +150,10 @@ class Tracker:
 
     def forget(self) -> None:
         """Begin again: he may hold anything."""
-        self.kept = Kept.nothing()
+        self.prior = LeavePrior.nothing()
 
     def belief(self, doubt: float = DOUBT) -> Belief | None:
         """Give what simulations draw his rack from; None while nothing is known."""
-        if not self.kept.size:
+        if not self.prior.size:
             return None
-        return Belief(self.kept.tiles, self.kept.weights, max(doubt, self.kept.doubt))
+        return Belief(self.prior.tiles, self.prior.weights, max(doubt, self.prior.doubt))

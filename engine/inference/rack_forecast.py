@@ -19,7 +19,7 @@ from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, Rack, unseen
 
-from .leave_prior import Kept, drawn_racks
+from .leave_prior import LeavePrior, drawn_racks
 
 __all__ = ["Sampled", "bingo_chance", "tile_chances"]
 
@@ -33,7 +33,7 @@ class Sampled(NamedTuple):
     error: float
 
 
-def tile_chances(kept: Kept, counts: Sequence[int], drawn: int) -> F64:
+def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
     """Say for each tile how likely one or more of it are on a player's rack; exact.
 
     Of the racks without a tile *t* the part that was kept lacks it, and so does the draw:
@@ -59,7 +59,7 @@ def tile_chances(kept: Kept, counts: Sequence[int], drawn: int) -> F64:
     return np.clip(chances, 0.0, 1.0)
 
 
-def _held(kept: Kept, tiles: int) -> F64:
+def _held(kept: LeavePrior, tiles: int) -> F64:
     """Say for each tile how likely one or more of it were kept."""
     first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
     first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
@@ -68,7 +68,7 @@ def _held(kept: Kept, tiles: int) -> F64:
 
 
 def bingo_chance(
-    generator: Generator, position: Position, kept: Kept, drawn: int, samples: int, seed: int
+    generator: Generator, position: Position, kept: LeavePrior, drawn: int, samples: int, seed: int
 ) -> Sampled:
     """Say how likely the static choice of the player on turn is a play of a whole rack.
 

@@ -11,7 +11,7 @@ from math import comb, factorial
 import numpy as np
 import numpy.typing as npt
 
-from engine.inference.leave_prior import Kept, all_parts, priors_of
+from engine.inference.leave_prior import LeavePrior, all_parts, priors_of
 from engine.kernels.rollouts import Holdings
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
@@ -78,13 +78,13 @@ def _weigh(
 ) -> npt.NDArray[np.float64]:
     """Say how likely each rack is; holdings of different sizes are different beliefs."""
     if not len(laid_out.sizes):
-        return priors_of(racks, counts, Kept.nothing())
+        return priors_of(racks, counts, LeavePrior.nothing())
     shares = np.diff(laid_out.sums, prepend=0.0)
     weights = np.zeros(len(racks))
     for size in np.unique(laid_out.sizes).tolist():
         of_size = laid_out.sizes == size
         tiles = np.ascontiguousarray(laid_out.tiles[of_size, :size])
-        kept = Kept(tiles, shares[of_size]) if size else Kept.nothing()
+        kept = LeavePrior(tiles, shares[of_size]) if size else LeavePrior.nothing()
         share = 1.0 if size else float(shares[of_size].sum())
         weights += share * priors_of(racks, counts, kept)
     return weights
@@ -127,5 +127,5 @@ def warm_up() -> None:
     """Compile the kernels, or load them, by weighing a few racks."""
     counts = 1, 1
     racks = all_parts(counts, 1)
-    for kept in (Kept.nothing(), Kept(np.ones((1, 1), np.uint8), np.ones(1))):
+    for kept in (LeavePrior.nothing(), LeavePrior(np.ones((1, 1), np.uint8), np.ones(1))):
         priors_of(racks, counts, kept)

@@ -30,7 +30,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Adjusted", "Prior", "Standing", "adjust", "stand", "widening"]
+__all__ = ["Adjusted", "ArmStatistics", "Prior", "adjust", "shrink", "widening"]
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -120,7 +120,7 @@ def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, referenc
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class ArmStatistics:
     """What is known of the candidates, each with two samples or more; arrays are by candidate."""
 
     samples: Counts
@@ -218,7 +218,7 @@ class Standing:
         return float(np.max(errors[unsure] * (density - z * beyond), initial=0.0))
 
 
-def stand(adjusted: Adjusted, samples: Counts, prior: Prior | None) -> Standing:
+def shrink(adjusted: Adjusted, samples: Counts, prior: Prior | None) -> ArmStatistics:
     """Draw means towards a prior, as far as samples are few."""
     means, variance = adjusted.means, math.inf
     if prior is not None and prior.deviation > 0:
@@ -231,6 +231,6 @@ def stand(adjusted: Adjusted, samples: Counts, prior: Prior | None) -> Standing:
         constant = float((trust * (means - prior.means)).sum() / trust.sum())
         weight = own / (variance + own)
         means = (1 - weight) * means + weight * (constant + prior.means)
-    return Standing(
+    return ArmStatistics(
         samples, means, adjusted.residuals, adjusted.slopes, adjusted.reference_variance, variance
     )

@@ -1,7 +1,7 @@
 """Which candidates get the next samples: rules of best-arm identification.
 
-A rule looks at a ``Standing`` (``engine.simulation.arm_statistics``) and says how many of the next
-``samples`` each candidate gets: ``int64[candidates]``, whose sum is ``samples``.
+A rule looks at ``engine.simulation.arm_statistics.ArmStatistics`` and shares out the next
+``samples``: ``int64[candidates]``, whose sum is ``samples``.
 
 ``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
                  from him (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
@@ -23,67 +23,67 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .arm_statistics import Standing
+from .arm_statistics import ArmStatistics
 
-__all__ = ["RULES", "Rule", "Standing", "elimination", "equal", "ocba", "top_two"]
+__all__ = ["RULES", "ArmStatistics", "Rule", "elimination", "equal", "ocba", "top_two"]
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
-Rule: TypeAlias = Callable[[Standing, int], Counts]
-"""Given a standing, says who gets how many of the next samples; their sum is what was asked."""
+Rule: TypeAlias = Callable[[ArmStatistics, int], Counts]
+"""Given a statistics, says who gets how many of the next samples; their sum is what was asked."""
 
 _PORTIONS: Final = 8
 """``top_two`` gives samples in so many portions."""
 
 
-def equal(standing: Standing, samples: int) -> Counts:
+def equal(statistics: ArmStatistics, samples: int) -> Counts:
     """Give everybody as many as everybody else, the fewest so far first."""
-    return _level(standing.samples, np.ones(len(standing.samples), np.bool_), samples)
+    return _level(statistics.samples, np.ones(len(statistics.samples), np.bool_), samples)
 
 
-def elimination(standing: Standing, samples: int) -> Counts:
+def elimination(statistics: ArmStatistics, samples: int) -> Counts:
     """Give equal numbers to all who are not clearly behind."""
-    alive = (standing.scores() <= standing.boundary) & ~standing.twins
-    alive[standing.leader] = True
-    return _level(standing.samples, alive, samples)
+    alive = (statistics.scores() <= statistics.boundary) & ~statistics.twins
+    alive[statistics.leader] = True
+    return _level(statistics.samples, alive, samples)
 
 
-def top_two(standing: Standing, samples: int) -> Counts:
+def top_two(statistics: ArmStatistics, samples: int) -> Counts:
     """Give half to the leader and half to those whom it is cheapest to take for the best."""
-    leader, counts = standing.leader, standing.samples.copy()
-    idle = standing.twins
+    leader, counts = statistics.leader, statistics.samples.copy()
+    idle = statistics.twins
     idle[leader] = True
     given = 0
     while given < samples:
         portion = min(-(-samples // _PORTIONS), samples - given)
         chosen = leader
-        if 2 * (counts - standing.samples)[leader] > given:
-            cost = standing.scores(counts) ** 2 / 2 + np.log(counts)
+        if 2 * (counts - statistics.samples)[leader] > given:
+            cost = statistics.scores(counts) ** 2 / 2 + np.log(counts)
             cost[idle] = math.inf
             cheapest = int(np.argmin(cost))
             chosen = cheapest if math.isfinite(cost[cheapest]) else leader
         counts[chosen] += portion
         given += portion
-    shares: Counts = counts - standing.samples
+    shares: Counts = counts - statistics.samples
     return shares
 
 
-def ocba(standing: Standing, samples: int) -> Counts:
+def ocba(statistics: ArmStatistics, samples: int) -> Counts:
     """Move towards shares in proportion to (σ / difference)², as far as so many samples reach."""
-    leader, deviations = standing.leader, np.sqrt(np.maximum(standing.variances, 1e-12))
-    behind = np.maximum(standing.behind, standing.errors() / 4 + 1e-12)
+    leader, deviations = statistics.leader, np.sqrt(np.maximum(statistics.variances, 1e-12))
+    behind = np.maximum(statistics.behind, statistics.errors() / 4 + 1e-12)
     shares = (deviations / behind) ** 2
-    shares[standing.twins] = 0
+    shares[statistics.twins] = 0
     shares[leader] = 0
     shares[leader] = deviations[leader] * math.sqrt(float(np.sum(shares**2 / deviations**2)))
     total = float(shares.sum())
     if total <= 0:
-        return equal(standing, samples)
-    wanted = shares / total * (standing.samples.sum() + samples)
-    missing = np.maximum(wanted - standing.samples, 0)
+        return equal(statistics, samples)
+    wanted = shares / total * (statistics.samples.sum() + samples)
+    missing = np.maximum(wanted - statistics.samples, 0)
     if not missing.sum():
-        return equal(standing, samples)
+        return equal(statistics, samples)
     exact = missing / missing.sum() * samples
     given: Counts = np.floor(exact).astype(np.int64)
     for one in np.argsort(given - exact, kind="stable")[: samples - int(given.sum())]:

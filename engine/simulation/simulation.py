@@ -30,7 +30,7 @@ from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
-from .arm_statistics import Prior, Standing, stand
+from .arm_statistics import ArmStatistics, Prior, shrink
 from .rollout_input import (
     BY_POINTS,
     Belief,
@@ -138,7 +138,7 @@ class Simulation:
         )
         self._roller = Roller(generators, position, given, self._outcomes)
         self._planned = np.zeros(len(candidates), np.int64)
-        self._standing: Standing | None = None
+        self._standing: ArmStatistics | None = None
         self._prior: Prior | None = None
         if use_prior:
             self._prior = prior(candidates, begins, win_probabilities, self._utility)
@@ -167,7 +167,7 @@ class Simulation:
             size = min(max(_FEWEST, so_far // _GROWTH), _MOST)
             if self._limit is not None:
                 size = min(size, self._limit - so_far)
-            wanted = self._rule(self.standing, max(size, 0))
+            wanted = self._rule(self.statistics, max(size, 0))
         if not wanted.any():
             return False
         self._outcomes.make_room(int((self._planned + wanted).max()))
@@ -190,7 +190,7 @@ class Simulation:
         return bool((self._outcomes.samples >= (1 if self.exact else self._first)).all())
 
     @property
-    def standing(self) -> Standing:
+    def statistics(self) -> ArmStatistics:
         """What all samples so far say; utilities are in the unit of ``Utility``.
 
         Raises:
@@ -200,7 +200,7 @@ class Simulation:
             raise ValueError("candidates don't have the samples yet by which they are compared")
         if self._standing is None:
             adjusted = self._outcomes.adjusted(self._utility.win, self._utility.point)
-            found = stand(adjusted, self._outcomes.samples, self._prior)
+            found = shrink(adjusted, self._outcomes.samples, self._prior)
             self._standing = replace(found, equal=self._outcomes.equal_to(found.leader))
         return self._standing
 
@@ -214,14 +214,14 @@ class Simulation:
         """Whether more samples would change nothing, as far as can be told."""
         if len(self.candidates) == 1:
             return True
-        return self.is_sampled and (self.exact or self.standing.is_certain)
+        return self.is_sampled and (self.exact or self.statistics.is_certain)
 
     @property
     def regret(self) -> float:
         """What it may cost to choose the leader, in the unit of ``Utility``; ∞ before samples."""
         if self.is_certain:
             return 0.0
-        return self.standing.regret if self.is_sampled else math.inf
+        return self.statistics.regret if self.is_sampled else math.inf
 
     def estimates(self) -> list[Estimate]:
         """Say what is known of every candidate, the best first."""
@@ -275,7 +275,7 @@ class Simulation:
             means = self._outcomes.means(self._utility.win, self._utility.point)[0]
             means = np.where(self._outcomes.samples, means, -math.inf)
         else:
-            means = self.standing.means
+            means = self.statistics.means
         order: list[int] = np.argsort(-means, kind="stable").tolist()
         return order
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bot.search.belief import look_until
 from engine.inference.inference import Inference, Judges, Play, Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
 from engine.movegen.generator import ScoredMove
@@ -261,7 +261,7 @@ def infer(
     Raises:
         ValueError: an empty bag.
     """
-    style, nothing = Style.of(model), Kept.nothing()
+    style, nothing = Style.of(model), LeavePrior.nothing()
     _rehearse(judges, style)
     began = time.perf_counter()
     inference = Inference(judges, observed.play, observed.counts, nothing, style, seed=seed)
@@ -271,7 +271,7 @@ def infer(
         look_until(inference, began + seconds * _LOOKING)
     found = inference.posterior()
     took = time.perf_counter() - began
-    kept = found.kept()
+    kept = found.as_prior()
     now, drawn = observed.counts_after, observed.drawn
     on_rack = found.leaves.shape[1] + drawn
     position, generator = observed.position_after, judges["static"]
@@ -302,6 +302,6 @@ def _rehearse(judges: Judges, style: Style) -> None:
     only_as = [size * (tile == 1) for tile in range(len(every))]
     for move, counts in (Place(row, column, Direction.ACROSS, (1,)), only_as), (1, every):
         play = Play(board, move, score=0, held=size, bag=size)
-        inference = Inference(judges, play, counts, Kept.nothing(), style)
+        inference = Inference(judges, play, counts, LeavePrior.nothing(), style)
         inference.advance(_REHEARSED)
         inference.posterior()

@@ -147,11 +147,11 @@ def _settings(
     """Load what was named, a generator for each thread."""
     from engine.movegen.generator import Generator
     from harness.analysis.findings import Limit, Settings
-    from lexicons.jit import tell_of_compiling
+    from lexicons.jit import announce_compilation
     from lexicons.tables import leaves_for, win_probabilities_for
 
     words = load_words(named[0], rules.distribution)
-    tell_of_compiling(say)
+    announce_compilation(say)
     equipment = equip(*named)
     given = load_given(equipment, words)
     worths = given.leaves or leaves_for(rules.distribution)

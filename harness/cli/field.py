@@ -49,6 +49,6 @@ def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
 @cache
 def _tell_of_compiling() -> None:
     """Have the user told, once, however many fields there are."""
-    from lexicons.jit import tell_of_compiling
+    from lexicons.jit import announce_compilation
 
-    tell_of_compiling(say)
+    announce_compilation(say)

@@ -100,10 +100,10 @@ def generate(
     words = load_words(lexicon, rules.distribution)
     from engine.movegen.evaluation import PLAIN, Evaluation
     from engine.movegen.generator import Generator
-    from lexicons.jit import tell_of_compiling
+    from lexicons.jit import announce_compilation
     from lexicons.tables import leaves_for
 
-    tell_of_compiling(say)
+    announce_compilation(say)
     evaluation = (
         PLAIN if plain else Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
     )

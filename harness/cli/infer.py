@@ -191,10 +191,10 @@ def _read(play: str, position: Position, rules: Rules) -> Move | int:
 
 def _judges(words: Lexicon, rules: Rules, equipment: Equipment) -> Judges:
     from engine.inference.inference import Judges
-    from lexicons.jit import tell_of_compiling
+    from lexicons.jit import announce_compilation
     from lexicons.tables import leaves_for
 
-    tell_of_compiling(say)
+    announce_compilation(say)
     given = load_given(equipment, words)
     try:
         return Judges(words, rules, given.leaves or leaves_for(rules.distribution))

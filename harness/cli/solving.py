@@ -66,9 +66,9 @@ Memory: TypeAlias = Annotated[
 def solver_for(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
     """Make a solver, or fail with a sentence; whatever has to be compiled is compiled then."""
     from engine.endgame import EndgameSolver
-    from lexicons.jit import tell_of_compiling, warm_up
+    from lexicons.jit import announce_compilation, warm_up
 
-    tell_of_compiling(say)
+    announce_compilation(say)
     try:
         solver = EndgameSolver(words, rules, memory=memory, threads=threads)
     except ValueError as error:

@@ -67,10 +67,10 @@ class _Playing:
         """Load words and tiles, or fail with a sentence."""
         from engine.rules.rules import Rules
         from lexicons.alphabet import load_distribution
-        from lexicons.jit import tell_of_compiling
+        from lexicons.jit import announce_compilation
         from lexicons.layout import load_layout
 
-        tell_of_compiling(say)
+        announce_compilation(say)
         check_counts(workers=self.workers)
         try:
             tiles = load_distribution(self.distribution)

@@ -15,10 +15,10 @@ from bot.seat.worker_handle import SeatProcess
 from bot.seat_text import parse_seat
 from engine.rules.rules import Rules
 from lexicons.alphabet import load_distribution
+from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.trained import trained_leaves, trained_win_probabilities
-from lexicons.usual_leaves import usual_leaves
 
 SAYS_WHAT_IT_HAS = """
 import sys
@@ -72,7 +72,7 @@ def test_tables_by_name(rules: Rules) -> None:
     named = Equipment(leaves="formula", win_probabilities="trained")
     assert named.arguments()[-4:] == ["--leaves", "formula", "--winprob", "trained"]
     tables = load_tables(named, rules.distribution)
-    assert tables.leaves is usual_leaves(rules.distribution)
+    assert tables.leaves is formula_leaves(rules.distribution)
     assert tables.win_probabilities is trained_win_probabilities(rules.distribution)
     tables = load_tables(Equipment(leaves="trained"), rules.distribution)
     assert tables.leaves is trained_leaves(rules.distribution) is not None

@@ -170,8 +170,8 @@ def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
     )
     run = (
         f"import sys; sys.path.append({str(tmp_path)!r})\n"
-        "from lexicons.jit import tell_of_compiling\n"
-        "tell_of_compiling(print)\n"
+        "from lexicons.jit import announce_compilation\n"
+        "announce_compilation(print)\n"
         "import numba; numba.njit(lambda one: one)(1)\n"
         "print('before')\n"
         "from adder import add, double\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lexicons.alphabet import TileDistribution, load_distribution
+from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.manifest import Manifest, write_manifest
@@ -16,17 +17,16 @@ from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import (
     LEAVE_TABLES,
     WIN_PROBABILITY_TABLES,
-    doubts_about_leaves,
-    doubts_about_win_probabilities,
+    leave_table_warnings,
     leaves_for,
     leaves_name,
     load_leaves,
     load_win_probabilities,
     table_location,
     win_probabilities_for,
+    win_probability_warnings,
 )
 from lexicons.trained import trained_leaves, trained_leaves_manifest, trained_win_probabilities
-from lexicons.usual_leaves import usual_leaves
 
 ENGLISH = load_distribution()
 
@@ -65,7 +65,7 @@ def made_of(lexicon: Lexicon, table: Path) -> Manifest:
 
 def test_players_have_what_was_trained_for_their_tiles(toy: TileDistribution) -> None:
     assert leaves_for(ENGLISH) is load_leaves("trained", ENGLISH) is trained_leaves(ENGLISH)
-    assert leaves_for(toy) is load_leaves("formula", toy) is usual_leaves(toy)
+    assert leaves_for(toy) is load_leaves("formula", toy) is formula_leaves(toy)
     assert win_probabilities_for(ENGLISH) is load_win_probabilities("trained", ENGLISH)
     assert win_probabilities_for(ENGLISH) is trained_win_probabilities(ENGLISH)
     assert win_probabilities_for(toy) is None
@@ -93,10 +93,10 @@ def test_a_file_that_is_called_like_a_table_is_reached_by_its_path(zero: Path) -
 def test_a_table_trained_on_other_words_is_doubted(
     zero: Path, few: Lexicon, scowl: Lexicon
 ) -> None:
-    assert doubts_about_leaves(str(zero), few) == [], "nobody knows what it was trained on"
+    assert leave_table_warnings(str(zero), few) == [], "nobody knows what it was trained on"
     write_manifest(zero, made_of(few, zero))
-    assert doubts_about_leaves(str(zero), few) == []
-    (sentence,) = doubts_about_leaves(str(zero), scowl)
+    assert leave_table_warnings(str(zero), few) == []
+    (sentence,) = leave_table_warnings(str(zero), scowl)
     for part in (
         f"the leave table {zero} was trained on few",
         "and scowl (",
@@ -108,22 +108,22 @@ def test_a_table_trained_on_other_words_is_doubted(
 def test_what_ships_is_doubted_where_other_words_are_played(
     few: Lexicon, toy: TileDistribution, scowl: Lexicon
 ) -> None:
-    assert doubts_about_leaves("trained", scowl) == []
-    (own,), (named,) = (doubts_about_leaves(name, few) for name in (None, "trained"))
+    assert leave_table_warnings("trained", scowl) == []
+    (own,), (named,) = (leave_table_warnings(name, few) for name in (None, "trained"))
     assert own.startswith("the players' own leave table was trained on scowl (checksum ")
     assert named.startswith("the leave table trained was trained on scowl (checksum ")
     assert f"few ({few.checksum[:12]}…) has other words" in own
-    assert doubts_about_leaves("formula", few) == []
-    assert doubts_about_leaves(None, replace(few, distribution=toy)) == []
-    (winprob,) = doubts_about_win_probabilities("trained", few)
+    assert leave_table_warnings("formula", few) == []
+    assert leave_table_warnings(None, replace(few, distribution=toy)) == []
+    (winprob,) = win_probability_warnings("trained", few)
     assert "`tilewire train winprob --lexicon …` makes one" in winprob
-    assert doubts_about_win_probabilities("trained", scowl) == []
-    assert doubts_about_win_probabilities(None, few) == []
+    assert win_probability_warnings("trained", scowl) == []
+    assert win_probability_warnings(None, few) == []
 
 
 def test_a_manifest_of_another_table_says_nothing_of_this_one(
     zero: Path, few: Lexicon, scowl: Lexicon
 ) -> None:
     write_manifest(zero, replace(made_of(few, zero), sha256="0" * 64))
-    (sentence,) = doubts_about_leaves(str(zero), scowl)
+    (sentence,) = leave_table_warnings(str(zero), scowl)
     assert sentence == f"{zero}.json is of another table than the one beside it; remove it"

@@ -17,7 +17,7 @@ import numpy as np
 
 from bot.search.belief import look_until
 from engine.inference.inference import Inference, Judges, Play, Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
@@ -132,7 +132,7 @@ def _timed(
 ) -> tuple[Posterior, float]:
     play, counts = seen
     began = time.perf_counter()
-    inference = Inference(judges, play, counts, Kept.nothing(), Style.of(model))
+    inference = Inference(judges, play, counts, LeavePrior.nothing(), Style.of(model))
     if budget_s is None:
         inference.advance(1 << 30)
     else:

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.inference.inference import Judges, Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style, stranger
-from engine.inference.rack_filter import Tracker
+from engine.inference.rack_filter import RackFilter
 from engine.inference.rack_forecast import tile_chances
 from engine.rules.moves import Place
 from engine.rules.position import Rack
@@ -180,9 +180,9 @@ def calibrated(calibration: Calibration, number: int) -> _Record:
 
 def _watched(events: Iterable[Any], judges: Judges, calibration: Calibration) -> Iterator[_Record]:
     trackers = {
-        "paper": Tracker(judges, Style.of(DETERMINISTIC), remembers=False, learns=False),
-        "last": Tracker(judges, stranger(), remembers=False),
-        "filter": Tracker(judges, stranger()),
+        "paper": RackFilter(judges, Style.of(DETERMINISTIC), remembers=False, learns=False),
+        "last": RackFilter(judges, stranger(), remembers=False),
+        "filter": RackFilter(judges, stranger()),
     }
     for event in events:
         found = {
@@ -191,17 +191,17 @@ def _watched(events: Iterable[Any], judges: Judges, calibration: Calibration) ->
         last = found["last"]
         if isinstance(event, Seen) and last is not None and event.hides:
             kept = {"prior": _prior(last, event)}
-            yield _held_against(event, kept | {name: one.kept for name, one in trackers.items()})
+            yield _held_against(event, kept | {name: one.prior for name, one in trackers.items()})
 
 
-def _prior(last: Posterior, seen: Seen) -> Kept:
+def _prior(last: Posterior, seen: Seen) -> LeavePrior:
     """Give what would be believed if any rack made the play; random tiles, if it shows none."""
     if not isinstance(seen.play.move, Place):
-        return Kept.nothing()
-    return Kept(last.leaves, last.prior / last.prior.sum(), last.unseen)
+        return LeavePrior.nothing()
+    return LeavePrior(last.leaves, last.prior / last.prior.sum(), last.unseen)
 
 
-def _held_against(seen: Seen, kept: dict[str, Kept]) -> _Record:
+def _held_against(seen: Seen, kept: dict[str, LeavePrior]) -> _Record:
     """Give the record of a turn: what each belief says of what he kept and has."""
     rack = (*seen.leave, *seen.drawn)
     return {
@@ -216,10 +216,10 @@ def _held_against(seen: Seen, kept: dict[str, Kept]) -> _Record:
     }
 
 
-def _tiles(kept: dict[str, Kept], held: Rack, left: Sequence[int]) -> dict[str, list[int]]:
+def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict[str, list[int]]:
     """Say which tiles that are unseen are held, and what chance each belief gives them."""
     tiles = [tile for tile, count in enumerate(left) if count]
-    beliefs = {"random": Kept.nothing(), **{name: kept[name] for name in TILE_BELIEFS}}
+    beliefs = {"random": LeavePrior.nothing(), **{name: kept[name] for name in TILE_BELIEFS}}
     chances = {
         name: tile_chances(one, left, len(held) - one.size)[tiles] for name, one in beliefs.items()
     }

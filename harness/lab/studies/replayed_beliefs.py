@@ -1,7 +1,8 @@
 """Finished games as one player saw the other's turns, and what he believed against the truth.
 
 What is believed of a leave is scored as players use it: the share of what is thought to be kept
-that is this leave, and, for the part that is doubted (``Kept.doubt``), its share of random racks.
+that is this leave, and, for the part that is doubted (``LeavePrior.doubt``), its share of random
+racks.
 Leaves are listed and looked at, those of a high prior first, as far as so many racks go; one that
 nobody looked at has nothing but the doubt. What an exchange or a pass leaves is drawn, and scored
 by how often it was drawn.
@@ -21,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.inference.inference import Judges, Play, Posterior
-from engine.inference.leave_prior import Kept
-from engine.inference.rack_filter import Tracker
+from engine.inference.leave_prior import LeavePrior
+from engine.inference.rack_filter import RackFilter
 from engine.rules.game import Game, Turn
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
@@ -137,7 +138,7 @@ def judges_for(lexicon: Lexicon, rules: Rules) -> Judges:
     return Judges(lexicon, rules, leaves_for(rules.distribution))
 
 
-def take_in(tracker: Tracker, event: Drew | Seen, racks: int) -> Posterior | None:
+def take_in(tracker: RackFilter, event: Drew | Seen, racks: int) -> Posterior | None:
     """Have a tracker take in what happened; give what it believes after a turn of the other.
 
     Args:
@@ -153,7 +154,7 @@ def take_in(tracker: Tracker, event: Drew | Seen, racks: int) -> Posterior | Non
     return tracker.conclude(inference)
 
 
-def share_of(leave: Rack, kept: Kept) -> float:
+def share_of(leave: Rack, kept: LeavePrior) -> float:
     """Give the share of what is thought to be kept that is this leave."""
     if kept.size != len(leave):
         return 0.0

@@ -17,7 +17,7 @@ from bot.registry import SeatError, create_player
 from bot.search.belief import Effort, Opponent, _Seen
 from bot.seat_text import parse_seat
 from engine.inference.inference import Play
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Direction, Exchange, Place
@@ -46,7 +46,7 @@ class Watcher(StaticPlayer):
 
     def choose(self, view: View, budget: Budget) -> Choice:
         self.opponent.think(self._effort)
-        kept, told = self.opponent.tracker.kept, self.opponent.told
+        kept, told = self.opponent.tracker.prior, self.opponent.told
         chances = dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
         if view.bag and told is not None and not told.unseen:  # all were looked at
             self.beliefs.append((len(view.history), self.opponent, chances))
@@ -169,7 +169,7 @@ def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on()
         opponent.observe(view, play)
         opponent.think(FEW)
     assert opponent.told is not None
-    assert opponent.tracker.kept.weights.sum() == pytest.approx(1)
+    assert opponent.tracker.prior.weights.sum() == pytest.approx(1)
 
 
 def test_turns_are_read_as_the_opponent_made_them() -> None:
@@ -231,9 +231,9 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
 def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
     """As after draws that were missed: there is one Z, and not two."""
     opponent, zs, es = Opponent(begun(), stranger()), (26, 26), (5, 5)
-    opponent.tracker.kept = Kept(np.array([zs], np.uint8), np.ones(1))
+    opponent.tracker.prior = LeavePrior(np.array([zs], np.uint8), np.ones(1))
     assert opponent.belief(begun()) is None
-    opponent.tracker.kept = Kept(np.array([es, zs], np.uint8), np.array([0.5, 0.5]))
+    opponent.tracker.prior = LeavePrior(np.array([es, zs], np.uint8), np.array([0.5, 0.5]))
     belief = opponent.belief(begun())
     assert belief is not None
     assert np.array(belief.holdings).tolist() == [list(es)]

@@ -37,7 +37,7 @@ from rollout_positions import RULES, leaves, scowl
 
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Inference
-from engine.inference.leave_prior import Kept, all_parts, priors_of
+from engine.inference.leave_prior import LeavePrior, all_parts, priors_of
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
@@ -100,7 +100,7 @@ def test_what_he_kept_before_counts() -> None:
     rest = without(tiles_of(counts), play.tiles)
     assert rest is not None
     options = (rest[:2], rest[3:6:2])
-    before = Kept(np.array(options, np.uint8), np.array([0.3, 0.7]))
+    before = LeavePrior(np.array(options, np.uint8), np.array([0.3, 0.7]))
     weights: Leaves = defaultdict(float)
     likelihood = slow_judge("static").likelihood(play, soft(2.0))
     for held, weight in zip(options, before.weights, strict=True):
@@ -136,7 +136,7 @@ def test_the_paper_counts_a_rack_twice_that_has_two_of_what_was_played() -> None
     assert [twice_counted(leave, played) for leave in ((5,), (24,))] == [2, 1]
     racks = np.array([[5, 5], [5, 24]], np.uint8)
     counts = [unseen_tiles.count(tile) for tile in range(27)]
-    ours = priors_of(racks, counts, Kept.nothing())
+    ours = priors_of(racks, counts, LeavePrior.nothing())
     assert ours / ours.sum() == pytest.approx([0.5, 0.5])
 
 
@@ -207,7 +207,7 @@ def test_who_plays_all_tiles_keeps_nothing() -> None:
     assert found.posterior.tolist() == [1.0]
     assert (found.considered, found.entropy) == (1, 0.0)
     assert found.note == "all tiles were played; nothing is kept"
-    assert found.kept().size == 0
+    assert found.as_prior().size == 0
 
 
 # --- what makes no sense --------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_more_tiles_than_he_held_tell_nothing() -> None:
 def test_what_contradicts_what_was_believed_is_forgotten(options: Any) -> None:
     play, counts = seen(4, 1, 3)
     gone = next(tile for tile, count in enumerate(counts) if count == 0)
-    before = Kept(np.array([[gone]], np.uint8), np.ones(1))
+    before = LeavePrior(np.array([[gone]], np.uint8), np.ones(1))
     style = Style.of(soft(2.0))
     found = told(play, counts, style, 8_000, before=before, **options)
     assert re.match("it contradicts what was believed before; that is forgotten", found.note)
@@ -283,7 +283,7 @@ def test_entropies_are_bits() -> None:
 def test_what_is_kept_is_what_survives() -> None:
     play, counts = seen(7, 1, 4)
     found = told(play, counts, Style.of(DETERMINISTIC))
-    kept = found.kept()
+    kept = found.as_prior()
     assert 0 < found.surviving == len(kept.tiles) < found.considered
     weights = dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
     assert weights == pytest.approx(by_leave(found))
@@ -309,7 +309,7 @@ def test_the_example_of_the_paper(model: Model) -> None:
     play, counts = imino()
     assert play.score == 16
     trained = Judges(scowl(), RULES, leaves_for(RULES.distribution))
-    begun = Inference(trained, play, counts, Kept.nothing(), Style.of(model))
+    begun = Inference(trained, play, counts, LeavePrior.nothing(), Style.of(model))
     begun.advance(ALL)
     found = begun.posterior()
     assert found.considered == len(all_parts(np.subtract(counts, shown(play)).tolist(), 2)) == 372

@@ -20,7 +20,7 @@ from inference_reference import (
 )
 
 from engine.inference.inference import Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style, soft, stranger
 
 # --- a part of it ---------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_drawn_racks_have_what_he_kept_before() -> None:
     play, counts = seen(7, 1, 4)
     rest = without(tiles_of(counts), play.tiles)
     assert rest is not None
-    before = Kept(np.array((rest[:2], rest[3:6:2]), np.uint8), np.array([0.3, 0.7]))
+    before = LeavePrior(np.array((rest[:2], rest[3:6:2]), np.uint8), np.array([0.3, 0.7]))
     style = Style.of(soft(2.0))
     exact = told(play, counts, style, before=before)
     drawn = told(play, counts, style, 15_000, before=before, most_listed=0)

@@ -74,7 +74,7 @@ class State(NamedTuple):
     slots: npt.NDArray[Any]  # SLOT[all of them]
 
 
-class Kept:
+class TrackedBoard:
     """A board that is kept up, its slots too, and what it was like before each play."""
 
     def __init__(self, rules: Rules, lexicon: Lexicon) -> None:
@@ -167,7 +167,7 @@ def games() -> list[npt.NDArray[np.uint64]]:
 
 @pytest.mark.parametrize("batch", range(GAMES // BATCH))
 def test_every_play_and_undo_of_a_thousand_games_leaves_a_board_as_if_set_up(batch: int) -> None:
-    kept, fresh = Kept(RULES, scowl()), Fresh(RULES, scowl())
+    kept, fresh = TrackedBoard(RULES, scowl()), Fresh(RULES, scowl())
     chance = random.Random(batch)
     for moves in games()[batch * BATCH : (batch + 1) * BATCH]:
         kept.clear()
@@ -201,7 +201,7 @@ def test_the_games_are_long_have_blanks_and_differ() -> None:
 
 
 def test_the_changes_of_a_whole_game_can_be_undone() -> None:
-    kept = Kept(RULES, scowl())
+    kept = TrackedBoard(RULES, scowl())
     for moves in games()[:100]:
         kept.clear()
         for move in moves:
@@ -211,7 +211,7 @@ def test_the_changes_of_a_whole_game_can_be_undone() -> None:
 
 @pytest.mark.parametrize("game", range(5))
 def test_cross_sets_are_the_letters_that_make_words(game: int) -> None:
-    kept = Kept(RULES, scowl())
+    kept = TrackedBoard(RULES, scowl())
     board = Board.empty(RULES.layout)
     for at, move in enumerate(games()[game]):
         (place,) = unpack(games()[game][at : at + 1], board)
@@ -261,7 +261,7 @@ def test_plays_and_undos_on_boards_of_any_shape(
     position = replace(position, board=Board.empty(rules.layout))
     lexicon = lexicon_of(words, rules)
     generator = Generator(lexicon, rules)
-    kept, fresh = Kept(rules, lexicon), Fresh(rules, lexicon)
+    kept, fresh = TrackedBoard(rules, lexicon), Fresh(rules, lexicon)
     assert_same(kept.states[0], fresh.state(position.board))
     for _ in range(4):
         packed = generator.arrays(position).packed

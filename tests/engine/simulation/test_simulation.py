@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arm_samples import statistics_from
 from rollout_positions import (
     RULES,
     candidates,
@@ -17,7 +18,6 @@ from rollout_positions import (
     position_of,
     win_table,
 )
-from standings import standing_from
 
 from engine.kernels.rollouts import Tally
 from engine.movegen.candidates import best_candidates
@@ -161,7 +161,7 @@ def test_until_all_have_their_first_samples_they_are_not_compared(use_prior: boo
             assert not rolled.is_certain
             assert rolled.regret == math.inf
             with pytest.raises(ValueError, match="don't have the samples yet"):
-                _ = rolled.standing
+                _ = rolled.statistics
         rolled.advance(1)
         assert [one.samples for one in rolled.estimates()] == [9] * 5
         assert rolled.is_sampled
@@ -173,7 +173,7 @@ def test_what_is_exact_has_no_standing() -> None:
     rolled = simulation(late_position(0, held=3), plies=TO_THE_END)
     rolled.advance(100)
     with pytest.raises(ValueError, match="don't have the samples yet"):
-        _ = rolled.standing
+        _ = rolled.statistics
 
 
 def test_the_board_is_searched_by_the_position_alone() -> None:
@@ -218,19 +218,19 @@ def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
     utility = Utility(win=0.7, point=0.004)
     rolled = simulation(position_of(8, 6), first=30, seed=2, utility=utility, use_prior=False)
     rolled.advance(5 * 30 + 192 + 192)
-    standing = rolled.standing
+    statistics = rolled.statistics
     samples = total(rolled, "samples")
-    assert standing.samples.tolist() == samples.tolist()
+    assert statistics.samples.tolist() == samples.tolist()
     assert len(set(samples.tolist())) > 2
-    assert standing.leader == rolled.candidates.index(rolled.leader)
+    assert statistics.leader == rolled.candidates.index(rolled.leader)
     wins, gains = rolled._outcomes.values
     utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000
-    same = standing_from(utilities, samples)
-    assert standing.means == pytest.approx(same.means)
-    assert (standing.errors() >= same.errors()).all(), "wins are doubted a little more"
-    assert standing.errors() == pytest.approx(same.errors(), rel=0.02)
-    assert standing.regret == pytest.approx(same.regret, rel=0.02)
-    assert rolled.regret == standing.regret
+    same = statistics_from(utilities, samples)
+    assert statistics.means == pytest.approx(same.means)
+    assert (statistics.errors() >= same.errors()).all(), "wins are doubted a little more"
+    assert statistics.errors() == pytest.approx(same.errors(), rel=0.02)
+    assert statistics.regret == pytest.approx(same.regret, rel=0.02)
+    assert rolled.regret == statistics.regret
 
 
 def test_the_same_luck_makes_differences_surer() -> None:
@@ -315,7 +315,7 @@ def test_many_samples_overrule_the_static_order() -> None:
         rolled = rolled_with_prior(position_of(8, 6), use_prior, seed=1)
         rolled.advance(4_000)
         leaders.append(rolled.leader)
-        best = rolled.standing.means
+        best = rolled.statistics.means
     plain = np.array([one.win + one.equity / 10_000 for one in rolled.estimates()])
     assert np.sort(best)[::-1] == pytest.approx(plain, abs=0.02)
     assert leaders[0] == leaders[1]

@@ -9,10 +9,10 @@ import pytest
 from command_line import CommandLine
 
 from lexicons.alphabet import load_distribution
+from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.tables import load_leaves
-from lexicons.usual_leaves import usual_leaves
 
 
 def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_games_that_can_not_be_kept(tilewire: CommandLine, tmp_path: Path) -> No
 
 
 def test_what_leaves_are_worth(tilewire: CommandLine) -> None:
-    formula = usual_leaves(load_distribution())
+    formula = formula_leaves(load_distribution())
     assert tilewire("leaves", "?", "QU", "--table", "formula", "--top", 3) == 0
     lines = tilewire.out.splitlines()
     alphabet = formula.distribution.alphabet

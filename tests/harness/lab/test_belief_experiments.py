@@ -14,9 +14,9 @@ from command_line import CommandLine
 from bot.player import Observed, View
 from bot.players.static import StaticPlayer
 from bot.search.belief import Effort, Opponent
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style
-from engine.inference.rack_filter import Tracker
+from engine.inference.rack_filter import RackFilter
 from engine.rules.rules import standard_rules
 from harness.lab.in_process import play_game
 from harness.lab.studies.calibration import bin_rows, loss_rows
@@ -51,32 +51,32 @@ class _Watcher(StaticPlayer):
     def new_game(self, view: View) -> None:
         style = Style.of(DETERMINISTIC)
         self.view, self.opponent = view, Opponent(view, style, learns=False)
-        self.kept: list[Kept] = []
+        self.kept: list[LeavePrior] = []
 
     def observe(self, view: View, play: Observed) -> None:
         self.view = view
         self.opponent.observe(view, play)
         self.opponent.think(Effort(racks=_RACKS))
         if play.seat != view.seat:
-            self.kept.append(self.opponent.tracker.kept)
+            self.kept.append(self.opponent.tracker.prior)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_watcher_is_told_what_a_player_sees(lexicon: Lexicon, seat: int) -> None:
     players = _Watcher(), _Watcher()
     game = play_game(players, lexicon, _RULES, b"secret")
-    tracker = Tracker(judges_for(lexicon, _RULES), Style.of(DETERMINISTIC), learns=False)
+    tracker = RackFilter(judges_for(lexicon, _RULES), Style.of(DETERMINISTIC), learns=False)
     believed = []
     for event in told(game, seat):
         take_in(tracker, event, _RACKS)
         if isinstance(event, Seen):
-            believed.append(tracker.kept)
+            believed.append(tracker.prior)
     assert 5 < len(believed) <= len(players[seat].kept)
     for one, other in zip(believed, players[seat].kept, strict=False):
         assert _by_leave(one) == pytest.approx(_by_leave(other))
 
 
-def _by_leave(kept: Kept) -> dict[Any, float]:
+def _by_leave(kept: LeavePrior) -> dict[Any, float]:
     return dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
 
 
@@ -107,7 +107,7 @@ def test_the_truth_is_beside_what_one_is_told(lexicon: Lexicon) -> None:
 def test_losses_by_hand() -> None:
     assert random_share((1, 1, 2), (0, 3, 2, 5)) == pytest.approx(3 * 2 / 120)
     assert random_share((1, 1), (0, 1, 9)) == 0
-    twice = Kept(np.array([[1, 2], [1, 3], [1, 2]], np.uint8), np.array([0.25, 0.5, 0.25]))
+    twice = LeavePrior(np.array([[1, 2], [1, 3], [1, 2]], np.uint8), np.array([0.25, 0.5, 0.25]))
     assert share_of((1, 2), twice) == 0.5
     assert share_of((2, 2), twice) == share_of((1,), twice) == 0
     assert loss_of(0.5, 0.0, 0.1, 2) == pytest.approx(-math.log(0.5) / 2)

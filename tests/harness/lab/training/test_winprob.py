@@ -30,7 +30,7 @@ from harness.lab.training.winprob import (
     tally_share,
     unseen_tiles,
 )
-from lexicons.usual_leaves import usual_leaves
+from lexicons.formula_leaves import formula_leaves
 from lexicons.win_probability import WinProbabilities
 
 RULES = standard_rules()
@@ -40,7 +40,7 @@ ROOM = 64
 
 @cache
 def played() -> Results:
-    leaves = usual_leaves(RULES.distribution)
+    leaves = formula_leaves(RULES.distribution)
     return play_static_games(scowl(), RULES, leaves, 200, seed=7, record=True).results
 
 
@@ -251,7 +251,7 @@ def test_calibration_by_tenths() -> None:
 
 
 def test_a_small_training(tmp_path: Path) -> None:
-    leaves = usual_leaves(RULES.distribution)
+    leaves = formula_leaves(RULES.distribution)
     shares = [(400, 1), (400, 2), (200, 3)]
     tallies = [tally_share(Ground(scowl(), RULES, leaves), share) for share in shares]
     tally, turned = reduce(add, tallies), reduce(add, pickle.loads(pickle.dumps(tallies[::-1])))

@@ -26,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
-from .kept_leaves import kept_leaves
+from .cached_leaves import cached_leaves
 from .leaves import RACK_SIZE, LeaveMatrix, LeaveTable, leave_places, possible_leaves
 
-__all__ = ["usual_leaves"]
+__all__ = ["formula_leaves"]
 
 _VERSION = "usual leaves 1"  # change it when a number below changes
 
@@ -54,10 +54,10 @@ Q_WITH_U = 7_000
 
 
 @lru_cache(maxsize=4)
-def usual_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
+def formula_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
     """Give the formula's table for these tiles: worked out once, then read from the cache."""
     work_out = partial(_work_out, distribution, rack_size)
-    return kept_leaves(_VERSION, work_out, distribution, rack_size)
+    return cached_leaves(_VERSION, work_out, distribution, rack_size)
 
 
 def _work_out(distribution: TileDistribution, rack_size: int) -> LeaveTable:

@@ -4,105 +4,107 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arm_samples import Reals, arm_statistics, statistics_from, statistics_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standings import Reals, standing_from, standing_of, standings
 
-from engine.simulation.arm_statistics import Standing
+from engine.simulation.arm_statistics import ArmStatistics
 from engine.simulation.sampling import RULES, Rule, elimination, equal, ocba, top_two
 
 
 @pytest.mark.parametrize("rule", RULES)
-@given(standing=standings(), samples=st.integers(1, 2_000))
+@given(statistics=arm_statistics(), samples=st.integers(1, 2_000))
 @settings(max_examples=80, deadline=None)
-def test_shares_are_what_was_asked(rule: str, standing: Standing, samples: int) -> None:
-    before = standing.samples.copy()
-    shares = RULES[rule](standing, samples)
+def test_shares_are_what_was_asked(rule: str, statistics: ArmStatistics, samples: int) -> None:
+    before = statistics.samples.copy()
+    shares = RULES[rule](statistics, samples)
     assert shares.shape == before.shape
     assert shares.dtype.kind == "i"
     assert (shares >= 0).all()
     assert shares.sum() == samples
-    assert np.array_equal(standing.samples, before)
+    assert np.array_equal(statistics.samples, before)
 
 
-@given(standings(), st.integers(1, 2_000))
+@given(arm_statistics(), st.integers(1, 2_000))
 @settings(max_examples=80, deadline=None)
 def test_elimination_gives_nothing_to_those_clearly_behind(
-    standing: Standing, samples: int
+    statistics: ArmStatistics, samples: int
 ) -> None:
-    behind = standing.scores() > standing.boundary
-    behind[standing.leader] = False
-    assert not elimination(standing, samples)[behind].any()
+    behind = statistics.scores() > statistics.boundary
+    behind[statistics.leader] = False
+    assert not elimination(statistics, samples)[behind].any()
 
 
-@given(standings(), st.integers(1, 2_000))
+@given(arm_statistics(), st.integers(1, 2_000))
 @settings(max_examples=60, deadline=None)
-def test_elimination_and_equal_fill_the_lowest_first(standing: Standing, samples: int) -> None:
-    alive = (standing.scores() <= standing.boundary) & ~standing.twins
-    alive[standing.leader] = True
+def test_elimination_and_equal_fill_the_lowest_first(
+    statistics: ArmStatistics, samples: int
+) -> None:
+    alive = (statistics.scores() <= statistics.boundary) & ~statistics.twins
+    alive[statistics.leader] = True
     everybody = np.ones(len(alive), np.bool_)
     for rule, among in ((equal, everybody), (elimination, alive)):
-        shares = rule(standing, samples)
-        after = standing.samples + shares
+        shares = rule(statistics, samples)
+        after = statistics.samples + shares
         served = after[shares > 0]
         assert served.max() - served.min() <= 1
         passed_over = after[among & (shares == 0)]
         assert len(passed_over) == 0 or passed_over.min() >= served.max() - 1
 
 
-@given(standings(), st.integers(2, 2_000))
+@given(arm_statistics(), st.integers(2, 2_000))
 @settings(max_examples=60, deadline=None)
-def test_half_of_two_is_the_leader_s(standing: Standing, samples: int) -> None:
-    share = top_two(standing, samples)[standing.leader]
-    has_rivals = len(standing.samples) > 1 and not standing.twins.any()
-    if has_rivals and np.isfinite(standing.scores()).all():
+def test_half_of_two_is_the_leader_s(statistics: ArmStatistics, samples: int) -> None:
+    share = top_two(statistics, samples)[statistics.leader]
+    has_rivals = len(statistics.samples) > 1 and not statistics.twins.any()
+    if has_rivals and np.isfinite(statistics.scores()).all():
         assert abs(int(share) - samples / 2) <= 16
     assert share >= min(samples / 2, 16) - 16
 
 
 def test_the_other_half_goes_to_whom_it_is_hardest_to_tell_apart() -> None:
-    standing = standing_of([100] * 4, [1.0, 0.9, 0.5, 0.0], [1.0] * 4)
-    assert top_two(standing, 32).tolist() == [16, 16, 0, 0]
-    close = standing_of([100] * 4, [1.0, 0.9, 0.88, 0.0], [1.0] * 4)
+    statistics = statistics_of([100] * 4, [1.0, 0.9, 0.5, 0.0], [1.0] * 4)
+    assert top_two(statistics, 32).tolist() == [16, 16, 0, 0]
+    close = statistics_of([100] * 4, [1.0, 0.9, 0.88, 0.0], [1.0] * 4)
     shares = top_two(close, 400)
     assert shares[1] >= shares[2] > shares[3] == 0
 
 
 def test_of_equals_each_gets_as_many() -> None:
-    standing = standing_of([16] * 4, [0.5] * 4, [0.1] * 4)
+    statistics = statistics_of([16] * 4, [0.5] * 4, [0.1] * 4)
     for rule in (equal, elimination):
-        assert rule(standing, 66).tolist() == [17, 17, 16, 16]
+        assert rule(statistics, 66).tolist() == [17, 17, 16, 16]
 
 
 def test_the_lowest_is_filled_up_to_the_next() -> None:
-    standing = standing_of([10, 3, 5, 8], [0.1, 0.2, 0.3, 0.4], [1.0] * 4)
-    assert equal(standing, 2).tolist() == [0, 2, 0, 0]
-    assert equal(standing, 6).tolist() == [0, 4, 2, 0]
-    assert equal(standing, 11).tolist() == [0, 6, 4, 1]
-    assert equal(standing, 14).tolist() == [0, 7, 5, 2]
-    assert equal(standing, 18).tolist() == [1, 8, 6, 3]
+    statistics = statistics_of([10, 3, 5, 8], [0.1, 0.2, 0.3, 0.4], [1.0] * 4)
+    assert equal(statistics, 2).tolist() == [0, 2, 0, 0]
+    assert equal(statistics, 6).tolist() == [0, 4, 2, 0]
+    assert equal(statistics, 11).tolist() == [0, 6, 4, 1]
+    assert equal(statistics, 14).tolist() == [0, 7, 5, 2]
+    assert equal(statistics, 18).tolist() == [1, 8, 6, 3]
 
 
 @pytest.mark.parametrize("rule", [top_two, elimination, ocba])
 def test_who_cannot_be_told_apart_from_the_leader_gets_nothing(rule: Rule) -> None:
     """Two candidates whose every rollout is the same."""
     luck = [1.0, 1.0, 0.5]
-    standing = standing_of([100] * 3, [0.5, 0.5, 0.49], [0.0, 0.0, 0.03], luck, 0.04)
-    shares = rule(standing, 320)
+    statistics = statistics_of([100] * 3, [0.5, 0.5, 0.49], [0.0, 0.0, 0.03], luck, 0.04)
+    shares = rule(statistics, 320)
     assert shares[1] == 0
     assert shares[2] > 0
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_twins_alone_get_all_the_same_what_was_asked(rule: str) -> None:
-    standing = standing_of([100, 60], [0.5, 0.5], [0.0, 0.0], 1.0, 0.04)
-    assert RULES[rule](standing, 33).sum() == 33
+    statistics = statistics_of([100, 60], [0.5, 0.5], [0.0, 0.0], 1.0, 0.04)
+    assert RULES[rule](statistics, 33).sum() == 33
 
 
 def test_few_samples_go_where_they_tell_most() -> None:
     """``ocba``: to those close to the leader, and of those to whoever varies."""
-    standing = standing_of([50] * 4, [1.0, 0.9, 0.9, 0.5], [0.2, 0.2, 0.8, 0.2])
-    shares = ocba(standing, 400)
+    statistics = statistics_of([50] * 4, [1.0, 0.9, 0.9, 0.5], [0.2, 0.2, 0.8, 0.2])
+    shares = ocba(statistics, 400)
     assert shares[2] > shares[1] > shares[3]
     assert shares[0] > shares[3]
 
@@ -126,8 +128,8 @@ def found_best(rule: str, seed: int, budget: int) -> bool:
     samples = np.full(len(means), 16, np.int64)
     while (left := budget - int(samples.sum())) > 0:
         size = min(max(64, int(samples.sum()) // 8), left)
-        samples = samples + RULES[rule](standing_from(values, samples), size)
-    return bool(means[standing_from(values, samples).leader] == 0)
+        samples = samples + RULES[rule](statistics_from(values, samples), size)
+    return bool(means[statistics_from(values, samples).leader] == 0)
 
 
 TRIES, BUDGET = 60, 2_400

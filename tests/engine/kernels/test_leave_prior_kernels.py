@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from inference_reference import physical_racks, tiles_of, without
 
-from engine.inference.leave_prior import Kept, all_parts, count_parts, drawn_racks, priors_of
+from engine.inference.leave_prior import LeavePrior, all_parts, count_parts, drawn_racks, priors_of
 from engine.kernels.leave_prior import list_parts
 from engine.rules.position import Rack
 from engine.rules.rules import standard_rules
@@ -21,9 +21,9 @@ COUNTS = (1, 3, 2, 0, 4, 1)
 """By tile, the blank first; eleven in all."""
 
 
-def kept_of(weights: dict[Rack, float], doubt: float = 0.0) -> Kept:
+def kept_of(weights: dict[Rack, float], doubt: float = 0.0) -> LeavePrior:
     tiles = np.array(list(weights), np.uint8).reshape(len(weights), -1)
-    return Kept(tiles, np.array(list(weights.values())), doubt)
+    return LeavePrior(tiles, np.array(list(weights.values())), doubt)
 
 
 SOME: dict[Rack, float] = {(1, 1): 0.5, (0, 4): 0.25, (2, 4): 0.125, (4, 4): 0.1, (1, 5): 0.025}
@@ -65,7 +65,7 @@ def test_a_table_has_what_was_kept_and_equal_ones_once() -> None:
     chance = np.random.default_rng(1)
     tiles = all_parts(ENGLISH, 3)
     chosen = np.concatenate((tiles, tiles[::7]))
-    kept = Kept(chosen, chance.random(len(chosen)))
+    kept = LeavePrior(chosen, chance.random(len(chosen)))
     table = kept.table()
     assert np.count_nonzero(table.codes) == len(tiles)
     assert len(table.codes) >= 2 * len(tiles)
@@ -73,7 +73,7 @@ def test_a_table_has_what_was_kept_and_equal_ones_once() -> None:
 
 
 def test_nothing_is_a_holding_too() -> None:
-    nothing = Kept.nothing()
+    nothing = LeavePrior.nothing()
     assert nothing.racks() == [()]
     assert nothing.size == 0
     assert nothing.weights.tolist() == [1.0]
@@ -160,7 +160,7 @@ def test_a_rack_that_was_kept_whole_is_as_likely_as_it_was() -> None:
 def test_priors_of_a_full_bag_are_hypergeometric() -> None:
     counts = list(ENGLISH)
     racks = all_parts(counts, 3)
-    found = priors_of(racks, counts, Kept.nothing())
+    found = priors_of(racks, counts, LeavePrior.nothing())
     assert found.sum() == pytest.approx(1)
     tiles = Counter(racks[500].tolist())
     ways = prod(comb(counts[tile], many) for tile, many in tiles.items())

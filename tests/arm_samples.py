@@ -8,22 +8,30 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from engine.simulation.arm_statistics import Adjusted, Prior, Standing, adjust, stand
+from engine.simulation.arm_statistics import Adjusted, ArmStatistics, Prior, adjust, shrink
 
-__all__ = ["Counts", "Reals", "adjusted_of", "luck", "standing_from", "standing_of", "standings"]
+__all__ = [
+    "Counts",
+    "Reals",
+    "adjusted_of",
+    "arm_statistics",
+    "luck",
+    "statistics_from",
+    "statistics_of",
+]
 
 Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 
-def standing_of(
+def statistics_of(
     samples: Any, means: Any, residuals: Any, slopes: Any = 0.0, luck_variance: float = 0.0
-) -> Standing:
+) -> ArmStatistics:
     """Make one up; ``luck_variance`` is of one sample of the luck that candidates share."""
     counts, reals = np.array(samples, np.int64), np.array(means, float)
     by_candidate = np.broadcast_to(np.array(slopes, float), reals.shape).copy()
     of_mean = luck_variance / int(counts.max())
-    return Standing(counts, reals, np.array(residuals, float), by_candidate, of_mean)
+    return ArmStatistics(counts, reals, np.array(residuals, float), by_candidate, of_mean)
 
 
 def adjusted_of(values: Reals, samples: Any, room: int | None = None) -> Adjusted:
@@ -42,9 +50,9 @@ def adjusted_of(values: Reals, samples: Any, room: int | None = None) -> Adjuste
     return adjust(counts, sums, squares, remembered, int(np.argmax(counts)))
 
 
-def standing_from(values: Reals, samples: Any, prior: Prior | None = None) -> Standing:
+def statistics_from(values: Reals, samples: Any, prior: Prior | None = None) -> ArmStatistics:
     """Compare candidates by the first ``samples`` of each row of values."""
-    return stand(adjusted_of(values, samples), np.array(samples, np.int64), prior)
+    return shrink(adjusted_of(values, samples), np.array(samples, np.int64), prior)
 
 
 def luck(chance: np.random.Generator, covariance: Any, samples: int) -> Reals:
@@ -55,7 +63,7 @@ def luck(chance: np.random.Generator, covariance: Any, samples: int) -> Reals:
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> Standing:
+def arm_statistics(draw: st.DrawFn) -> ArmStatistics:
     """Draw any that may be, of one candidate up to twenty, twins and certainties among them."""
     count = draw(st.integers(1, 20))
 
@@ -64,7 +72,7 @@ def standings(draw: st.DrawFn) -> Standing:
 
     number = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(-10, 10, width=32))
     variance = st.one_of(st.just(0.0), st.floats(0, 4, width=16))
-    return standing_of(
+    return statistics_of(
         some(st.one_of(st.integers(2, 40), st.integers(2, 1_000_000))),
         some(number),
         some(variance),

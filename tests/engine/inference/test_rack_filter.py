@@ -18,9 +18,9 @@ from rollout_positions import RULES, late_position, position_of
 
 from engine.inference.equity_loss import Play
 from engine.inference.inference import Posterior
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
-from engine.inference.rack_filter import DOUBT, FULL_BAG, Tracker
+from engine.inference.rack_filter import DOUBT, FULL_BAG, RackFilter
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, Rack, unseen
 from engine.simulation.rollout_input import holdings, scene
@@ -29,21 +29,21 @@ MODELS_HERE = [DETERMINISTIC, margin(3.0), soft(2.0), MODELS["soft"]]
 
 
 def watched(
-    tracker: Tracker, play: Play, counts: tuple[int, ...], racks: int = ALL, **options: int
+    tracker: RackFilter, play: Play, counts: tuple[int, ...], racks: int = ALL, **options: int
 ) -> Posterior:
     inference = tracker.watch(play, counts, **options)
     inference.advance(racks)
     return tracker.conclude(inference)
 
 
-def by_leave(tracker: Tracker) -> Leaves:
-    kept = tracker.kept
+def by_leave(tracker: RackFilter) -> Leaves:
+    kept = tracker.prior
     return dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
 
 
-def known_to_be(model: Model) -> Tracker:
+def known_to_be(model: Model) -> RackFilter:
     """One who never doubts."""
-    return Tracker(judges(), Style.of(model), doubt=0.0)
+    return RackFilter(judges(), Style.of(model), doubt=0.0)
 
 
 # --- turn after turn ------------------------------------------------------------------------------
@@ -73,13 +73,13 @@ def test_three_plays_are_exact_bayes(what: What, model: Model) -> None:
 @pytest.mark.parametrize("what", GAMES, ids=str)
 def test_who_doubts_leaves_room_for_any_rack(what: What) -> None:
     every, model = turns(*what), soft(1.0)
-    tracker = Tracker(judges(), Style.of(model), doubt=0.1)
+    tracker = RackFilter(judges(), Style.of(model), doubt=0.1)
     slow = SlowTracker(tiles_of(every[0].counts), 7)
     for turn in every:
         watched(tracker, turn.play, turn.counts)
         exact = slow.watch(turn.play, slow_judge("static"), model)
         assert furthest(by_leave(tracker), exact) < 1e-9
-        assert tracker.kept.doubt == 0.1
+        assert tracker.prior.doubt == 0.1
         slow.doubts(0.1)
         tracker.drew(turn.drawn, turn.counts_then)
         slow.drew(turn.drawn)
@@ -98,10 +98,10 @@ def test_he_may_pass_between_plays() -> None:
     assert apart(by_leave_added(tracker), slow.watch(passed, slow_judge("static"), model)) < 0.05
 
 
-def by_leave_added(tracker: Tracker) -> Leaves:
+def by_leave_added(tracker: RackFilter) -> Leaves:
     """Racks that were drawn again and again count together."""
     added: Leaves = {}
-    for leave, weight in zip(tracker.kept.racks(), tracker.kept.weights.tolist(), strict=True):
+    for leave, weight in zip(tracker.prior.racks(), tracker.prior.weights.tolist(), strict=True):
         added[leave] = added.get(leave, 0.0) + weight
     return added
 
@@ -119,8 +119,8 @@ def test_racks_that_are_drawn_carry_what_was_kept_too() -> None:
 
 def test_who_remembers_the_last_play_only_begins_again_with_each() -> None:
     style, every = Style.of(soft(2.0)), turns(*GAMES[1])
-    forgetful = Tracker(judges(), style, remembers=False, doubt=0.0)
-    remembering = Tracker(judges(), style, doubt=0.0)
+    forgetful = RackFilter(judges(), style, remembers=False, doubt=0.0)
+    remembering = RackFilter(judges(), style, doubt=0.0)
     for nth, turn in enumerate(every):
         for tracker in (forgetful, remembering):
             watched(tracker, turn.play, turn.counts)
@@ -136,7 +136,7 @@ def test_who_remembers_the_last_play_only_begins_again_with_each() -> None:
 # --- what we draw, and what he shows --------------------------------------------------------------
 
 
-def after_a_play(model: Model | None = None) -> tuple[Turn, Tracker, SlowTracker]:
+def after_a_play(model: Model | None = None) -> tuple[Turn, RackFilter, SlowTracker]:
     """See one play; give the next, with what we drew between them not yet taken in."""
     model = model or soft(2.0)
     first, second, _ = turns(*GAMES[1])
@@ -153,7 +153,7 @@ def test_what_we_drew_he_has_not_kept() -> None:
     assert all(any(tile in leave for leave in by_leave(tracker)) for tile in single)
     tracker.drew(tuple(single), counts)
     assert not any(tile in leave for leave in by_leave(tracker) for tile in single)
-    assert tracker.kept.weights.sum() == pytest.approx(1)
+    assert tracker.prior.weights.sum() == pytest.approx(1)
 
 
 def test_of_what_we_draw_one_of_he_has_less_likely_more() -> None:
@@ -193,7 +193,7 @@ def test_what_he_shows_he_holds() -> None:
 def test_what_he_shows_when_too_much_is_possible_is_all_that_is_kept_in_mind() -> None:
     position = position_of(0, 0)
     counts = unseen(position, position.on_turn, RULES)
-    tracker = Tracker(judges(), stranger())
+    tracker = RackFilter(judges(), stranger())
     tracker.showed((5,), counts, 7)
     assert by_leave(tracker) == {(5,): 1.0}
 
@@ -208,16 +208,16 @@ def test_what_he_can_not_have_shown_tells_nothing(tiles: Rack) -> None:
 def test_what_he_shows_and_can_not_have_kept_is_believed_none_the_less() -> None:
     turn, tracker, _ = after_a_play()
     counts = turn.counts_then
-    tracker.kept = impossible(counts)
+    tracker.prior = impossible(counts)
     other = next(tile for tile in range(27) if counts[tile] > 1)
     tracker.showed((other,), counts, 7)
     assert by_leave(tracker) == {(other,): 1.0}
 
 
-def impossible(counts: Sequence[int], doubt: float = 0.0) -> Kept:
+def impossible(counts: Sequence[int], doubt: float = 0.0) -> LeavePrior:
     """What nobody can have kept: two of a tile of which one is there."""
     single = next(tile for tile in range(27) if counts[tile] == 1)
-    return Kept(np.full((1, 2), single, np.uint8), np.ones(1), doubt)
+    return LeavePrior(np.full((1, 2), single, np.uint8), np.ones(1), doubt)
 
 
 # --- what makes no sense --------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def impossible(counts: Sequence[int], doubt: float = 0.0) -> Kept:
 
 def test_a_play_that_no_rack_could_make_is_told_and_all_is_forgotten() -> None:
     turn, tracker, _ = after_a_play()
-    assert tracker.kept.size
+    assert tracker.prior.size
     style = tracker.style
     gone = tuple(0 if tile in turn.play.tiles else n for tile, n in enumerate(turn.counts))
     found = watched(tracker, turn.play, gone)
@@ -240,7 +240,7 @@ def test_a_play_that_no_rack_could_make_is_told_and_all_is_forgotten() -> None:
 @pytest.mark.parametrize("most_listed", [10**6, 0])
 def test_after_a_contradiction_it_goes_on_as_if_he_was_new(doubt: float, most_listed: int) -> None:
     turn, tracker, _ = after_a_play()
-    tracker.kept = impossible(turn.counts, doubt)
+    tracker.prior = impossible(turn.counts, doubt)
     found = watched(tracker, turn.play, turn.counts, 20_000, most_listed=most_listed)
     fresh = SlowTracker(tiles_of(turn.counts), 7).watch(turn.play, slow_judge("static"), soft(2.0))
     assert apart(by_leave_added(tracker), fresh) < (1e-9 if most_listed else 0.05)
@@ -253,7 +253,7 @@ def test_what_nobody_would_have_played_leaves_the_prior() -> None:
     absurd = Play(turn.play.board, turn.play.move, -100, 7, turn.play.bag)
     found = watched(tracker, absurd, turn.counts)
     assert found.note == "no rack would have been played so; what he holds is as before"
-    assert tracker.kept.weights == pytest.approx(found.prior)
+    assert tracker.prior.weights == pytest.approx(found.prior)
 
 
 def test_a_draw_that_can_not_be_leaves_nothing_known() -> None:
@@ -277,7 +277,7 @@ def test_what_was_looked_at_in_part_is_doubted_more() -> None:
     found = watched(tracker, turn.play, turn.counts, 5)
     assert 0 < found.unseen < 1
     looked_at = float((found.posterior * found.chances).sum())
-    assert tracker.kept.doubt == pytest.approx(1 - looked_at)
+    assert tracker.prior.doubt == pytest.approx(1 - looked_at)
 
 
 def test_without_a_bag_there_is_nothing_to_watch() -> None:
@@ -292,7 +292,7 @@ def test_without_a_bag_there_is_nothing_to_watch() -> None:
 def test_plays_tell_what_kind_of_player_he_is() -> None:
     """Of one who makes his fourth best play each turn it is soon thought that he is careless."""
     style = Style((soft(0.25), soft(8.0)), (0.9, 0.1))
-    learning, sure = Tracker(judges(), style), Tracker(judges(), style, learns=False)
+    learning, sure = RackFilter(judges(), style), RackFilter(judges(), style, learns=False)
     for seed in range(3):
         game = LateGame(7, seed)
         counts = game.counts
@@ -309,7 +309,7 @@ def test_plays_tell_what_kind_of_player_he_is() -> None:
 
 def test_a_style_is_learnt_by_the_evidence_of_a_play() -> None:
     style, turn = stranger(), turns(*GAMES[1])[0]
-    tracker = Tracker(judges(), style)
+    tracker = RackFilter(judges(), style)
     found = watched(tracker, turn.play, turn.counts)
     assert tracker.style == style.learn(found.evidence) != style
 
@@ -317,7 +317,7 @@ def test_a_style_is_learnt_by_the_evidence_of_a_play() -> None:
 def test_who_passes_a_higher_score_by_does_not_go_by_scores() -> None:
     """With a rack that is known; to take it, which may be best anyway, says nothing."""
     style = Style((soft(1.0), soft(4.0), GREEDY), (0.4, 0.2, 0.4))
-    tracker, sure = Tracker(judges(), style), Tracker(judges(), style, learns=False)
+    tracker, sure = RackFilter(judges(), style), RackFilter(judges(), style, learns=False)
     position = late_position(0, held=5)
     moves = judges()["greedy"].everything(position)
     static = judges()["static"].best(position)[0].move
@@ -337,10 +337,10 @@ def test_who_passes_a_higher_score_by_does_not_go_by_scores() -> None:
 
 def test_the_last_plays_with_a_bag_tell_nothing_of_how_he_plays() -> None:
     game = LateGame(FULL_BAG - 1, 1)
-    tracker, counts = Tracker(judges(), stranger()), game.counts
+    tracker, counts = RackFilter(judges(), stranger()), game.counts
     watched(tracker, game.he_plays(most=2), counts)
     assert tracker.style == stranger()
-    assert tracker.kept.size, "but what he keeps"
+    assert tracker.prior.size, "but what he keeps"
 
 
 def test_a_belief_is_what_simulations_take() -> None:
@@ -355,21 +355,21 @@ def test_a_belief_is_what_simulations_take() -> None:
     seen = np.subtract(unseen(Position(turn.play.board, ((), ()), (0, 0)), 0, RULES), turn.counts)
     position = Position(turn.play.board, (tuple(tiles_of(seen.tolist())), ()), (0, 0))
     laid = holdings(position, scene(position, RULES, 2, 0), sure, RULES)
-    assert len(laid.sums) == len(tracker.kept.weights)
+    assert len(laid.sums) == len(tracker.prior.weights)
     assert laid.sums[-1] == pytest.approx(1)
-    assert laid.sizes.tolist() == [tracker.kept.size] * len(laid.sums)
+    assert laid.sizes.tolist() == [tracker.prior.size] * len(laid.sums)
 
 
 def test_what_is_doubted_more_is_so_in_simulations() -> None:
     _, tracker, _ = after_a_play()
-    tracker.kept = replace(tracker.kept, doubt=0.6)
+    tracker.prior = replace(tracker.prior, doubt=0.6)
     belief = tracker.belief()
     assert belief is not None
     assert belief.doubt == 0.6
 
 
 def test_while_nothing_is_known_there_is_no_belief() -> None:
-    assert Tracker(judges(), stranger()).belief() is None
+    assert RackFilter(judges(), stranger()).belief() is None
     _, tracker, _ = after_a_play()
     assert tracker.belief() is not None
     tracker.forget()

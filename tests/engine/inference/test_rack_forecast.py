@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_games import lexicon_of
 
-from engine.inference.leave_prior import Kept
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
 from engine.movegen.generator import Generator
 from engine.rules.position import Board, Position
@@ -19,8 +19,8 @@ from engine.rules.rules import standard_rules
 RULES = standard_rules()
 
 
-def kept_of(chances: dict[tuple[int, ...], float]) -> Kept:
-    return Kept(np.array(list(chances), np.uint8), np.array(list(chances.values())))
+def kept_of(chances: dict[tuple[int, ...], float]) -> LeavePrior:
+    return LeavePrior(np.array(list(chances), np.uint8), np.array(list(chances.values())))
 
 
 def racks_of(kept: tuple[int, ...], counts: list[int], drawn: int) -> list[tuple[int, ...]]:
@@ -95,7 +95,8 @@ def test_a_bingo_is_as_likely_as_in_all_draws(seat: int) -> None:
 
 def test_the_same_seed_gives_the_same_and_another_something_else() -> None:
     one, same, other = (
-        bingo_chance(GENERATOR, on_turn(0), Kept.nothing(), 7, 200, seed) for seed in (1, 1, 2)
+        bingo_chance(GENERATOR, on_turn(0), LeavePrior.nothing(), 7, 200, seed)
+        for seed in (1, 1, 2)
     )
     assert one == same != other
 

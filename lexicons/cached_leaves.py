@@ -15,10 +15,10 @@ from .alphabet import TileDistribution
 from .cache import replacing, user_cache
 from .leaves import RACK_SIZE, LeaveTable
 
-__all__ = ["kept_leaves"]
+__all__ = ["cached_leaves"]
 
 
-def kept_leaves(
+def cached_leaves(
     what: object,
     make: Callable[[], LeaveTable],
     distribution: TileDistribution,

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexicons import usual_leaves as formula
+from lexicons import formula_leaves as formula
 from lexicons.alphabet import BLANK, TileDistribution, load_distribution
-from lexicons.usual_leaves import usual_leaves
+from lexicons.formula_leaves import formula_leaves
 
 ENGLISH = load_distribution()
 
 
 def worth(leave: str, distribution: TileDistribution = ENGLISH) -> float:
-    return usual_leaves(distribution).value(distribution.alphabet.tiles(leave))
+    return formula_leaves(distribution).value(distribution.alphabet.tiles(leave))
 
 
 def by_the_definition(leave: tuple[int, ...], distribution: TileDistribution) -> int:
@@ -57,7 +57,7 @@ def test_leaves_are_ranked_as_players_would(better: str, worse: str) -> None:
 def test_the_table_is_the_formula() -> None:
     chance = np.random.default_rng(1)
     bag = np.array(ENGLISH.all_tiles())
-    table = usual_leaves(ENGLISH)
+    table = formula_leaves(ENGLISH)
     for _ in range(5_000):
         leave = tuple(sorted(chance.choice(bag, chance.integers(0, 7), replace=False).tolist()))
         assert round(table.value(leave) * 1_000) == by_the_definition(leave, ENGLISH)
@@ -70,11 +70,11 @@ def toy(path: Path) -> TileDistribution:
 
 def test_other_languages_go_by_points(tmp_path: Path) -> None:
     distribution = toy(tmp_path / "toy.csv")
-    values = [usual_leaves(distribution).value([tile]) for tile in range(4)]
+    values = [formula_leaves(distribution).value([tile]) for tile in range(4)]
     assert values == sorted(values, reverse=True)
     for leave in ((), (0, 1, 1), (1, 1, 2, 3), (0, 0, 1, 2)):
         expected = by_the_definition(leave, distribution)
-        assert round(usual_leaves(distribution).value(leave) * 1_000) == expected
+        assert round(formula_leaves(distribution).value(leave) * 1_000) == expected
 
 
 def test_it_is_kept_and_made_again_when_what_is_kept_is_damaged(
@@ -82,16 +82,16 @@ def test_it_is_kept_and_made_again_when_what_is_kept_is_damaged(
 ) -> None:
     monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
     distribution = toy(tmp_path / "toy.csv")
-    usual_leaves.cache_clear()
-    first = usual_leaves(distribution).values.tolist()
+    formula_leaves.cache_clear()
+    first = formula_leaves(distribution).values.tolist()
     (kept,) = (tmp_path / "cache" / "leaves").iterdir()
     for damage in (b"", kept.read_bytes()[:-8], b"x" * 100):
         kept.write_bytes(damage)
-        usual_leaves.cache_clear()
-        assert usual_leaves(distribution).values.tolist() == first
-    usual_leaves.cache_clear()
-    assert usual_leaves(distribution).values.tolist() == first  # from the file
-    usual_leaves.cache_clear()
+        formula_leaves.cache_clear()
+        assert formula_leaves(distribution).values.tolist() == first
+    formula_leaves.cache_clear()
+    assert formula_leaves(distribution).values.tolist() == first  # from the file
+    formula_leaves.cache_clear()
 
 
 def test_it_does_without_a_place_to_keep_it(
@@ -99,6 +99,6 @@ def test_it_does_without_a_place_to_keep_it(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "file"))
-    usual_leaves.cache_clear()
-    assert usual_leaves(toy(tmp_path / "toy.csv")).value([0]) > 20
-    usual_leaves.cache_clear()
+    formula_leaves.cache_clear()
+    assert formula_leaves(toy(tmp_path / "toy.csv")).value([0]) > 20
+    formula_leaves.cache_clear()

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from arm_samples import Reals, adjusted_of, arm_statistics, luck, statistics_from, statistics_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standings import Reals, adjusted_of, luck, standing_from, standing_of, standings
 
-from engine.simulation.arm_statistics import Prior, Standing, adjust, stand, widening
+from engine.simulation.arm_statistics import ArmStatistics, Prior, adjust, shrink, widening
 
 CORRELATED = [[1.0, 0.8, 0.5], [0.8, 1.0, 0.4], [0.5, 0.4, 1.5]]
 MEANS = np.array([0.3, 0.0, -0.2])
@@ -23,12 +23,12 @@ def error_between(values: Reals, samples: list[int]) -> float:
     adjusted = adjusted_of(values, samples)
     counts = np.array(samples)
     leading = adjusted.means - adjusted.means.max() - np.arange(len(counts))
-    standing = Standing(
+    statistics = ArmStatistics(
         counts, leading, adjusted.residuals, adjusted.slopes, adjusted.reference_variance
     )
-    assert standing.leader == 0
+    assert statistics.leader == 0
     wider = widening(np.array([min(samples[:2])]))[0]  # as the leader and the other decide
-    return float(1 / wider * standing.errors()[1])
+    return float(1 / wider * statistics.errors()[1])
 
 
 # --- what common luck is good for -----------------------------------------------------------------
@@ -136,10 +136,12 @@ def test_without_any_luck_there_is_nothing_to_go_by() -> None:
 
 
 def test_twins_are_level_without_an_error() -> None:
-    standing = standing_of([100, 40, 40], [0.5, 0.5, 0.4], [0.0, 0.0, 0.1], [1.0, 1.0, 0.3], 0.2)
-    assert standing.twins.tolist() == [False, True, False]
-    assert standing.regret < 0.05
-    pair = standing_of([100, 40], [0.5, 0.5], [0.0, 0.0], 1.0, 0.2)
+    statistics = statistics_of(
+        [100, 40, 40], [0.5, 0.5, 0.4], [0.0, 0.0, 0.1], [1.0, 1.0, 0.3], 0.2
+    )
+    assert statistics.twins.tolist() == [False, True, False]
+    assert statistics.regret < 0.05
+    pair = statistics_of([100, 40], [0.5, 0.5], [0.0, 0.0], 1.0, 0.2)
     assert pair.is_certain
     assert pair.regret == 0.0
 
@@ -150,10 +152,10 @@ def test_the_same_values_are_worth_the_same_however_many_are_known() -> None:
         n = int(chance.integers(3, 200))
         values = luck(chance, CORRELATED, 200)
         values[1] = values[0]
-        standing = standing_from(values, [200, n, 200])
-        assert standing.means[1] == pytest.approx(standing.means[0], abs=1e-12)
-        if standing.leader < 2:
-            assert standing.errors()[1 - standing.leader] < 1e-6
+        statistics = statistics_from(values, [200, n, 200])
+        assert statistics.means[1] == pytest.approx(statistics.means[0], abs=1e-12)
+        if statistics.leader < 2:
+            assert statistics.errors()[1 - statistics.leader] < 1e-6
 
 
 def test_the_same_values_make_twins_however_many_are_known() -> None:
@@ -162,8 +164,8 @@ def test_the_same_values_make_twins_however_many_are_known() -> None:
     values[1] = values[0]
     values[2] -= 1.0
     for n in range(10, 200):
-        standing = standing_from(values, [200, n, 200])
-        assert standing.twins[1 - standing.leader]
+        statistics = statistics_from(values, [200, n, 200])
+        assert statistics.twins[1 - statistics.leader]
 
 
 # --- the prior ------------------------------------------------------------------------------------
@@ -172,12 +174,12 @@ def test_the_same_values_make_twins_however_many_are_known() -> None:
 def test_few_samples_are_drawn_to_the_prior_and_many_are_not() -> None:
     values = np.array([[0.0], [0.4], [1.0]]) + luck(np.random.default_rng(7), np.eye(3), 40_000)
     prior = Prior(np.array([0.5, 0.4, 0.0]), 0.1)
-    few, many = (standing_from(values, [n] * 3, prior) for n in (4, 40_000))
+    few, many = (statistics_from(values, [n] * 3, prior) for n in (4, 40_000))
     assert few.leader == 0
     assert few.means - few.means.mean() == pytest.approx(prior.means - 0.3, abs=0.1)
     assert many.leader == 2
     assert many.means == pytest.approx(values.mean(axis=1), abs=0.01)
-    assert standing_from(values, [40_000] * 3).means == pytest.approx(values.mean(axis=1))
+    assert statistics_from(values, [40_000] * 3).means == pytest.approx(values.mean(axis=1))
 
 
 @given(offset=st.floats(-100, 100), seed=st.integers(0, 20))
@@ -187,7 +189,7 @@ def test_what_is_the_same_for_all_does_not_count(offset: float, seed: int) -> No
     values = luck(chance, CORRELATED, 30)
     means = chance.normal(size=3)
     one, other = (
-        standing_from(values, [30, 12, 9], Prior(prior, 0.3)) for prior in (means, means + offset)
+        statistics_from(values, [30, 12, 9], Prior(prior, 0.3)) for prior in (means, means + offset)
     )
     assert one.means == pytest.approx(other.means)
     assert one.errors() == pytest.approx(other.errors())
@@ -211,7 +213,7 @@ def test_means_are_the_most_likely_ones(deviation: float) -> None:
     wanted = np.append(by_sample @ adjusted.means + by_prior @ prior.means, 0.0)
     wanted[4] = -prior.means.sum() / deviation**2
     most_likely = np.linalg.solve(equations, wanted)[:4]
-    assert stand(adjusted, samples, prior).means == pytest.approx(most_likely)
+    assert shrink(adjusted, samples, prior).means == pytest.approx(most_likely)
 
 
 def compared(prior_is_used: bool, samples: list[int]) -> tuple[float, float, float, float]:
@@ -227,13 +229,13 @@ def compared(prior_is_used: bool, samples: list[int]) -> tuple[float, float, flo
         common = 0.8 * chance.normal(size=max(samples))
         values = worth[:, None] + common + 0.6 * chance.normal(size=(5, max(samples)))
         prior = Prior(thought, 0.3) if prior_is_used else None
-        standing = standing_from(values, samples, prior)
-        leader = standing.leader
+        statistics = statistics_from(values, samples, prior)
+        leader = statistics.leader
         others = np.arange(5) != leader
-        real.append((standing.behind - (worth[leader] - worth))[others])
-        stated.append(standing.errors()[others])
+        real.append((statistics.behind - (worth[leader] - worth))[others])
+        stated.append(statistics.errors()[others])
         lost.append(worth.max() - worth[leader])
-        feared.append(standing.regret)
+        feared.append(statistics.regret)
     of_all = (np.sqrt(np.mean(np.square(each))) for each in (real, stated))
     return (*of_all, float(np.mean(lost)), float(np.mean(feared)))
 
@@ -252,9 +254,9 @@ def test_where_the_prior_is_right_it_finds_better_ones_and_knows_how_sure_it_is(
 
 def test_a_prior_of_no_deviation_is_none() -> None:
     values = luck(np.random.default_rng(11), CORRELATED, 20)
-    none = standing_from(values, [20] * 3)
+    none = statistics_from(values, [20] * 3)
     for deviation in (0.0, -0.1):
-        zero = standing_from(values, [20] * 3, Prior(np.arange(3.0), deviation))
+        zero = statistics_from(values, [20] * 3, Prior(np.arange(3.0), deviation))
         assert zero.means.tolist() == none.means.tolist()
         assert zero.errors().tolist() == none.errors().tolist()
 
@@ -262,24 +264,24 @@ def test_a_prior_of_no_deviation_is_none() -> None:
 def test_a_single_candidate_stands_alone() -> None:
     values = luck(np.random.default_rng(12), CORRELATED, 20)[:1]
     for prior in (None, Prior(np.array([3.0]), 0.2)):
-        standing = standing_from(values, [20], prior)
-        assert standing.is_certain
-        assert standing.regret == 0.0
-        assert standing.means == pytest.approx(values.mean(axis=1))
+        statistics = statistics_from(values, [20], prior)
+        assert statistics.is_certain
+        assert statistics.regret == 0.0
+        assert statistics.means == pytest.approx(values.mean(axis=1))
 
 
 # --- regret and certainty -------------------------------------------------------------------------
 
 
-@given(standings())
+@given(arm_statistics())
 @settings(max_examples=80, deadline=None)
-def test_what_is_known_is_never_no_number(standing: Standing) -> None:
-    assert (standing.errors() >= 0).all()
-    assert (standing.scores() >= 0).all()
-    assert (standing.variances >= 0).all()
-    assert standing.regret >= 0
-    if standing.is_certain:
-        assert standing.regret <= 0.01 * standing.errors().max()
+def test_what_is_known_is_never_no_number(statistics: ArmStatistics) -> None:
+    assert (statistics.errors() >= 0).all()
+    assert (statistics.scores() >= 0).all()
+    assert (statistics.variances >= 0).all()
+    assert statistics.regret >= 0
+    if statistics.is_certain:
+        assert statistics.regret <= 0.01 * statistics.errors().max()
 
 
 @pytest.mark.parametrize("samples", [[20, 20], [20, 60], [60, 20], [7, 90]])
@@ -294,39 +296,39 @@ def test_the_error_of_a_difference_is_that_of_many_tries(samples: list[int]) -> 
         slope * common.mean(axis=1) + each.mean(axis=1)
         for slope, each in zip((1.0, 0.4), own, strict=True)
     )
-    standing = standing_of(samples, [0.3, 0.0], [0.25, 1.0], [1.0, 0.4], 1.5**2)
+    statistics = statistics_of(samples, [0.3, 0.0], [0.25, 1.0], [1.0, 0.4], 1.5**2)
     wider = widening(np.array([min(samples)]))[0]
-    assert standing.errors()[1] == pytest.approx(wider * (one - other).std(), rel=0.03)
-    more = standing.errors(np.array([1_000_000, 1_000_000]))[1]
+    assert statistics.errors()[1] == pytest.approx(wider * (one - other).std(), rel=0.03)
+    more = statistics.errors(np.array([1_000_000, 1_000_000]))[1]
     assert more == pytest.approx(math.sqrt((1.25 + 0.36 * 1.5**2) / 1e6), rel=1e-5)
-    assert standing.variances == pytest.approx([0.25 + 1.5**2, 1.0 + 0.16 * 1.5**2])
+    assert statistics.variances == pytest.approx([0.25 + 1.5**2, 1.0 + 0.16 * 1.5**2])
 
 
 @pytest.mark.parametrize("behind", [0.0, 0.003, 0.02, 0.1, 0.5])
 def test_regret_is_the_expected_gain_of_a_normal_difference(behind: float) -> None:
-    standing = standing_of([50, 80], [1.0, 1.0 - behind], [0.02, 0.09], [1.0, 0.3], 0.05)
-    error = float(standing.errors()[1])
+    statistics = statistics_of([50, 80], [1.0, 1.0 - behind], [0.02, 0.09], [1.0, 0.3], 0.05)
+    error = float(statistics.errors()[1])
     step = error / 2_000
     gains = np.arange(0, 12 * error, step) + step / 2  # of the challenger over the leader
     density = np.exp(-(((gains + behind) / error) ** 2) / 2) / (error * math.sqrt(2 * math.pi))
-    assert standing.regret == pytest.approx(float((gains * density).sum() * step), rel=1e-5)
+    assert statistics.regret == pytest.approx(float((gains * density).sum() * step), rel=1e-5)
 
 
 def test_regret_is_that_of_the_challenger_of_whom_it_is_greatest() -> None:
-    pair = standing_of([50, 50], [1.0, 0.9], [0.04, 0.09])
-    three = standing_of([50, 50, 50], [1.0, 0.9, 0.1], [0.04, 0.09, 0.01])
+    pair = statistics_of([50, 50], [1.0, 0.9], [0.04, 0.09])
+    three = statistics_of([50, 50, 50], [1.0, 0.9, 0.1], [0.04, 0.09, 0.01])
     assert three.regret == pytest.approx(pair.regret)
-    assert standing_of([5], [1.0], [1.0]).regret == 0.0
-    assert standing_of([5, 5], [1.0, 0.5], [0.0, 0.0]).regret == 0.0
+    assert statistics_of([5], [1.0], [1.0]).regret == 0.0
+    assert statistics_of([5, 5], [1.0, 0.5], [0.0, 0.0]).regret == 0.0
 
 
 def test_who_is_clearly_behind_ends_the_search() -> None:
-    far = standing_of([400, 400], [0.6, 0.4], [0.04, 0.04])
+    far = statistics_of([400, 400], [0.6, 0.4], [0.04, 0.04])
     assert far.is_certain
     assert far.scores()[1] > far.boundary > 3
-    near = standing_of([400, 400], [0.6, 0.59], [0.04, 0.04])
+    near = statistics_of([400, 400], [0.6, 0.59], [0.04, 0.04])
     assert not near.is_certain
-    assert standing_of([9], [0.6], [0.04]).is_certain
+    assert statistics_of([9], [0.6], [0.04]).is_certain
 
 
 def test_the_boundary_is_seldom_crossed_by_the_best() -> None:
@@ -336,19 +338,19 @@ def test_the_boundary_is_seldom_crossed_by_the_best() -> None:
         chance = np.random.default_rng((seed, 7))
         values = np.array([[0.0], [-0.02], [-0.02]]) + chance.normal(0, 0.2, (3, 2_000))
         for n in (16, 24, 40, 60, 90, 140, 200, 300, 450, 700, 1_000, 2_000):
-            standing = standing_from(values, [n] * 3)
-            if standing.is_certain:
-                wrong += standing.leader != 0
+            statistics = statistics_from(values, [n] * 3)
+            if statistics.is_certain:
+                wrong += statistics.leader != 0
                 break
     assert wrong <= 1
 
 
 def test_the_leader_is_the_first_of_equals() -> None:
     level: Any = [0.5, 0.7, 0.7, 0.1]
-    standing = standing_of([9] * 4, level, [0.1] * 4)
-    assert standing.leader == 1
-    assert standing.behind == pytest.approx([0.2, 0.0, 0.0, 0.6])
-    assert standing.scores()[2] == 0.0
+    statistics = statistics_of([9] * 4, level, [0.1] * 4)
+    assert statistics.leader == 1
+    assert statistics.behind == pytest.approx([0.2, 0.0, 0.0, 0.6])
+    assert statistics.scores()[2] == 0.0
 
 
 # --- few samples ----------------------------------------------------------------------------------
@@ -361,7 +363,7 @@ def test_no_line_is_fitted_through_so_few_samples_that_it_always_fits() -> None:
         own = np.delete(few.residuals, np.argmax(few.slopes))
         assert own == pytest.approx(values[1:, :n].var(axis=1, ddof=1))
         prior = Prior(np.arange(5.0), 0.01)
-        drawn = standing_from(values, [n] * 5, prior)
+        drawn = statistics_from(values, [n] * 5, prior)
         assert drawn.means - drawn.means.mean() == pytest.approx(prior.means - 2.0, abs=0.05)
 
 
@@ -369,8 +371,8 @@ def test_level_candidates_are_seldom_clearly_behind_from_eight_samples_on() -> N
     chance = np.random.default_rng(9)
     wrong = 0
     for _ in range(1_000):
-        standing = standing_from(luck(chance, np.eye(8), 8), [8] * 8)
-        wrong += bool((standing.scores() > standing.boundary).any())
+        statistics = statistics_from(luck(chance, np.eye(8), 8), [8] * 8)
+        wrong += bool((statistics.scores() > statistics.boundary).any())
     assert wrong <= 20
 
 
@@ -381,11 +383,11 @@ def test_who_is_level_is_drawn_alike_whoever_is_the_reference() -> None:
     for reference in (0, 1):
         sums, squares = values.sum(axis=1), (values**2).sum(axis=1)
         adjusted = adjust(np.array([12, 12]), sums, squares, values, reference)
-        drawn = stand(adjusted, np.array([12, 12]), prior).means
+        drawn = shrink(adjusted, np.array([12, 12]), prior).means
         assert abs(drawn[0] - drawn[1]) < 0.3 * abs(plain.means[0] - plain.means[1])
 
 
 def test_a_twin_costs_nothing() -> None:
-    standing = standing_of([5_000, 80, 400], [1.0, 0.99, 0.2], [0.1, 0.1, 0.1])
-    twin = replace(standing, equal=np.array([True, True, False]))
-    assert twin.regret < standing.regret / 100
+    statistics = statistics_of([5_000, 80, 400], [1.0, 0.99, 0.2], [0.1, 0.1, 0.1])
+    twin = replace(statistics, equal=np.array([True, True, False]))
+    assert twin.regret < statistics.regret / 100
