@@ -187,10 +187,19 @@ def _imports(source: Path) -> tuple[Path, ...]:
     for node in ast.walk(ast.parse(source.read_bytes())):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = _imported_module(node, source)
+            names.add(module)
+            names.update(f"{module}.{alias.name}" for alias in node.names)
     return tuple(_module_files(names))
+
+
+def _imported_module(node: ast.ImportFrom, source: Path) -> str:
+    """Return the full name of the module that is imported from, relative imports resolved."""
+    if not node.level or not source.is_relative_to(_ROOT):
+        return node.module or ""
+    package = source.relative_to(_ROOT).parts[: -node.level]
+    return ".".join((*package, node.module) if node.module else package)
 
 
 def _module_files(names: set[str]) -> Iterator[Path]:

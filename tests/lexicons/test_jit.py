@@ -101,8 +101,8 @@ def test_an_edit_in_an_imported_file_names_another_directory(
     monkeypatch.setattr(jit, "_ROOT", tmp_path)
     package = tmp_path / "engine" / "parts"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text("from engine.parts import deep\n", encoding="utf-8")
-    (package / "deep.py").write_text("import numpy, engine.state\n", encoding="utf-8")
+    (package / "__init__.py").write_text("from .deep import state\n", encoding="utf-8")
+    (package / "deep.py").write_text("import numpy\nfrom .. import state\n", encoding="utf-8")
     state = tmp_path / "engine" / "state.py"
     user = tmp_path / "engine" / "user.py"
     user.write_text("def f():\n    from engine import parts\n", encoding="utf-8")
