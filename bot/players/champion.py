@@ -28,9 +28,9 @@ from itertools import islice, takewhile
 from typing import TypeAlias
 
 from bot.player import Budget, Choice, View
+from bot.search.anytime import NODES, Anytime
 from bot.search.late_game import EndgameSearch, PreEndgameSearch
 from bot.search.simulating import Search, Settings
-from bot.search.slices import slices
 from engine.endgame import LEAST_LIMIT, EndgameSolver
 from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
@@ -140,8 +140,7 @@ class ChampionPlayer(InferringPlayer):
         """Solve the opponent's endgame, so that the own next one is solved already."""
         solver = self._solver_for(view)
         solver.begin(view.position)
-        for _ in slices(solver, budget):
-            pass
+        Anytime(solver, NODES).run(budget.remaining_ms)
 
 
 def _key(view: View) -> _Key:

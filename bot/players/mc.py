@@ -14,6 +14,7 @@ import random
 from typing import NamedTuple
 
 from bot.player import Budget, Choice, Considered, Player, View
+from bot.search.anytime import Anytime
 from engine.movegen.evaluation import PLAIN, POINT
 from engine.movegen.generator import Generator
 from engine.rules.rules import Rules
@@ -43,7 +44,6 @@ class Sampling(NamedTuple):
 CS221 = Sampling(candidates=3, samples=15, plies=2)
 _LEAST = Sampling(candidates=1, samples=2, plies=1)
 _MOST = Sampling(candidates=128, samples=1_000_000, plies=64)
-_SLICE = 64  # rollouts, after which the time is looked at
 
 
 class MonteCarloPlayer(Player):
@@ -124,10 +124,9 @@ def sampled_choice(
         first=sampling.samples,
         utility=BY_POINTS,
         use_prior=False,  # what the samples say is all that counts here
+        limit=len(candidates) * sampling.samples,
     )
-    left = len(candidates) * sampling.samples
-    while not budget.expired and (done := simulation.advance(min(left, _SLICE))):
-        left -= done
+    Anytime(simulation).run(budget.remaining_ms)
     estimates = simulation.estimates()
     best = estimates[0]
     return Choice(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.player import Believed, ExchangedCount, Observed, View
-from engine.inference.inference import MOST_LISTED, Inference, Judges, Play, Posterior
+from engine.inference.inference import MOST_LISTED, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
 from engine.inference.rack_filter import DOUBT, RackFilter
@@ -26,10 +26,10 @@ from engine.rules.rules import rack_tiles
 from engine.simulation.rollout_input import Belief
 from lexicons.tables import leaves_for
 
-__all__ = ["Effort", "Opponent", "look_until"]
+from .anytime import Anytime, time_until
 
-FIRST_RACKS = 32
-SLICE_MS = 5.0
+__all__ = ["Effort", "Opponent"]
+
 LISTED_A_MS = 600
 """Leaves that may be listed for each millisecond that there is."""
 _LISTED_A_RACK = 20  # that may be looked at
@@ -205,7 +205,7 @@ class Opponent:
         if until is None:
             inference.advance(effort.racks)
         else:
-            look_until(inference, until, self._clock)
+            Anytime(inference).run(time_until(until, self._clock), lambda: inference.is_over)
         found = self.tracker.conclude(inference)
         self.told = self._believed(found, seen, self._clock() - began)
         if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
@@ -266,23 +266,3 @@ class Opponent:
         # What was missed may have left what can't be; simulations take no such thing.
         self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
         return self.tracker.belief(doubt)
-
-
-def look_until(
-    inference: Inference, end: float, clock: Callable[[], float] = time.perf_counter
-) -> None:
-    """Go on with an inference until a time, in slices by the speed of the last.
-
-    Args:
-        inference: what is worked out.
-        end: in seconds, by the clock.
-        clock: in seconds.
-    """
-    racks = FIRST_RACKS
-    while not inference.is_over and (now := clock()) < end:
-        done = inference.advance(racks)
-        took_ms = max((clock() - now) * 1_000, 0.001)
-        left_ms = (end - now) * 1_000 - took_ms
-        if not done:
-            return
-        racks = max(1, int(done / took_ms * min(SLICE_MS, max(left_ms, 0.1))))

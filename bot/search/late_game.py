@@ -17,8 +17,8 @@ from engine.rules.moves import Place
 from engine.rules.rules import score_play
 from engine.simulation.rollout_input import Belief
 
-from .simulating import OFFER_EVERY, Search
-from .slices import slices
+from .anytime import NODES, Anytime
+from .simulating import Search
 
 __all__ = ["EndgameSearch", "PreEndgameSearch", "how_often"]
 
@@ -45,7 +45,7 @@ class EndgameSearch:
     def run(self, budget: Budget) -> Choice:
         """Go on until it is proven or time is over; offer what is found on the way."""
         offered: Solution | None = None
-        for _ in slices(self._solver, budget):
+        for _ in Anytime(self._solver, NODES).slices(budget.remaining_ms):
             found = self._solver.solution
             if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
                 offered = found
@@ -124,19 +124,15 @@ class PreEndgameSearch:
             belief=self._belief,
             seed=self._seed,
         )
-        for _ in slices(pre_endgame, budget):
-            if pre_endgame.is_settled:
-                break
+        Anytime(pre_endgame, NODES).run(budget.remaining_ms, lambda: pre_endgame.is_settled)
         return self._choice(pre_endgame, simulated)
 
     def _simulate(self, budget: Budget) -> None:
         ends_ms = (1 - SIMULATED) * budget.remaining_ms()
-        steps = 0
-        while budget.remaining_ms() > ends_ms and not self._search.is_settled:
-            self._search.step(budget)
-            steps += 1
-            if steps % OFFER_EVERY == 1:
-                budget.offer(self._search.choice())
+        self._search.work(
+            budget,
+            lambda: self._search.is_settled or budget.remaining_ms() <= ends_ms,
+        )
 
     def _candidates(self) -> list[RankedMove]:
         """Give the best candidates of the simulation, in its order."""

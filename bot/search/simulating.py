@@ -11,7 +11,7 @@ at every few milliseconds. The search ends
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.player import Budget, Choice, Considered, View
@@ -21,16 +21,14 @@ from engine.simulation.rollout_input import TO_THE_END, Belief
 from engine.simulation.simulation import Estimate, Simulation
 from lexicons.tables import win_probabilities_for
 
+from .anytime import ROLLOUTS, Anytime
+
 __all__ = ["Search", "Settings", "considered", "usual_candidates", "usual_plies"]
 
 LATE_BAG = 7
 """With so few tiles in the bag rollouts go to the end of the game."""
 
-SLICE_MS = 5.0
-LONGEST_SLICE_MS = 20.0  # where there is time for many
-FIRST_SLICE = 32  # rollouts
 FIRST_SAMPLES = 8  # of each candidate
-OFFER_EVERY = 20  # slices
 
 ENOUGH = 0.0002
 """Expected regret, in wins, that is not worth any more time."""
@@ -96,44 +94,42 @@ class Search:
             limit=settings.iterations and settings.iterations * len(candidates),
         )
         self._is_counted = settings.iterations is not None
-        self._is_used_up = False
         self._is_forced = len(candidates) == 1
-        self._speed = 0.0
-        self._steps = 0
+        self._anytime = Anytime(self.simulation, ROLLOUTS)
 
     def run(self, budget: Budget) -> Choice:
         """Go on until the search is over, as described above; offer what is found on the way."""
-        while not self._is_over(budget):
-            leader = self.simulation.leader
-            self.step(budget)
-            self._steps += 1
-            if self.simulation.leader is not leader or self._steps % OFFER_EVERY == 1:
-                budget.offer(self.choice())
+        self.work(budget, lambda: self._is_enough)
         return self.choice()
+
+    def work(self, budget: Budget, until: Callable[[], bool]) -> None:
+        """Go on until then, or the turn should be over; offer what is found on the way."""
+        offered = None
+
+        def remaining_ms() -> int:
+            return budget.remaining_ms(close=self._is_close)
+
+        for is_due in self._anytime.slices(remaining_ms, until):
+            if is_due or self.simulation.leader is not offered:
+                offered = self.simulation.leader
+                budget.offer(self.choice())
 
     def step(self, budget: Budget) -> None:
         """Make as many rollouts as fit into a few milliseconds, or into what is left."""
-        rollouts = FIRST_SLICE
-        if self._speed:
-            left_ms = budget.remaining_ms(close=True)
-            slice_ms = min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0))
-            rollouts = max(1, int(slice_ms * self._speed))
-        began = time.perf_counter()
-        done = self.simulation.advance(rollouts)
-        took_ms = (time.perf_counter() - began) * 1_000
-        self._speed = done / max(took_ms, 0.001)
-        self._is_used_up = done < rollouts
+        self._anytime.step(budget.remaining_ms(close=True))
 
     @property
     def is_settled(self) -> bool:
         """Whether no more time would change anything that matters."""
         return self.simulation.regret <= ENOUGH
 
-    def _is_over(self, budget: Budget) -> bool:
-        if self._is_counted:
-            return self._is_used_up or self._is_forced or budget.remaining_ms() == 0
-        is_close = self.simulation.regret >= CLOSE
-        return self.is_settled or budget.remaining_ms(close=is_close) == 0
+    @property
+    def _is_enough(self) -> bool:
+        return self._is_forced if self._is_counted else self.is_settled
+
+    @property
+    def _is_close(self) -> bool:
+        return not self._is_counted and self.simulation.regret >= CLOSE
 
     def choice(self) -> Choice:
         """Choose what is best so far."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
+from bot.search.anytime import Anytime
 from engine.inference.inference import Inference, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Style
@@ -21,8 +22,6 @@ from .search_budget import Watch
 
 __all__ = ["Inferring"]
 
-SLICE_MS = 5.0
-FIRST_RACKS = 32
 USUAL_RACKS = 200_000
 """Looked at unless there is a limit; where leaves are listed there are no more of them."""
 MOST_RACKS = 1_000_000
@@ -45,25 +44,15 @@ class Inferring:
         self._write = kit.rules.distribution.alphabet.text
         self._lines = task.settings.lines
         limited = task.go.movetime_ms is not None or task.go.infinite
-        self._most = MOST_RACKS if limited else USUAL_RACKS
-        self._racks = FIRST_RACKS
         judges = Judges(kit.lexicon, kit.rules, kit.leaves)
         style = Style.of(MODELS[task.settings.infer_model])
         play, counts, before = _seen(task.situation)
         self._inference = Inference(judges, play, counts, before, style, seed=task.settings.seed)
+        self._anytime = Anytime(self._inference, most=MOST_RACKS if limited else USUAL_RACKS)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether everything was looked at, or as much as is."""
-        return self._inference.is_over or self._inference.looked_at >= self._most
-
-    def step(self, watch: Watch) -> None:
-        """Look at as many racks as fit into a few milliseconds, or into what is left."""
-        began = time.perf_counter()
-        done = self._inference.advance(self._racks)
-        took_ms = max((time.perf_counter() - began) * 1_000, 0.001)
-        slice_ms = min(SLICE_MS, max(watch.remaining_ms(), 1))
-        self._racks = max(1, int(done / took_ms * slice_ms))
+    def slices(self, watch: Watch) -> Iterator[bool]:
+        """Look at racks until all were looked at, or as many as are, or time is over."""
+        return self._anytime.slices(watch.remaining_ms, lambda: self._inference.is_over)
 
     def posterior(self) -> Posterior:
         """Say what is believed so far."""

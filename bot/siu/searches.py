@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from bot.search.anytime import Anytime
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
@@ -139,16 +140,15 @@ class Searcher:
 
     def _sim(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Roll candidates out."""
-        began, text, pulse = time.perf_counter(), Texts(task), Pulse()
+        began, text = time.perf_counter(), Texts(task)
         kept = self._kept(task, told) if task.go.useinference else None
         told((kit.provenance,), None)
         search = Simulating(task, kit, kept)
         simulation = search.simulation
-        while not (watch.expired or search.is_used_up or search.is_settled):
-            search.step(watch)
-            if pulse.is_due() and simulation.is_sampled:
+        slices = Anytime(simulation).slices(watch.remaining_ms, lambda: search.is_settled)
+        for is_due in slices:
+            if is_due and simulation.is_sampled:
                 told(sim_lines(task, simulation.estimates(), text), text(simulation.leader.move))
-                pulse.done()
         ms = max(round(1_000 * (time.perf_counter() - began)), 1)
         told(
             (
@@ -174,12 +174,10 @@ class Searcher:
     def _infer(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Work out what the opponent kept when he last moved."""
         told((kit.provenance,), None)
-        search, pulse = Inferring(task, kit), Pulse()
-        while not (watch.expired or search.is_over):
-            search.step(watch)
-            if pulse.is_due():
+        search = Inferring(task, kit)
+        for is_due in search.slices(watch):
+            if is_due:
                 told(search.told(search.posterior()), None)
-                pulse.done()
         found = search.posterior()
         note = (InfoText(f"string {found.note}"),) if found.note else ()
         told((*search.told(found), *note), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,12 +19,8 @@ from .candidate_moves import chosen
 from .modes import Task
 from .position import Situation
 from .resources import Kit
-from .search_budget import Watch
 
 __all__ = ["Simulating", "believed", "reveal"]
-
-SLICE_MS = 5.0
-FIRST_SLICE = 32  # rollouts
 
 
 class Simulating:
@@ -55,21 +50,9 @@ class Simulating:
             belief=believed(situation, kit, kept),
             limit=each and each * len(candidates),
         )
-        self.is_used_up = False
-        """Whether there is nothing left to look at."""
         self._wanted = go.stopcondition
         limits = (go.iterations, go.movetime_ms, go.stopcondition)
         self._is_unlimited = not go.infinite and not any(one is not None for one in limits)
-        self._speed = 0.0
-
-    def step(self, watch: Watch) -> None:
-        """Make as many rollouts as fit into a few milliseconds, or into what is left."""
-        slice_ms = min(SLICE_MS, max(watch.remaining_ms(), 1))
-        rollouts = max(1, int(slice_ms * self._speed)) if self._speed else FIRST_SLICE
-        began = time.perf_counter()
-        done = self.simulation.advance(rollouts)
-        self._speed = done / max((time.perf_counter() - began) * 1_000, 0.001)
-        self.is_used_up = done < rollouts
 
     @property
     def is_settled(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from bot.search.slices import slices
+from bot.search.anytime import NODES, Anytime
 from engine.endgame import MOST_LISTED, EndgameSolver, Solution, least_memory
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
@@ -20,7 +20,7 @@ from engine.rules.rules import IllegalMove, check_move
 from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
 from .candidate_moves import with_asked
-from .info_lines import Pulse, Texts, Told
+from .info_lines import Texts, Told
 from .modes import NOTHING, Task
 from .resources import Kit
 from .search_budget import Watch
@@ -83,8 +83,8 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, tol
     if task.only and not only:
         return NOTHING
     solver.begin(task.situation.position, first_win=task.go.firstwin, only=only)
-    for _ in slices(solver, watch):
-        if news.is_due():
+    for is_due in Anytime(solver, NODES).slices(watch.remaining_ms):
+        if is_due:
             found = solver.solution
             news.tell((_endgame_line(solver, found, text),), text(found.move))
         if deepest is not None and solver.solution.depth >= deepest:
@@ -126,8 +126,8 @@ def solve_preendgame(
         model=task.settings.peg_model,
         seed=task.settings.seed,
     )
-    for _ in slices(compared, watch):
-        if news.is_due():
+    for is_due in Anytime(compared, NODES).slices(watch.remaining_ms):
+        if is_due:
             outcomes = compared.outcomes()
             news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
         # One candidate alone is looked into all the same.
@@ -152,18 +152,13 @@ class _News:
     """Tells now and then what has changed since it last did."""
 
     def __init__(self, told: Told) -> None:
-        self._told, self._pulse = told, Pulse()
+        self._told = told
         self._before: Sequence[Answer] = ()
-
-    def is_due(self) -> bool:
-        """Tell whether it is time for it."""
-        return self._pulse.is_due()
 
     def tell(self, answers: Sequence[Answer], best: str) -> None:
         """Tell what is known now, in as far as it is news."""
         self._told([one for one in answers if one not in self._before], best)
         self._before = answers
-        self._pulse.done()
 
 
 def _choice(task: Task, kit: Kit, text: Texts, told: Told) -> list[Move]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bot.search.belief import look_until
+from bot.search.anytime import Anytime, time_until
 from engine.inference.inference import Inference, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
@@ -268,7 +268,7 @@ def infer(
     if seconds is None:
         inference.advance(racks)
     else:
-        look_until(inference, began + seconds * _LOOKING)
+        Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
     found = inference.posterior()
     took = time.perf_counter() - began
     kept = found.as_prior()

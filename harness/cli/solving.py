@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from cyclopts import Parameter, Token
 
 from bot.player import Budget
-from bot.search.slices import Solving, slices
+from bot.search.anytime import NODES, Anytime, Work
 from engine.rules.rules import Rules
 from protocol.channel import now_ms
 
@@ -79,7 +79,7 @@ def solver_for(words: Lexicon, rules: Rules, memory: int, threads: int) -> Endga
     return solver
 
 
-def work(solving: Solving, time_ms: int, is_enough: Callable[[], bool] = lambda: False) -> float:
+def work(solving: Work, time_ms: int, is_enough: Callable[[], bool] = lambda: False) -> float:
     """Work for so long, or until it is over or enough; give the seconds that it took.
 
     The first Ctrl-C is a wish to hear what is known by then; the second ends the command.
@@ -87,9 +87,7 @@ def work(solving: Solving, time_ms: int, is_enough: Callable[[], bool] = lambda:
     began = time.perf_counter()
     budget = Budget(now_ms() + time_ms)
     with Interrupt(budget.cancel):
-        for _ in slices(solving, budget):
-            if is_enough():
-                break
+        Anytime(solving, NODES).run(budget.remaining_ms, is_enough)
     return time.perf_counter() - began
 
 

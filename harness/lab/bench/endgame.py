@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from bot.player import Budget
-from bot.search.slices import slices
+from bot.search.anytime import NODES, Anytime
 from engine.endgame import EndgameSolver
 from engine.notation.move_text import format_move
 from engine.rules.position import Position
@@ -126,7 +126,7 @@ def _followed(
         return ms
 
     took_ms, most = look(), _resident()
-    for _ in slices(solver, budget):
+    for _ in Anytime(solver, NODES).slices(budget.remaining_ms):
         took_ms = look()
         most = max(most, _resident())
     return trace, took_ms, most

@@ -15,7 +15,7 @@ from statistics import median
 
 import numpy as np
 
-from bot.search.belief import look_until
+from bot.search.anytime import Anytime, time_until
 from engine.inference.inference import Inference, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Model, Style
@@ -136,6 +136,6 @@ def _timed(
     if budget_s is None:
         inference.advance(1 << 30)
     else:
-        look_until(inference, began + budget_s * _LOOKING)
+        Anytime(inference).run(time_until(began + budget_s * _LOOKING), lambda: inference.is_over)
     posterior = inference.posterior()
     return posterior, time.perf_counter() - began

@@ -131,12 +131,12 @@ def test_between_its_ends_only_a_close_decision_goes_on() -> None:
         search = Search(view_at(position_of(game, turn)), Settings())
         for _ in range(40):
             regret = search.simulation.regret
-            is_over = search._is_over(stretched)
+            is_over = stretched.remaining_ms(close=search._is_close) == 0
             assert is_over == (regret < CLOSE)
             seen[is_over] += 1
             search.simulation.advance(60)
         ended = Budget(0, 100, Clock())
-        assert search._is_over(ended)
+        assert ended.remaining_ms(close=search._is_close) == 0
     assert min(seen[False], seen[True]) >= 10
 
 

@@ -1,0 +1,134 @@
+"""The one loop that spends time on a piece of work.
+
+Whatever searches knows no clock: ``advance`` does some work, and what is known by then may be read
+at any moment. ``Anytime`` looks at the clock between slices of a few milliseconds, and sizes each
+by the speed of the last:
+
+    for is_due in Anytime(solver, NODES).slices(budget.remaining_ms):
+        if is_due:  # some times a second
+            print(solver.solution)
+
+The loop ends when no time is left (``Budget.cancel`` leaves none), nothing is left to do, or the
+caller has enough. Without a clock, and with ``most``, as much is done on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
+
+__all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Work", "time_until", "unlimited"]
+
+SLICE_MS = 5.0
+LONGEST_SLICE_MS = 20.0  # of rollouts, where there is time for many
+REPORT_S = 0.1
+REPORTING = 0.1
+"""Share of the time that reports may take: the longer they do, the rarer they become."""
+
+
+class Work(Protocol):
+    """What is worked out bit by bit, such as a ``Simulation`` or an ``EndgameSolver``."""
+
+    def advance(self, amount: int, /) -> int:
+        """Do so much more, and return how much was done; 0 if nothing is left to do."""
+
+
+class Pace(NamedTuple):
+    """How work is cut into slices."""
+
+    first: int
+    """The amount of the first slice, when nothing is known of the speed."""
+    slice_ms: Callable[[float, float], float]
+    """How long the next slice may take, by the time left before the last slice, and by now."""
+    growth: float = math.inf
+    """How many times the amount of the last slice the next may be."""
+
+
+STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
+"""Slices of 5 ms, which is how soon a request to stop is heard."""
+ROLLOUTS = Pace(
+    32,
+    lambda _, left_ms: min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0)),
+)
+"""Longer slices in longer turns: between them a simulation compares all its candidates."""
+NODES = Pace(20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), growth=3.0)
+"""For solvers. Their first nodes are the slowest, and say little about the speed."""
+
+
+def unlimited() -> float:
+    """Return the time left where no clock counts."""
+    return math.inf
+
+
+def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
+    """Return what says how many milliseconds are left until a moment, in seconds of the clock."""
+    return lambda: (end_s - clock()) * 1_000
+
+
+class Anytime:
+    """A piece of work and its pace, kept from one stretch of time to the next.
+
+    Args:
+        work: what is worked on; it has begun.
+        pace: how it is cut into slices.
+        most: the amount that is done in all, at most.
+        clock: gives the time in seconds.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        pace: Pace = STEADY,
+        *,
+        most: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.done = 0
+        """The amount done so far."""
+        self._work, self._pace, self._most, self._clock = work, pace, most, clock
+        self._last, self._took_ms, self._before_ms = 0, 0.0, 0.0
+
+    def run(
+        self, remaining_ms: Callable[[], float], until: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Work as ``slices`` does, and report nothing."""
+        for _ in self.slices(remaining_ms, until):
+            pass
+
+    def slices(
+        self, remaining_ms: Callable[[], float], until: Callable[[], bool] = lambda: False
+    ) -> Iterator[bool]:
+        """Work slice by slice; after each, yield whether a report is due.
+
+        Args:
+            remaining_ms: how much time is left; asked before each slice.
+            until: whether enough is known; asked before each slice.
+        """
+        due_s = self._clock() + REPORT_S
+        while not until() and (left_ms := remaining_ms()) > 0 and self.step(left_ms):
+            now_s = self._clock()
+            yield now_s >= due_s
+            if now_s >= due_s:
+                told_s = self._clock()
+                due_s = told_s + max(REPORT_S, (told_s - now_s) / REPORTING)
+
+    def step(self, left_ms: float) -> int:
+        """Work for one slice; return how much was done, 0 if nothing is left to do."""
+        amount = self._amount(left_ms)
+        if amount <= 0:
+            return 0
+        began = self._clock()
+        done = self._work.advance(amount)
+        self._took_ms = max((self._clock() - began) * 1_000, 0.001)
+        self._last, self._before_ms = done, left_ms
+        self.done += done
+        return done
+
+    def _amount(self, left_ms: float) -> int:
+        amount = self._pace.first
+        if self._last:
+            wanted = self._last / self._took_ms * self._pace.slice_ms(self._before_ms, left_ms)
+            amount = max(1, int(min(wanted, self._last * self._pace.growth)))
+        return amount if self._most is None else min(amount, self._most - self.done)
