@@ -140,7 +140,7 @@ class ChampionPlayer(InferringPlayer):
         """Solve the opponent's endgame, so that the own next one is solved already."""
         solver = self._solver_for(view)
         solver.begin(view.position)
-        Anytime(solver, NODES).run(budget.remaining_ms)
+        Anytime(solver, NODES).run(budget.remaining_ms, lambda: solver.is_over)
 
 
 def _key(view: View) -> _Key:

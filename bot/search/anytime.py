@@ -32,7 +32,7 @@ class Work(Protocol):
     """What is worked out bit by bit, such as a ``Simulation`` or an ``EndgameSolver``."""
 
     def advance(self, amount: int, /) -> int:
-        """Do so much more, and return how much was done; 0 if nothing is left to do."""
+        """Do so much more, and return how much was done: less only if nothing is left to do."""
 
 
 class Pace(NamedTuple):
@@ -87,6 +87,8 @@ class Anytime:
     ) -> None:
         self.done = 0
         """The amount done so far."""
+        self.is_over = most == 0
+        """Whether nothing is left to do."""
         self._work, self._pace, self._most, self._clock = work, pace, most, clock
         self._last, self._took_ms, self._before_ms = 0, 0.0, 0.0
 
@@ -107,7 +109,8 @@ class Anytime:
             until: whether enough is known; asked before each slice.
         """
         due_s = self._clock() + REPORT_S
-        while not until() and (left_ms := remaining_ms()) > 0 and self.step(left_ms):
+        while not self.is_over and not until() and (left_ms := remaining_ms()) > 0:
+            self.step(left_ms)
             now_s = self._clock()
             yield now_s >= due_s
             if now_s >= due_s:
@@ -115,15 +118,14 @@ class Anytime:
                 due_s = told_s + max(REPORT_S, (told_s - now_s) / REPORTING)
 
     def step(self, left_ms: float) -> int:
-        """Work for one slice; return how much was done, 0 if nothing is left to do."""
+        """Work for one slice; return how much was done."""
         amount = self._amount(left_ms)
-        if amount <= 0:
-            return 0
         began = self._clock()
         done = self._work.advance(amount)
         self._took_ms = max((self._clock() - began) * 1_000, 0.001)
         self._last, self._before_ms = done, left_ms
         self.done += done
+        self.is_over = done < amount or self.done == self._most
         return done
 
     def _amount(self, left_ms: float) -> int:

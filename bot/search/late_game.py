@@ -45,7 +45,9 @@ class EndgameSearch:
     def run(self, budget: Budget) -> Choice:
         """Go on until it is proven or time is over; offer what is found on the way."""
         offered: Solution | None = None
-        for _ in Anytime(self._solver, NODES).slices(budget.remaining_ms):
+        solver = self._solver
+        slices = Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over)
+        for _ in slices:
             found = self._solver.solution
             if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
                 offered = found

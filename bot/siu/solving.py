@@ -83,7 +83,8 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, tol
     if task.only and not only:
         return NOTHING
     solver.begin(task.situation.position, first_win=task.go.firstwin, only=only)
-    for is_due in Anytime(solver, NODES).slices(watch.remaining_ms):
+    slices = Anytime(solver, NODES).slices(watch.remaining_ms, lambda: solver.is_over)
+    for is_due in slices:
         if is_due:
             found = solver.solution
             news.tell((_endgame_line(solver, found, text),), text(found.move))
