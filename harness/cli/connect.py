@@ -56,7 +56,7 @@ def connect(
     winprob: WinprobOption = None,
     threads: ThreadsOption = 1,
     ponder: PonderOption = False,
-    seed: SeedOption = None,
+    seed: SeedOption | None = None,
     verbose: VerboseOption = False,
 ) -> None:
     """Join somebody's server as a player.

@@ -50,7 +50,7 @@ def files(
     leaves: LeavesOption = None,
     winprob: WinprobOption = None,
     threads: ThreadsOption = 1,
-    seed: SeedOption = None,
+    seed: SeedOption | None = None,
     verbose: VerboseOption = False,
 ) -> None:
     """Play for somebody else's host, through two files in a folder.

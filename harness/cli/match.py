@@ -75,7 +75,7 @@ def match(
     winprob: WinprobOption = None,
     threads: ThreadsOption = 1,
     ponder: PonderOption = False,
-    seed: SeedOption = None,
+    seed: SeedOption | None = None,
     concurrency: int = 1,
     transport: Literal["websocket", "pipe"] | None = None,
     out: Path | None = None,

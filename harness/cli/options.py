@@ -1,4 +1,9 @@
-"""Options that several commands share, and what they are read into."""
+"""Options that several commands share: each is declared here once, with its help.
+
+A command takes an alias (``threads: ThreadsOption = 1``) or a group whose fields become options
+(``tables: TableOptions = TableOptions()``). Help that differs in one command is written there:
+``Annotated[SeedOption, Parameter(help="…")]``.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +13,44 @@ import signal
 import ssl
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
+import cyclopts
 from cyclopts import Parameter, Token
 
 from bot.cores import usable_cores
-from bot.seat import runtime as program
+from bot.seat import runtime
 from harness.figures import plain
 
 from .failing import CommandFailed
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment, Tables
+    from engine.rules.rules import Rules
     from lexicons.alphabet import TileDistribution
     from lexicons.store import Lexicon
 
 __all__ = [
+    "BoardOptions",
+    "Count",
+    "DistributionOption",
     "Duration",
+    "FirstMoveOption",
+    "GamesOption",
+    "IncrementOption",
     "JsonOption",
+    "LayoutOption",
     "LeavesOption",
     "LexiconOption",
     "PonderOption",
+    "PositiveDuration",
+    "SearchOptions",
     "SeedOption",
+    "TableOptions",
     "ThreadsOption",
+    "TimeOption",
     "VerboseOption",
     "WinprobOption",
     "check_counts",
@@ -56,6 +75,9 @@ MAX_NOTICES = 20
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
+# --- values ---------------------------------------------------------------------------------------
+
+
 def parse_duration(text: str) -> int:
     """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``, in milliseconds.
 
@@ -71,76 +93,174 @@ def parse_duration(text: str) -> int:
 def write_duration(ms: int) -> str:
     """Write milliseconds as ``parse_duration`` reads them."""
     parts = []
-    for unit, length in sorted(_UNITS_MS.items(), key=lambda one: -one[1]):
+    for unit, length in sorted(_UNITS_MS.items(), key=lambda item: -item[1]):
         count, ms = divmod(ms, length)
         parts += [f"{count}{unit}"] if count else []
     return "".join(parts) or "0s"
 
 
 def check_counts(**counts: int | None) -> None:
-    """See that counts, by the names of options, are 1 or more where they are given, or fail."""
+    """Check that counts, by the names of options, are at least 1 where they are given."""
     for name, count in counts.items():
         if count is not None and count < 1:
-            raise CommandFailed(f"--{name} {count}: it is 1 or more")
+            raise CommandFailed(f"--{name} must be at least 1 (got {count})")
 
 
 def check_durations(**durations: int | None) -> None:
-    """See that there is some time where any is given, by the names of options, or fail."""
+    """Check that durations, by the names of options, are at least 1 ms where they are given."""
     for name, ms in durations.items():
         if ms is not None and ms < 1:
-            raise CommandFailed(f"--{name} {write_duration(ms)}: it is 1ms or more")
+            raise CommandFailed(f"--{name} must be at least 1ms (got {write_duration(ms)})")
 
 
-def _default(ms: int | None) -> str | None:
-    return None if ms is None else write_duration(ms)
+def _count(_type: Any, tokens: Sequence[Token]) -> int:
+    number: int = cyclopts.convert(int, tokens)
+    check_counts(**{(tokens[0].keyword or "").removeprefix("--"): number})
+    return number
 
 
 def _duration(_type: Any, tokens: Sequence[Token]) -> int:
     return parse_duration(tokens[0].value)
 
 
+def _positive_duration(_type: Any, tokens: Sequence[Token]) -> int:
+    ms = parse_duration(tokens[0].value)
+    check_durations(**{(tokens[0].keyword or "").removeprefix("--"): ms})
+    return ms
+
+
+def _default(ms: int | None) -> str | None:
+    return None if ms is None else write_duration(ms)
+
+
+Count: TypeAlias = Annotated[int, Parameter(converter=_count, metavar="INT")]
+"""A number that must be at least 1."""
+
 Duration: TypeAlias = Annotated[
     int, Parameter(converter=_duration, metavar="DURATION", show_default=_default)
 ]
 """Milliseconds, given as ``25m``, ``1m30s`` or ``250ms``."""
 
-LexiconOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
-"""An embedded lexicon's name, or a word list (UTF-8, one word a line) or KWG file."""
-
-LeavesOption: TypeAlias = Annotated[str | None, Parameter(name="--leaves")]
-"""``trained``, ``formula`` or a leave table (KLV2) for players that use one."""
-
-WinprobOption: TypeAlias = Annotated[str | None, Parameter(name="--winprob")]
-"""``trained`` or a table of win probabilities (CSV) for players that use one."""
-
-ThreadsOption: TypeAlias = Annotated[int, Parameter(name="--threads")]
-PonderOption: TypeAlias = Annotated[bool, Parameter(name="--ponder", negative="")]
-"""Whether players may search while their opponent thinks; each needs cores of its own."""
-
-JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
-SeedOption: TypeAlias = Annotated[int | None, Parameter(name="--seed")]
-VerboseOption: TypeAlias = Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")]
+PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_duration)]
+"""At least 1 ms."""
 
 
-def say(sentence: str) -> None:
-    """Tell the user on stderr what takes time."""
-    print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
+# --- options --------------------------------------------------------------------------------------
+
+LexiconOption: TypeAlias = Annotated[
+    str, Parameter(name="--lexicon", help="An embedded lexicon, or a word list or KWG file.")
+]
+LeavesOption: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        name="--leaves",
+        help="trained, formula, or a leave table (KLV2). [default: the players' own]",
+    ),
+]
+WinprobOption: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        name="--winprob",
+        help="trained, or a table of win probabilities (CSV). [default: the players' own]",
+    ),
+]
+DistributionOption: TypeAlias = Annotated[
+    str,
+    Parameter(name="--distribution", help="The tiles: an embedded distribution or a CSV file."),
+]
+LayoutOption: TypeAlias = Annotated[
+    str, Parameter(name="--layout", help="The board: an embedded layout or a text file.")
+]
+ThreadsOption: TypeAlias = Annotated[
+    Count, Parameter(name="--threads", help="Threads for each search.")
+]
+PonderOption: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        name="--ponder",
+        negative="",
+        help="Let players on this machine search while their opponent thinks; each of their "
+        "threads needs a core of its own.",
+    ),
+]
+SeedOption: TypeAlias = Annotated[
+    int, Parameter(name="--seed", help="Seed of everything that is drawn at random.")
+]
+TimeOption: TypeAlias = Annotated[
+    Duration, Parameter(name="--time", help="Each side's clock: 25m, 90s, 500ms.")
+]
+IncrementOption: TypeAlias = Annotated[
+    Duration,
+    Parameter(name="--increment", help="Added after each move; then there is no overtime."),
+]
+FirstMoveOption: TypeAlias = Annotated[
+    Duration,
+    Parameter(
+        name="--first-move",
+        help="Cap on a seat's first turn; a seat that takes longer counts as absent.",
+    ),
+]
+GamesOption: TypeAlias = Annotated[Count, Parameter(name="--games", help="How many games.")]
+JsonOption: TypeAlias = Annotated[
+    bool, Parameter(name="--json", negative="", help="Print one JSON object.")
+]
+VerboseOption: TypeAlias = Annotated[
+    bool, Parameter(name=["--verbose", "-v"], negative="", help="Log what happens to stderr.")
+]
 
 
-def say_once() -> Callable[[str], None]:
-    """Give a function that tells the user each sentence once, however many processes say it.
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TableOptions:
+    """The words, and the tables that players judge positions by."""
 
-    Anybody's player may be behind it, so what it says is made safe to print, and is little.
-    """
-    said: set[str] = set()
+    lexicon: LexiconOption = "scowl"
+    leaves: LeavesOption = None
+    winprob: WinprobOption = None
 
-    def tell(sentence: str) -> None:
-        safe = plain(sentence)[:MAX_NOTICE]
-        if safe not in said and len(said) < MAX_NOTICES:
-            said.add(safe)
-            say(safe)
+    def equipment(self, threads: int = 1, *, ponder: bool = False) -> Equipment:
+        """Return what local seats are given; paths in it are absolute."""
+        return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder)
 
-    return tell
+    def load(self, distribution: TileDistribution | None = None) -> tuple[Lexicon, Tables]:
+        """Load the words and the tables that are named, or fail with a sentence."""
+        lexicon = load_words(self.lexicon, distribution)
+        return lexicon, load_given(self.equipment(), lexicon)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class BoardOptions:
+    """The tiles and the board."""
+
+    distribution: DistributionOption = "english"
+    layout: LayoutOption = "standard"
+
+    def rules(self) -> Rules:
+        """Return the rules of a game with these tiles on this board, or fail with a sentence."""
+        from engine.rules.rules import standard_rules
+
+        try:
+            return standard_rules(self.distribution, self.layout)
+        except (ValueError, OSError) as error:
+            raise CommandFailed(str(error)) from None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SearchOptions:
+    """The players on this machine: what they know, and with how many threads they search."""
+
+    tables: TableOptions = TableOptions()
+    threads: ThreadsOption = 1
+    ponder: PonderOption = False
+
+    def equipment(self) -> Equipment:
+        """Return what local seats are given; paths in it are absolute."""
+        return self.tables.equipment(self.threads, ponder=self.ponder)
+
+
+# --- what options name ----------------------------------------------------------------------------
 
 
 def load_words(name_or_path: str, distribution: TileDistribution | None = None) -> Lexicon:
@@ -161,48 +281,24 @@ def equip(
     *,
     ponder: bool = False,
 ) -> Equipment:
-    """Put together what local seats are given; it means the same in every folder.
-
-    The files are looked at by ``load_equipped``.
-    """
+    """Return what local seats are given, with absolute paths; ``load_equipped`` reads the files."""
     from bot.equipment import Equipment
     from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES, table_location
 
     path = Path(lexicon)
-    try:
-        return Equipment(
-            lexicon=str(path.resolve()) if path.is_file() else lexicon,
-            leaves=table_location(leaves, LEAVE_TABLES),
-            win_probabilities=table_location(winprob, WIN_PROBABILITY_TABLES),
-            threads=threads,
-            ponder=ponder,
-        )
-    except ValueError as error:
-        raise CommandFailed(f"--threads {threads}: {error}") from None
-
-
-def check_pondering(seats: int, threads: int, remedy: str) -> None:
-    """See that every seat that ponders has cores of its own, or fail.
-
-    Else it would search on the time of whoever is to move, its own side's or not.
-
-    Args:
-        seats: how many there are at once on this machine.
-        threads: how many each searches with.
-        remedy: the options that would have to be smaller.
-    """
-    cores = usable_cores()
-    if seats * threads > cores:
-        raise CommandFailed(
-            f"--ponder needs a core for every thread of every seat, {seats} × {threads} of them, "
-            f"and there are {cores} here; leave it out, or lower {remedy}"
-        )
+    return Equipment(
+        lexicon=str(path.resolve()) if path.is_file() else lexicon,
+        leaves=table_location(leaves, LEAVE_TABLES),
+        win_probabilities=table_location(winprob, WIN_PROBABILITY_TABLES),
+        threads=threads,
+        ponder=ponder,
+    )
 
 
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
-    """Load the tables that were named, which have to be for the tiles of these words, or fail.
+    """Load the tables that are named, or fail; they must be for the tiles of these words.
 
-    The user is told of tables that were trained on other words.
+    Print a notice about tables that were trained on other words.
     """
     from bot.equipment import doubts_about_tables, load_tables
 
@@ -216,26 +312,85 @@ def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
 
 
 def load_equipped(equipment: Equipment) -> Lexicon:
-    """Load the words, and see that the tables can be read and are for their tiles."""
+    """Load the words, and check that the tables can be read and are for their tiles."""
     lexicon = load_words(equipment.lexicon)
     load_given(equipment, lexicon)
     return lexicon
 
 
+def check_pondering(seats: int, threads: int, remedy: str) -> None:
+    """Check that every thread of every seat that ponders has a core of its own.
+
+    Otherwise it would search on the time of whoever is on turn, its own side or not.
+
+    Args:
+        seats: seats on this machine at the same time.
+        threads: threads of each.
+        remedy: the options that could be smaller.
+    """
+    cores = usable_cores()
+    if seats * threads > cores:
+        raise CommandFailed(
+            f"--ponder needs a core for every thread of every seat, {seats} × {threads} of them, "
+            f"and there are {cores} here; leave it out, or lower {remedy}"
+        )
+
+
+def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
+    """Return a context that trusts these certificates for a ``wss`` URL; None: the system's."""
+    if ca is None or not url.startswith("wss:"):
+        return None
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except (OSError, ssl.SSLError) as error:
+        raise CommandFailed(f"{ca} holds no certificates that can be read: {error}") from None
+
+
+def writable_folder(path: Path) -> Path:
+    """Make a folder if it isn't there, or fail with a sentence."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be used as a folder: {error.strerror}") from None
+    return path
+
+
+# --- a command that runs --------------------------------------------------------------------------
+
+
+def say(sentence: str) -> None:
+    """Print a notice to stderr."""
+    print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
+
+
+def say_once() -> Callable[[str], None]:
+    """Return a function that prints each notice once, however many processes send it.
+
+    A notice may come from anybody's player, so it is made safe to print, and cut.
+    """
+    said: set[str] = set()
+
+    def tell(sentence: str) -> None:
+        safe = plain(sentence)[:MAX_NOTICE]
+        if safe not in said and len(said) < MAX_NOTICES:
+            said.add(safe)
+            say(safe)
+
+    return tell
+
+
 def log_to_stderr(verbose: bool) -> None:
     """Send the log to stderr: warnings, or with ``verbose`` everything from info on."""
-    program.log_to_stderr("info" if verbose else "warning")
+    runtime.log_to_stderr("info" if verbose else "warning")
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a command's coroutine, on uvloop where it is to be had.
-
-    Told to end (SIGTERM), it lets go of what it holds, as after Ctrl-C.
+    """Run a command's coroutine; SIGTERM ends it as Ctrl-C does.
 
     Raises:
         KeyboardInterrupt: it was told to end.
     """
-    with asyncio.Runner(loop_factory=program.loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
         runner.run(_until_told_to_end(main))
 
 
@@ -254,22 +409,3 @@ async def _until_told_to_end(main: Coroutine[Any, Any, None]) -> None:
         if told:
             raise KeyboardInterrupt from None
         raise
-
-
-def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
-    """Say whom to trust at the other end of a ``wss`` URL, if not those that the system does."""
-    if ca is None or not url.startswith("wss:"):
-        return None
-    try:
-        return ssl.create_default_context(cafile=ca)
-    except (OSError, ssl.SSLError) as error:
-        raise CommandFailed(f"{ca} holds no certificates that can be read: {error}") from None
-
-
-def writable_folder(path: Path) -> Path:
-    """Make a folder if it isn't there, or fail with a sentence."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandFailed(f"{path} can't be used as a folder: {error.strerror}") from None
-    return path

@@ -87,7 +87,7 @@ def serve(
     winprob: WinprobOption = None,
     threads: ThreadsOption | None = None,
     ponder: PonderOption = False,
-    seed: SeedOption = None,
+    seed: SeedOption | None = None,
     time: Duration | None = None,
     increment: Duration | None = None,
     first_move: Duration | None = None,

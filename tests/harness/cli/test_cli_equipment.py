@@ -76,7 +76,7 @@ def files(made: Path, tmp_path: Path) -> Path:
         (("--winprob", "none.csv"), "there is no table of win probabilities "),
         (("--winprob", "broken"), "broken, line 1: "),
         (("--winprob", "percent.csv"), "percent.csv, line 2: '100', for 0 unseen tiles, is no"),
-        (("--threads", "0"), "--threads 0: 0 threads; a player searches with 1 or more"),
+        (("--threads", "0"), "--threads must be at least 1 (got 0)"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_nothing_starts(

@@ -200,7 +200,7 @@ def test_options_that_make_no_sense(tilewire: CommandLine, words: Path, tmp_path
         return tilewire.err
 
     assert "--top and --all together" in says("--top", "3", "--all")
-    assert "--top 0: it is 1 or more" in says("--top", "0")
+    assert "--top must be at least 1 (got 0)" in says("--top", "0")
     assert "embedded: scowl" in says("--lexicon", "nosuch")
     given = ("--lexicon", words, "--leaves")
     assert f"there is no leave table {tmp_path / 'none.klv2'}" in says(

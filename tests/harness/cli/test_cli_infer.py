@@ -291,8 +291,8 @@ def test_bad_input_is_one_sentence(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--top", 0), "--top 0: it is 1 or more"),
-        (("--racks", 0), "--racks 0: it is 1 or more"),
+        (("--top", 0), "--top must be at least 1 (got 0)"),
+        (("--racks", 0), "--racks must be at least 1 (got 0)"),
         (("--margin", 3), "--margin is for --model margin, and this is soft"),
         (("--model", "margin", "--temperature", 3), "--temperature is for --model soft"),
         (("--model", "margin", "--margin", -1), "-1"),

@@ -220,7 +220,7 @@ def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
         (("--games", "99"), "99 games; a training has 100 or more"),
         (("--minutes", "-1"), "-1.0 minutes"),
         (("--games", "500", "--seed", "-1"), "0 or more"),
-        (("--games", "500", "--workers", "0"), "--workers 0: it is 1 or more"),
+        (("--games", "500", "--workers", "0"), "--workers must be at least 1 (got 0)"),
         (("--games", "500", "--lexicon", "nosuch"), "no lexicon is called 'nosuch'"),
         (("--games", "500", "--distribution", "no.csv"), "--distribution: "),
         (("--games", "500", "--distribution", "english"), "is not a letter"),

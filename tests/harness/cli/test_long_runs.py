@@ -62,7 +62,7 @@ def test_one_who_stops_is_told_how_it_goes_on(capsys: pytest.CaptureFixture[str]
 
 def test_counts_are_one_or_more() -> None:
     check_counts(games=1, workers=2)
-    with pytest.raises(CommandFailed, match="--workers -1: it is 1 or more"):
+    with pytest.raises(CommandFailed, match=r"--workers must be at least 1 \(got -1\)"):
         check_counts(games=1, workers=-1)
 
 

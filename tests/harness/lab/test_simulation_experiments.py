@@ -289,9 +289,9 @@ def test_regret_is_measured_and_gone_on_with(
     [
         ("regret", ("--rules", "best"), "no rule is called 'best'"),
         ("regret", ("--times", "5"), "--times: '5' is no duration"),
-        ("regret", ("--times", "0ms"), "--times 0s: it is 1ms or more"),
-        ("regret", ("--candidates", "0"), "--candidates 0: it is 1 or more"),
-        ("regret", ("--positions", "-1"), "--positions -1: it is 1 or more"),
+        ("regret", ("--times", "0ms"), "--times must be at least 1ms (got 0s)"),
+        ("regret", ("--candidates", "0"), "--candidates must be at least 1 (got 0)"),
+        ("regret", ("--positions", "-1"), "--positions must be at least 1 (got -1)"),
         ("regret", ("--workers", f"{usable_cores() + 1}"), "need a core each"),
         ("regret", ("--reference", "1ms"), "1 ms is too short here to sample each of 15"),
     ],
