@@ -201,9 +201,8 @@ FirstMoveOption: TypeAlias = Annotated[
     ),
 ]
 GamesOption: TypeAlias = Annotated[Count, Parameter(name="--games", help="How many games.")]
-JsonOption: TypeAlias = Annotated[
-    bool, Parameter(name="--json", negative="", help="Print one JSON object.")
-]
+JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
+"""Its help is the command's own: what the object holds."""
 VerboseOption: TypeAlias = Annotated[
     bool, Parameter(name=["--verbose", "-v"], negative="", help="Log what happens to stderr.")
 ]
