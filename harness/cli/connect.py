@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.registry import SeatError
+from cyclopts import Parameter
+
+from bot.registry import SeatError, SeatSpec
 from bot.seat.runtime import software
 from bot.seat.worker_handle import worker_command
 from bot.seat_text import parse_seat
@@ -22,17 +25,13 @@ from protocol.websocket import dial
 
 from .failing import CommandFailed
 from .options import (
-    LeavesOption,
-    LexiconOption,
-    PonderOption,
-    SeedOption,
-    ThreadsOption,
+    BotOption,
+    BotSeedOption,
+    GamesOption,
+    SearchOptions,
     VerboseOption,
-    WinprobOption,
-    check_counts,
     check_pondering,
     client_tls,
-    equip,
     load_equipped,
     log_to_stderr,
     run,
@@ -41,71 +40,71 @@ from .options import (
 __all__ = ["connect"]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Request:
+    """What the bot wants of the server, and under which name."""
+
+    name: str | None = None
+    """Its name there. [default: the bot's name]"""
+    opponent: str | None = None
+    """Whom to play against. [default: anyone]"""
+    games: GamesOption = 1
+    token_file: Path | None = None
+    """A file with the name's token."""
+    ca: Path | None = None
+    """Certificates (PEM) to trust for wss, instead of the system's."""
+
+    def arguments(self) -> list[str]:
+        """Write it as the options of a worker."""
+        options = {
+            "--name": self.name,
+            "--games": self.games,
+            "--opponent": self.opponent,
+            "--token-file": self.token_file,
+            "--tls-ca": self.ca,
+        }
+        given = {option: value for option, value in options.items() if value is not None}
+        return [text for option, value in given.items() for text in (option, str(value))]
+
+
 def connect(
     url: str,
     /,
     *,
-    bot: str,
-    name: str | None = None,
-    opponent: str | None = None,
-    games: int = 1,
-    token_file: Path | None = None,
-    ca: Path | None = None,
-    lexicon: LexiconOption = "scowl",
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    threads: ThreadsOption = 1,
-    ponder: PonderOption = False,
-    seed: SeedOption | None = None,
+    bot: BotOption,
+    request: _Request = _Request(),
+    search: SearchOptions = SearchOptions(),
+    seed: BotSeedOption | None = None,
     verbose: VerboseOption = False,
 ) -> None:
     """Join somebody's server as a player.
 
     Args:
         url: The server, ws://host:port or wss://host:port.
-        bot: The seat that plays: a bot's name, module:factory, file.py:factory or ws://….
-        name: What to be called there. [default: the bot's name]
-        opponent: Whom to play against; anyone, if nobody is named.
-        games: How many games.
-        token_file: A file with the name's token.
-        ca: Certificates (PEM) to trust for wss, instead of the system's.
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        leaves: trained, formula, or a leave table (KLV2). [default: the bot's own]
-        winprob: trained, or a table of win probabilities (CSV), if the bot uses one.
-        threads: How many the bot may search with.
-        ponder: Let the bot search while its opponent thinks.
-        seed: For the bot's own chance.
-        verbose: Log what happens to stderr.
     """
     log_to_stderr(verbose)
     try:
         spec = parse_seat(bot)
     except SeatError as error:
         raise CommandFailed(str(error)) from None
-    check_counts(games=games)
-    token = _token(token_file)
+    request = replace(request, name=request.name or spec.name)
+    token = _token(request.token_file)
     if spec.kind == "remote":
         try:
-            run(_relay(url, bot, name or spec.name, opponent, games, token, ca))
+            run(_relay(url, spec, request, token))
         except ChannelClosed as closed:
             raise CommandFailed(str(closed), status=1) from None
         return
-    equipment = equip(lexicon, leaves, winprob, threads, ponder=ponder)
-    if ponder:
-        check_pondering(1, threads, "--threads")
-    if lexicon not in lexicon_names() or leaves is not None or winprob is not None:
+    if search.ponder:
+        check_pondering(1, search.threads, "--threads")
+    equipment, tables = search.equipment(), search.tables
+    if tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
         load_equipped(equipment)  # what is embedded is known to be sound
-    arguments = ["--bot", bot, *equipment.arguments(), "--name", name or spec.name]
-    arguments += ["--connect", url, "--games", str(games)]
-    for option, value in (
-        ("--opponent", opponent),
-        ("--token-file", token_file),
-        ("--tls-ca", ca),
-        ("--seed", seed),
-    ):
-        if value is not None:
-            arguments += [option, str(value)]
-    # The process that a seat lives in is the whole of it: become that process.
+    arguments = ["--bot", bot, *equipment.arguments(), "--connect", url, *request.arguments()]
+    if seed is not None:
+        arguments += ["--seed", str(seed)]
+    # The process that a seat lives in is all there is to do: become that process.
     os.execv(sys.executable, worker_command(*arguments))
 
 
@@ -120,34 +119,26 @@ def _token(path: Path | None) -> str | None:
         raise CommandFailed(str(error)) from None
 
 
-async def _relay(
-    url: str,
-    bot: str,
-    name: str,
-    opponent: str | None,
-    games: int,
-    token: str | None,
-    ca: Path | None,
-) -> None:
+async def _relay(url: str, spec: SeatSpec, request: _Request, token: str | None) -> None:
     """Put a bot elsewhere through to a server elsewhere."""
-    ours = await open_remote(parse_seat(bot))
+    ours = await open_remote(spec)
     try:
-        server = await dial(url, token=token, tls=client_tls(url, ca))
-        await server.send(Hello(role="player", name=name, software=software()))
+        server = await dial(url, token=token, tls=client_tls(url, request.ca))
+        await server.send(Hello(role="player", name=request.name or "", software=software()))
         await welcomed(server)
-        await _seek(server, Seek(opponent=opponent, games=games))
+        await _seek(server, Seek(opponent=request.opponent, games=request.games))
     except BaseException:
         await ours.close()
         raise
-    if (why := await relay(server, ours, games)) != PLAYED:
+    if (why := await relay(server, ours, request.games)) != PLAYED:
         raise ChannelClosed(why)
 
 
 async def _seek(server: Channel, wish: Seek) -> None:
-    """Say what is sought, and hear that it is.
+    """Ask for games, and wait until the server says that they are sought.
 
     Raises:
-        ChannelClosed: it can't be had, or the connection ended.
+        ChannelClosed: it refused, or the connection ended.
     """
     await server.send(wish)
     while True:

@@ -20,14 +20,12 @@ from protocol.channel import ChannelClosed
 
 from .failing import CommandFailed
 from .options import (
-    LeavesOption,
-    LexiconOption,
-    SeedOption,
+    BotOption,
+    BotSeedOption,
+    GamesOption,
+    TableOptions,
     ThreadsOption,
     VerboseOption,
-    WinprobOption,
-    check_counts,
-    equip,
     load_equipped,
     log_to_stderr,
     run,
@@ -42,34 +40,24 @@ def files(
     folder: Path,
     /,
     *,
-    bot: str,
+    bot: BotOption,
     in_: Annotated[str, Parameter(name="--in")] = HOST_FILE,
     out: str = BOT_FILE,
-    games: int = 1,
-    lexicon: LexiconOption = "scowl",
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
+    games: GamesOption = 1,
+    tables: TableOptions = TableOptions(),
     threads: ThreadsOption = 1,
-    seed: SeedOption | None = None,
+    seed: BotSeedOption | None = None,
     verbose: VerboseOption = False,
 ) -> None:
     """Play for somebody else's host, through two files in a folder.
 
-    The lines are those of a seat ``files:FOLDER``, which is the other side of this; what they are
-    is said in ``docs/engines.md``.
+    The lines are those of a seat ``files:FOLDER``, which is the other side of this;
+    ``docs/engines.md`` describes them.
 
     Args:
         folder: Where the files are, or will be.
-        bot: The seat that plays: a bot's name, module:factory, file.py:factory or ws://….
         in_: The name of the file that the host writes.
         out: The name of the file that the bot writes.
-        games: How many games.
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        leaves: trained, formula, or a leave table (KLV2). [default: the bot's own]
-        winprob: trained, or a table of win probabilities (CSV), if the bot uses one.
-        threads: How many the bot may search with.
-        seed: For the bot's own chance.
-        verbose: Log what happens to stderr.
     """
     log_to_stderr(verbose)
     try:
@@ -79,8 +67,7 @@ def files(
         raise CommandFailed(str(error)) from None
     if spec.kind == "engine":
         raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
-    check_counts(games=games)
-    equipment = equip(lexicon, leaves, winprob, threads)
+    equipment = tables.equipment(threads)
     words = load_equipped(equipment)
     try:
         exchange.open()

@@ -6,14 +6,14 @@ import json
 import secrets
 import sys
 import time as clock
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
-import msgspec
+from cyclopts import Parameter
 
 from bot.cores import usable_cores
-from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
@@ -36,17 +36,17 @@ from protocol.parts import TimeControl
 
 from .failing import CommandFailed
 from .options import (
+    Count,
     Duration,
+    FirstMoveOption,
+    GamesOption,
+    IncrementOption,
     JsonOption,
-    LeavesOption,
-    LexiconOption,
-    PonderOption,
+    SearchOptions,
     SeedOption,
-    ThreadsOption,
+    TimeOption,
     VerboseOption,
-    WinprobOption,
     check_pondering,
-    equip,
     load_equipped,
     log_to_stderr,
     run,
@@ -56,34 +56,78 @@ from .options import (
 
 __all__ = ["match"]
 
+OVERTIME_MS = 10 * 60_000
+"""The most overtime, where there is no increment."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Clock:
+    """How long each side may think."""
+
+    time: TimeOption = 25 * 60_000
+    increment: IncrementOption = 0
+    overtime_penalty: int = 10
+    """Points off for each minute of overtime begun."""
+    max_overtime: Duration | None = None
+    """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
+    move_cap: Duration | None = None
+    """Cap per turn."""
+    margin: Duration = 0
+    """How late a move may come after the deadline."""
+    first_move: FirstMoveOption | None = None
+
+    def control(self, hosts: list[str]) -> TimeControl:
+        """Return the time control of games whose remote seats are on these hosts."""
+        overtime = 0 if self.increment else OVERTIME_MS
+        return TimeControl(
+            initial_ms=self.time,
+            increment_ms=self.increment,
+            overtime_penalty=self.overtime_penalty,
+            max_overtime_ms=overtime if self.max_overtime is None else self.max_overtime,
+            move_cap_ms=self.move_cap,
+            margin_ms=self.margin,
+            first_move_ms=self.first_move,
+            lag_ms=lag_quota_ms(self.time, hosts),
+            ready_ms=LOCAL_READY_MS,
+        )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Terms:
+    """What a new match is played by."""
+
+    games: Annotated[
+        GamesOption,
+        Parameter(
+            help="How many games. Between local seats games 1 and 2 share their draws, with the "
+            "seats swapped, and so do 3 and 4."
+        ),
+    ] = 2
+    clock: _Clock = _Clock()
+    search: SearchOptions = SearchOptions()
+    seed: Annotated[
+        SeedOption | None, Parameter(help="Makes the draws of local seats repeatable.")
+    ] = None
+    concurrency: Count = 1
+    """Games at once."""
+    transport: Literal["websocket", "pipe"] | None = None
+    """How local seats talk to the host. [default: websocket for one game at a time]"""
+
 
 def match(
     seat_a: str | None = None,
     seat_b: str | None = None,
     /,
     *,
-    games: int = 2,
-    time: Duration = 25 * 60_000,
-    increment: Duration = 0,
-    overtime_penalty: int = 10,
-    max_overtime: Duration | None = None,
-    move_cap: Duration | None = None,
-    margin: Duration = 0,
-    first_move: Duration | None = None,
-    lexicon: LexiconOption = "scowl",
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    threads: ThreadsOption = 1,
-    ponder: PonderOption = False,
-    seed: SeedOption | None = None,
-    concurrency: int = 1,
-    transport: Literal["websocket", "pipe"] | None = None,
+    terms: _Terms = _Terms(),
     out: Path | None = None,
     json_: JsonOption = False,
     resume: Path | None = None,
     verbose: VerboseOption = False,
 ) -> None:
-    """Play a match between two seats and print what came of it.
+    """Play a match between two seats and print the result.
 
     A seat is ``greedy``, ``static``, another bot's name, ``module:factory``,
     ``path/to/file.py:factory``, ``ws://host:port/BOT``, or an engine by what it speaks:
@@ -93,27 +137,9 @@ def match(
     Args:
         seat_a: The seat that the result is seen from.
         seat_b: The other seat.
-        games: How many games; between local seats games 1 and 2 share their draws, seats swapped,
-            and so do 3 and 4.
-        time: Each side's clock: 25m, 90s, 500ms.
-        increment: Added after each move; then there is no overtime.
-        overtime_penalty: Points off for each minute of overtime begun.
-        max_overtime: More overtime than this loses the game. [default: 10m, 0s with an increment]
-        move_cap: The longest that one turn may take.
-        margin: By how much a move may come after the deadline.
-        first_move: The longest that a seat's first turn may take; more is a no-show.
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        leaves: trained, formula, or a leave table (KLV2) for local seats. [default: the seats' own]
-        winprob: trained, or a table of win probabilities (CSV) for local seats that use one.
-        threads: How many each local seat may search with.
-        ponder: Let local seats search while their opponent thinks; each needs cores of its own.
-        seed: Makes the draws of local seats repeatable.
-        concurrency: Games at once.
-        transport: How local seats talk to the host. [default: websocket for one game at a time]
         out: Where the journal, results and games go. [default: matches/TIME]
         json_: End with one JSON object on the last line.
         resume: Take up the match in this folder.
-        verbose: Log what happens to stderr.
     """
     log_to_stderr(verbose)
     if resume is not None:
@@ -125,21 +151,7 @@ def match(
     else:
         if seat_a is None or seat_b is None:
             raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
-        if max_overtime is None:
-            max_overtime = 0 if increment else 10 * 60_000
-        control = TimeControl(
-            initial_ms=time,
-            increment_ms=increment,
-            overtime_penalty=overtime_penalty,
-            max_overtime_ms=max_overtime,
-            move_cap_ms=move_cap,
-            margin_ms=margin,
-            first_move_ms=first_move,
-            ready_ms=LOCAL_READY_MS,
-        )
-        equipment = equip(lexicon, leaves, winprob, threads, ponder=ponder)
-        seats = (seat_a, seat_b)
-        config, words = _configure(seats, games, control, equipment, seed, concurrency, transport)
+        config, words = _configure((seat_a, seat_b), terms)
         _check_cores(config)
         folder = writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
@@ -160,55 +172,39 @@ def _read(folder: Path) -> MatchConfig:
         raise CommandFailed(str(error)) from None
 
 
-def _configure(
-    seats: tuple[str, str],
-    games: int,
-    control: TimeControl,
-    equipment: Equipment,
-    seed: int | None,
-    concurrency: int,
-    transport: Literal["websocket", "pipe"] | None,
-) -> tuple[MatchConfig, Lexicon]:
-    """Check what was asked for and complete it; load what it is played with."""
+def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexicon]:
+    """Check the terms, and load the words that are played with."""
+    equipment = terms.search.equipment()
     try:
         specs = parse_seat(seats[0]), parse_seat(seats[1])
+        names = told_apart(specs[0].name, specs[1].name)
+        hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
+        control = terms.clock.control(hosts)
         check_time_control(control)
+        _check_concurrency(terms.concurrency, equipment.threads, specs)
+        local = all(spec.starts_afresh for spec in specs)
+        if terms.seed is not None and not local:
+            raise CommandFailed(
+                "--seed would let a seat that goes on after a game work out the draws; it is for "
+                "seats that start afresh on this machine"
+            )
+        words = load_equipped(equipment)
+        for spec, name in zip(specs, names, strict=True):
+            if spec.kind == "engine":  # its options are read before there is a folder to keep them
+                engine_for(spec, Context(name, equipment.lexicon, words, equipment.threads))
     except ValueError as error:
         raise CommandFailed(str(error)) from None
-    if games < 1 or concurrency < 1:
-        raise CommandFailed("--games and --concurrency are 1 or more")
-    local = all(spec.starts_afresh for spec in specs)
-    cores = usable_cores()
-    busy = concurrency * equipment.threads
-    if busy > cores and concurrency > 1 and any(spec.kind != "remote" for spec in specs):
-        each = f" with --threads {equipment.threads}" if equipment.threads > 1 else ""
-        raise CommandFailed(
-            f"--concurrency {concurrency}{each} would have players share a core: this machine has "
-            f"{cores}, and a move late by the host's own fault is nobody's"
-        )
-    hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
-    lag_ms = lag_quota_ms(control.initial_ms, hosts)
-    if seed is not None and not local:
-        raise CommandFailed(
-            "--seed would let a seat that goes on after a game work out the draws; it is for seats "
-            "that start afresh on this machine"
-        )
-    if concurrency > 1 and any(spec.dialect == "files" for spec in specs):
-        raise CommandFailed(f"--concurrency {concurrency}: a seat files:… plays one game at a time")
-    words = load_equipped(equipment)
-    names = told_apart(specs[0].name, specs[1].name)
-    _check_engines(specs, names, equipment, words)
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=names,
-        games=games,
-        time=msgspec.structs.replace(control, lag_ms=lag_ms),
+        games=terms.games,
+        time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
-        seed=secrets.randbits(63) if seed is None and local else seed,
+        seed=secrets.randbits(63) if terms.seed is None and local else terms.seed,
         paired=local,
-        concurrency=concurrency,
-        transport=transport or ("websocket" if concurrency == 1 else "pipe"),
+        concurrency=terms.concurrency,
+        transport=terms.transport or ("websocket" if terms.concurrency == 1 else "pipe"),
         leaves=equipment.leaves,
         winprob=equipment.win_probabilities,
         threads=equipment.threads,
@@ -217,27 +213,28 @@ def _configure(
     return config, words
 
 
-def _check_engines(
-    specs: tuple[SeatSpec, SeatSpec], names: tuple[str, str], equipment: Equipment, words: Lexicon
-) -> None:
-    """See that engines take their options before there is a folder, which would keep them."""
-    try:
-        for spec, name in zip(specs, names, strict=True):
-            if spec.kind == "engine":
-                engine_for(spec, Context(name, equipment.lexicon, words, equipment.threads))
-    except SeatError as error:
-        raise CommandFailed(str(error)) from None
+def _check_concurrency(games: int, threads: int, specs: tuple[SeatSpec, SeatSpec]) -> None:
+    """Check that this machine can play several games at once."""
+    cores = usable_cores()
+    if games > 1 and games * threads > cores and any(spec.kind != "remote" for spec in specs):
+        each = f" with --threads {threads}" if threads > 1 else ""
+        raise CommandFailed(
+            f"--concurrency {games}{each} would have players share a core: this machine has "
+            f"{cores}, and a move late by the host's own fault is nobody's"
+        )
+    if games > 1 and any(spec.dialect == "files" for spec in specs):
+        raise CommandFailed(f"--concurrency {games}: a seat files:… plays one game at a time")
 
 
 def _check_cores(config: MatchConfig) -> None:
-    """See that a match whose seats ponder has the cores for it, also where it is taken up again."""
+    """Check that the seats of a match that ponder have their cores, also when it is resumed."""
     if config.ponder:
         here = sum(not seat.startswith(("ws://", "wss://")) for seat in config.seats)
         check_pondering(here * config.concurrency, config.threads, "--concurrency or --threads")
 
 
 def _anywhere(spec: SeatSpec) -> str:
-    """Write a seat so that it means the same in every folder: the match may be resumed in one."""
+    """Write a seat so that it means the same in every folder: a match may be resumed in another."""
     if ".py:" not in spec.target or spec.kind != "local":
         return spec.text
     path, _, factory = spec.target.rpartition(":")

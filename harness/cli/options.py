@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import cyclopts
 from cyclopts import Parameter, Token
+from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.seat import runtime
@@ -31,44 +32,6 @@ if TYPE_CHECKING:
     from engine.rules.rules import Rules
     from lexicons.alphabet import TileDistribution
     from lexicons.store import Lexicon
-
-__all__ = [
-    "BoardOptions",
-    "Count",
-    "DistributionOption",
-    "Duration",
-    "FirstMoveOption",
-    "GamesOption",
-    "IncrementOption",
-    "JsonOption",
-    "LayoutOption",
-    "LeavesOption",
-    "LexiconOption",
-    "PonderOption",
-    "PositiveDuration",
-    "SearchOptions",
-    "SeedOption",
-    "TableOptions",
-    "ThreadsOption",
-    "TimeOption",
-    "VerboseOption",
-    "WinprobOption",
-    "check_counts",
-    "check_durations",
-    "check_pondering",
-    "client_tls",
-    "equip",
-    "load_equipped",
-    "load_given",
-    "load_words",
-    "log_to_stderr",
-    "parse_duration",
-    "run",
-    "say",
-    "say_once",
-    "writable_folder",
-    "write_duration",
-]
 
 MAX_NOTICE = 200
 MAX_NOTICES = 20
@@ -133,8 +96,8 @@ def _default(ms: int | None) -> str | None:
     return None if ms is None else write_duration(ms)
 
 
-Count: TypeAlias = Annotated[int, Parameter(converter=_count, metavar="INT")]
-"""A number that must be at least 1."""
+Count: TypeAlias = Annotated[int, Parameter(converter=_count, metavar="INT"), Meta(ge=1)]
+"""A number that must be at least 1, in a TOML file too."""
 
 Duration: TypeAlias = Annotated[
     int, Parameter(converter=_duration, metavar="DURATION", show_default=_default)
@@ -199,6 +162,16 @@ FirstMoveOption: TypeAlias = Annotated[
         name="--first-move",
         help="Cap on a seat's first turn; a seat that takes longer counts as absent.",
     ),
+]
+BotOption: TypeAlias = Annotated[
+    str,
+    Parameter(
+        name="--bot",
+        help="The seat that plays: a bot's name, module:factory, file.py:factory or ws://….",
+    ),
+]
+BotSeedOption: TypeAlias = Annotated[
+    int, Parameter(name="--seed", help="Seed of the bot's own choices.")
 ]
 GamesOption: TypeAlias = Annotated[Count, Parameter(name="--games", help="How many games.")]
 JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]

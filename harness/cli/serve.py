@@ -10,8 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Annotated, TypedDict, cast
 
 import msgspec
+from cyclopts import Parameter
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
@@ -32,12 +34,16 @@ from protocol.parts import TimeControl
 
 from .failing import CommandFailed
 from .options import (
+    Count,
     Duration,
+    FirstMoveOption,
+    IncrementOption,
     LeavesOption,
     LexiconOption,
     PonderOption,
     SeedOption,
     ThreadsOption,
+    TimeOption,
     VerboseOption,
     WinprobOption,
     check_pondering,
@@ -49,49 +55,69 @@ from .options import (
     say_once,
 )
 
-__all__ = ["ServeFile", "read_config", "serve"]
+__all__ = ["ServerFile", "ServerSettings", "read_config", "serve"]
 
 
-class ServeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a configuration file (TOML) may say; options of the command line go before it."""
+@Parameter(name="*")
+class ServerSettings(TypedDict, total=False):
+    """Settings that are options of ``tilewire serve`` and keys of its TOML file.
 
-    host: str | None = None
-    port: int | None = None
-    db: str | None = None
-    tokens: str | None = None
-    tls_cert: str | None = None
-    tls_key: str | None = None
-    lexicon: str | None = None
-    leaves: str | None = None
-    winprob: str | None = None
-    threads: int | None = None
-    ponder: bool = False
-    seed: int | None = None
-    max_games: int | None = None
-    bots: dict[str, str] = {}
+    Only what was given is there: options replace what the file says, and both the defaults.
+    """
+
+    host: str
+    """The address to listen on. [default: 127.0.0.1]"""
+    port: int
+    """The port; 0 for any. [default: 8484]"""
+    db: Path
+    """The journal. [default: tilewire.db]"""
+    tokens: Path
+    """A file of names and token hashes; then nobody else may play."""
+    tls_cert: Path
+    """A certificate (PEM), to serve wss."""
+    tls_key: Path
+    """Its key (PEM)."""
+    lexicon: Annotated[LexiconOption, Parameter(show_default="scowl")]
+    leaves: LeavesOption
+    winprob: WinprobOption
+    threads: Annotated[ThreadsOption, Parameter(show_default="1")]
+    ponder: PonderOption
+    seed: Annotated[
+        SeedOption, Parameter(help="Seed of local bots' own choices; draws stay secret.")
+    ]
+    max_games: Count
+    """Games at once. [default: one a core]"""
+
+
+class ServerFile(ServerSettings, total=False):
+    """What a configuration file (TOML) may say."""
+
+    bots: dict[str, str]
     """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
-    time: TimeControl | None = None
+    time: TimeControl
+
+
+def _defaults() -> ServerFile:
+    return {
+        "host": "127.0.0.1",
+        "port": 8484,
+        "db": Path("tilewire.db"),
+        "lexicon": "scowl",
+        "threads": 1,
+        "ponder": False,
+        "max_games": usable_cores(),
+        "bots": {},
+        "time": TimeControl(ready_ms=LOCAL_READY_MS),
+    }
 
 
 def serve(
     *,
-    host: str | None = None,
-    port: int | None = None,
-    db: Path | None = None,
     config: Path | None = None,
-    tokens: Path | None = None,
-    tls_cert: Path | None = None,
-    tls_key: Path | None = None,
-    lexicon: LexiconOption | None = None,
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
-    threads: ThreadsOption | None = None,
-    ponder: PonderOption = False,
-    seed: SeedOption | None = None,
-    time: Duration | None = None,
-    increment: Duration | None = None,
-    first_move: Duration | None = None,
-    max_games: int | None = None,
+    options: ServerSettings | None = None,
+    time: Annotated[TimeOption | None, Parameter(show_default="25m")] = None,
+    increment: IncrementOption | None = None,
+    first_move: FirstMoveOption | None = None,
     drain: Duration = 30_000,
     verbose: VerboseOption = False,
 ) -> None:
@@ -102,63 +128,62 @@ def serve(
     games end, for as long as ``--drain`` says; what is left goes on at the next start.
 
     Args:
-        host: The address to listen on. [default: 127.0.0.1]
-        port: The port; 0 for any. [default: 8484]
-        db: The journal. [default: tilewire.db]
-        config: A TOML file with these settings, and ``[bots]`` and ``[time]``.
-        tokens: A file of names and token hashes; then nobody else may play.
-        tls_cert: A certificate (PEM), to serve wss.
-        tls_key: Its key (PEM).
-        lexicon: An embedded lexicon, or a word list or KWG file. [default: scowl]
-        leaves: trained, formula, or a leave table (KLV2) for local bots. [default: the bots' own]
-        winprob: trained, or a table of win probabilities (CSV) for local bots that use one.
-        threads: How many each local bot may search with. [default: 1]
-        ponder: Let local bots search while their opponent thinks, if the cores are enough for the
-            threads of as many games as may be on at once.
-        seed: For the own chance of local bots; what is drawn stays secret.
-        time: Each side's clock. [default: 25m]
-        increment: Added after each move; then there is no overtime.
-        first_move: The longest that a seat's first turn may take; more is a no-show.
-        max_games: Games at once. [default: one a core]
+        config: A TOML file with the settings below, ``[bots]`` and ``[time]``; options replace
+            what it says.
         drain: How long games may go on after SIGTERM.
-        verbose: Log what happens to stderr.
     """
     log_to_stderr(verbose)
-    file = read_config(config)
-    address = host or file.host or "127.0.0.1"
-    control = _time_control(
-        file.time or TimeControl(ready_ms=LOCAL_READY_MS), time, increment, first_move, address
-    )
+    settings = _defaults() | read_config(config) | cast("ServerFile", options or {})
+    host, threads, ponder = settings["host"], settings["threads"], settings["ponder"]
+    control = _time_control(settings["time"], time, increment, first_move, host)
+    bots = {name: name for name in known_bots()} | settings["bots"]
     try:
         check_time_control(control)
-        bots = {name: parse_seat(text) for name, text in {**_house(), **file.bots}.items()}
-        known = _path(tokens, file.tokens)
-        allowed = None if known is None else read_token_file(known)
+        specs = {name: parse_seat(text) for name, text in bots.items()}
+        allowed = read_token_file(settings["tokens"]) if "tokens" in settings else None
     except (ValueError, OSError) as error:
         raise CommandFailed(str(error)) from None
+    if not 0 <= (port := settings["port"]) < 1 << 16:
+        raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
     server_config = ServerConfig(
-        host=address,
-        port=_port(_first(port, file.port, 8484)),
+        host=host,
+        port=port,
         time=control,
-        max_games=_most(_first(max_games, file.max_games, usable_cores())),
+        max_games=settings["max_games"],
         drain_s=drain / 1_000,
-        tls=_tls(_path(tls_cert, file.tls_cert), _path(tls_key, file.tls_key)),
+        tls=_tls(settings.get("tls_cert"), settings.get("tls_key")),
     )
-    equipment = equip(
-        lexicon or file.lexicon or "scowl",
-        leaves or file.leaves,
-        winprob or file.winprob,
-        _first(threads, file.threads, 1),
-        ponder=ponder or file.ponder,
-    )
-    if equipment.ponder:
-        check_pondering(server_config.max_games, equipment.threads, "--max-games or --threads")
-    path = _path(db, file.db) or Path("tilewire.db")
-    chance = file.seed if seed is None else seed
+    tables = settings.get("leaves"), settings.get("winprob")
+    equipment = equip(settings["lexicon"], *tables, threads, ponder=ponder)
+    if ponder:
+        check_pondering(server_config.max_games, threads, "--max-games or --threads")
+    serving = _serve(server_config, equipment, settings["db"], allowed, specs, settings.get("seed"))
     try:
-        run(_serve(server_config, equipment, path, allowed, bots, chance))
+        run(serving)
     except (JournalError, OSError, SeatError) as error:
         raise CommandFailed(str(error), status=1) from None
+
+
+def read_config(config: Path | None) -> ServerFile:
+    """Read a server's configuration, or fail with a sentence; empty without a file."""
+    if config is None:
+        return {}
+    try:
+        said = tomllib.loads(config.read_text(encoding="utf-8"))
+        said = {name: value for name, value in said.items() if value != ""}
+        file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
+    except OSError as error:
+        raise CommandFailed(f"{config}: {error.strerror}") from None
+    except ValueError as error:
+        raise CommandFailed(f"{config}: {error}") from None
+    if unknown := said.keys() - ServerFile.__annotations__.keys():
+        raise CommandFailed(f"{config}: there is no {min(unknown)!r} in a server's settings")
+    if "time" in said:
+        if unknown := said["time"].keys() - set(TimeControl.__struct_fields__):
+            raise CommandFailed(f"{config}: there is no {min(unknown)!r} in [time]")
+        ready_ms = said["time"].get("ready_ms", LOCAL_READY_MS)
+        file["time"] = msgspec.structs.replace(file["time"], ready_ms=ready_ms)
+    return file
 
 
 def _time_control(
@@ -166,7 +191,7 @@ def _time_control(
     time: int | None,
     increment: int | None,
     first_move: int | None,
-    address: str,
+    host: str,
 ) -> TimeControl:
     """Put the options of the command line over what the file says."""
     initial_ms = base.initial_ms if time is None else time
@@ -176,51 +201,8 @@ def _time_control(
         increment_ms=base.increment_ms if increment is None else increment,
         max_overtime_ms=0 if increment else base.max_overtime_ms,
         first_move_ms=base.first_move_ms if first_move is None else first_move,
-        lag_ms=base.lag_ms or lag_quota_ms(initial_ms, [address]),
+        lag_ms=base.lag_ms or lag_quota_ms(initial_ms, [host]),
     )
-
-
-def _house() -> dict[str, str]:
-    return {name: name for name in known_bots()}
-
-
-def _first(option: int | None, setting: int | None, usual: int) -> int:
-    return option if option is not None else setting if setting is not None else usual
-
-
-def _port(number: int) -> int:
-    if not 0 <= number < 1 << 16:
-        raise CommandFailed(f"port {number}: it is 0 to 65535, and 0 is any that is free")
-    return number
-
-
-def _most(games: int) -> int:
-    if games < 1:
-        raise CommandFailed(f"max_games {games}: it is 1 or more")
-    return games
-
-
-def _path(option: Path | None, text: str | None) -> Path | None:
-    return option or (Path(text) if text else None)
-
-
-def read_config(config: Path | None) -> ServeFile:
-    """Read a server's configuration, or fail with a sentence; without a file nothing is said."""
-    if config is None:
-        return ServeFile()
-    try:
-        said = tomllib.loads(config.read_text(encoding="utf-8"))
-        file = msgspec.convert(said, ServeFile)
-    except OSError as error:
-        raise CommandFailed(f"{config}: {error.strerror}") from None
-    except ValueError as error:
-        raise CommandFailed(f"{config}: {error}") from None
-    if file.time is None:
-        return file
-    if unknown := said["time"].keys() - set(TimeControl.__struct_fields__):
-        raise CommandFailed(f"{config}: there is no {min(unknown)!r} in [time]")
-    ready_ms = said["time"].get("ready_ms", LOCAL_READY_MS)
-    return msgspec.structs.replace(file, time=msgspec.structs.replace(file.time, ready_ms=ready_ms))
 
 
 def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:

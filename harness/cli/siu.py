@@ -13,7 +13,7 @@ from bot.seat.runtime import set_pipes_aside, software
 from bot.siu.settings import Settings, with_option
 
 from .failing import CommandFailed
-from .options import LeavesOption, LexiconOption, ThreadsOption, WinprobOption
+from .options import SeedOption, TableOptions, ThreadsOption
 
 __all__ = ["siu"]
 
@@ -22,34 +22,28 @@ AUTHOR = "the authors of tilewire"
 
 def siu(
     *,
-    lexicon: LexiconOption = "scowl",
-    leaves: LeavesOption = None,
-    winprob: WinprobOption = None,
+    tables: TableOptions = TableOptions(),
     threads: ThreadsOption = 1,
     data: str = "",
-    seed: int = 0,
+    seed: SeedOption = 0,
     names_only: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Be an engine for analysis: speak SIU (draft 0.2) on standard input and output.
 
-    What is given here is where the options of the same meaning begin; a front end may set others.
+    Each option but the last is where the SIU option of the same meaning begins (Lexicon, Leaves,
+    WinPctTable, Threads, DataPath, Seed); a front end may set others.
 
     Args:
-        lexicon: An embedded lexicon, or a word list or KWG file (Lexicon).
-        leaves: trained, formula, or a leave table (KLV2) (Leaves).
-        winprob: trained, or a table of win probabilities (CSV) (WinPctTable).
-        threads: How many a search may use (Threads).
-        data: Folders in which lexicons and tables are looked for, separated by ; (DataPath).
-        seed: For what is drawn (Seed).
+        data: Folders in which lexicons and tables are looked for, separated by ;.
         names_only: Take no path from a front end, only names of what is embedded or in the folders
-            of --data: for one that should see no other files.
+            of --data: for a front end that should see no other files.
     """
     settings = Settings()
     for option, name, value in (
         ("--data", "DataPath", data),
-        ("--lexicon", "Lexicon", lexicon),
-        ("--leaves", "Leaves", leaves),
-        ("--winprob", "WinPctTable", winprob),
+        ("--lexicon", "Lexicon", tables.lexicon),
+        ("--leaves", "Leaves", tables.leaves),
+        ("--winprob", "WinPctTable", tables.winprob),
         ("--threads", "Threads", str(threads)),
         ("--seed", "Seed", str(seed)),
     ):
@@ -67,4 +61,4 @@ def siu(
     except KeyboardInterrupt:
         status = 130
     sys.stderr.flush()
-    os._exit(status)  # a search that is on must not keep the process
+    os._exit(status)  # a search that still runs must not keep the process
