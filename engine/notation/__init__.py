@@ -30,6 +30,7 @@ from .magpie_moves import (
 from .move_text import (
     NotationError,
     format_exchange_count,
+    format_full_move,
     format_move,
     format_square,
     parse_exchange_count,
@@ -54,6 +55,7 @@ __all__ = [
     "ReplayStep",
     "format_cgp_move",
     "format_exchange_count",
+    "format_full_move",
     "format_move",
     "format_square",
     "gcg_from_game",

@@ -24,6 +24,7 @@ from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet
 __all__ = [
     "NotationError",
     "format_exchange_count",
+    "format_full_move",
     "format_move",
     "format_square",
     "parse_exchange_count",
@@ -88,6 +89,24 @@ def format_move(move: Move, alphabet: Alphabet) -> str:
                 "." if tile == PLAYED_THROUGH else alphabet.tile_text(tile) for tile in tiles
             )
             return f"{format_square(row, column, direction)} {word}"
+
+
+def format_full_move(move: Move, board: Board, alphabet: Alphabet) -> str:
+    """Write a move for people: ``8D WO(R)Ds`` with the tiles played through, ``pass``."""
+    match move:
+        case Pass():
+            return "pass"
+        case Exchange():
+            return format_move(move, alphabet)
+        case Place():
+            word = "".join(
+                f"({alphabet.tile_text(board.at(row, column))})"
+                if tile == PLAYED_THROUGH
+                else alphabet.tile_text(tile)
+                for row, column, tile in board.squares_of(move)
+            )
+            square = format_square(move.row, move.column, move.direction)
+            return f"{square} {word.replace(')(', '')}"
 
 
 def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:

@@ -10,12 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.kernels.equity_terms import POINT
-from engine.notation import format_move, write_cgp
+from engine.notation import format_full_move, format_move, write_cgp
 from engine.rules.moves import Move
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.simulation import Estimate
-from harness.board_view import move_text
 from harness.figures import DASH, counted, number, plain, share
 
 from .findings import Findings
@@ -49,7 +48,7 @@ def heading(position: Position, rules: Rules) -> str:
 def verdict_text(findings: Findings, rules: Rules) -> str:
     """Write the verdict, moves with the tiles that they play through in parentheses."""
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
-    return verdict(findings, lambda move: move_text(move, board, alphabet))
+    return verdict(findings, lambda move: format_full_move(move, board, alphabet))
 
 
 def findings_view(findings: Findings, rules: Rules, heading: str = "") -> RenderableType:
@@ -70,7 +69,9 @@ def _candidates(findings: Findings, rules: Rules) -> Table:
         table.add_column(name, justify="left" if name == "leave" else "right", no_wrap=True)
     for rank, one in enumerate(findings.estimates, start=1):
         sampled = one.samples > 0
-        name = move_text(one.move, board, alphabet) + ("*" if findings.is_phony(one.move) else "")
+        name = format_full_move(one.move, board, alphabet) + (
+            "*" if findings.is_phony(one.move) else ""
+        )
         win = plus_minus(number(100 * one.win), one.win_error, 100)
         equity = plus_minus(number(one.equity, sign=True), one.equity_error)
         table.add_row(
@@ -89,7 +90,7 @@ def _candidates(findings: Findings, rules: Rules) -> Table:
 def _after(findings: Findings, rules: Rules) -> Table:
     """Draw what the next turns are like."""
     board = findings.question.position.board
-    best = move_text(findings.best.move, board, rules.distribution.alphabet)
+    best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column(Text(f"after {best}"), overflow="fold", max_width=30)
     for name in ("mean score", "deviation", "bingos", "rollouts"):
@@ -123,7 +124,7 @@ def _effort(findings: Findings) -> str:
 def turn_row(line: int, nick: str, played: str, findings: Findings, rules: Rules) -> str:
     """Write a turn of a game as a row."""
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
-    best = "✓" if is_found(findings) else move_text(findings.best.move, board, alphabet)
+    best = "✓" if is_found(findings) else format_full_move(findings.best.move, board, alphabet)
     before = after = cost = error = points = DASH
     # What is left after the played move is the best's less what it cost, which may have been found
     # by samples of its own: then it is not what JSON says of that candidate.

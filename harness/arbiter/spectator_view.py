@@ -1,18 +1,31 @@
-"""What a spectator knows of a game: a value, made anew by each message that he gets."""
+"""What a spectator knows of a game: a value, replaced at each message."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from bot.seat.offers import Declined, rules_in_play
-from engine.notation import NotationError, parse_exchange_count, parse_move
-from engine.rules.moves import Place
+from engine.notation import NotationError, format_full_move, parse_exchange_count, parse_move
+from engine.rules.moves import Move, Place
 from engine.rules.position import Board
 from engine.rules.rules import Rules
-from harness.board_view import MoveView, clock_text, fresh_squares, move_text
 from protocol.messages import GameOver, NewGame, Played, Started
 
-__all__ = ["Followed"]
+__all__ = ["Followed", "MoveView"]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveView:
+    """A move of a game; ``move`` is text for people."""
+
+    number: int
+    name: str
+    move: str
+    score: int
+    totals: tuple[int, int] = (0, 0)
+    """The scores of both seats after it."""
+    clock_ms: int = 0
+    """What the clock of its player showed after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +44,16 @@ class Followed:
     at_ms: int
     """When the last message arrived, on the clock of ``now_ms``."""
     moves: tuple[MoveView, ...] = ()
-    fresh: frozenset[tuple[int, int]] = frozenset()
+    last_move: Move | None = None
+    """None also for an exchange whose tiles are hidden."""
     over: GameOver | None = None
 
     @classmethod
     def offered(cls, offer: NewGame, at_ms: int) -> Followed:
-        """Take up a game where the server says it is.
+        """Return the game as the server offers it.
 
         Raises:
-            ValueError: it is played with what isn't known here, or its moves don't fit.
+            ValueError: its rules are unknown here, or its moves do not fit.
         """
         try:
             rules = rules_in_play(offer.rules)
@@ -63,20 +77,20 @@ class Followed:
 
     @property
     def on_turn(self) -> int | None:
-        """The seat that thinks; seat 0 makes event 1, and they take turns."""
+        """The seat that thinks, None before the start and after the end."""
         return None if self.over or not self.seq else (self.seq - 1) % 2
 
     def started(self, message: Started, at_ms: int) -> Followed:
-        """Both are ready."""
+        """Return the game after both seats reported ready."""
         return replace(self, seq=1, bag=message.bag, clocks=message.clocks, at_ms=at_ms)
 
     def played(self, message: Played, at_ms: int) -> Followed:
-        """A turn was taken.
+        """Return the game after a turn.
 
         Raises:
-            ValueError: the move doesn't fit the board.
+            ValueError: the move does not fit the board.
         """
-        board, text, fresh = self._moved(message)
+        board, text, last_move = self._moved(message)
         seat = message.seat
         move = MoveView(
             number=message.seq,
@@ -95,31 +109,30 @@ class Followed:
             seq=message.seq + 1,
             at_ms=at_ms,
             moves=(*self.moves, move),
-            fresh=fresh,
+            last_move=last_move,
         )
 
-    def _moved(self, message: Played) -> tuple[Board, str, frozenset[tuple[int, int]]]:
+    def _moved(self, message: Played) -> tuple[Board, str, Move | None]:
         alphabet = self.rules.distribution.alphabet
         try:
             if message.move[:1] == "-" and message.move[1:].isdecimal():
                 count = parse_exchange_count(message.move)
-                return self.board, f"exchanges {count}", frozenset()
+                return self.board, f"exchanges {count}", None
             move = parse_move(message.move, self.board, alphabet)
         except NotationError as error:
             raise ValueError(
                 f"move {message.seq} of the server does not fit the board: {error}"
             ) from None
         board = self.board.with_move(move) if isinstance(move, Place) else self.board
-        text = move_text(move, self.board, alphabet)
-        return board, text, fresh_squares(move, self.board)
+        return board, format_full_move(move, self.board, alphabet), move
 
     def ended(self, message: GameOver, at_ms: int) -> Followed:
-        """The game is over."""
+        """Return the finished game."""
         clocks = self.clocks_at(at_ms)
         return replace(self, over=message, scores=message.scores, clocks=clocks, at_ms=at_ms)
 
     def clocks_at(self, at_ms: int) -> tuple[int, int]:
-        """Tell what the clocks show, the one that runs reckoned on from the last message."""
+        """Return what both clocks show; the running one has gone on since the last message."""
         first, second = self.clocks
         passed = at_ms - self.at_ms
         match self.on_turn:
@@ -129,28 +142,3 @@ class Followed:
                 return first, second - passed
             case _:
                 return self.clocks
-
-    @property
-    def heading(self) -> str:
-        """Who plays what."""
-        first, second = self.offer.players
-        time = self.offer.time
-        clock = clock_text(time.initial_ms)
-        if time.increment_ms:
-            clock += f" + {time.increment_ms / 1_000:g} s"
-        return f"{first} – {second}, {clock} each, lexicon {self.offer.lexicon}"
-
-    @property
-    def result(self) -> str:
-        """How the game ended; empty while it is on."""
-        if self.over is None:
-            return ""
-        first, second = self.over.scores
-        score = f"{first} to {second}"
-        if self.over.winner is not None:
-            verdict = f"{self.offer.players[self.over.winner]} wins, {score}"
-        elif self.over.outcome in ("no_show", "host_error"):
-            verdict = "no result"
-        else:
-            verdict = f"tied, {score}"
-        return f"{verdict} ({self.over.message})"

@@ -13,13 +13,13 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from engine.notation import EventKind, GcgGame, Replay, ReplayStep
+from engine.notation import EventKind, GcgGame, Replay, ReplayStep, format_full_move
 from engine.rules.moves import Move
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
-from harness.board_view import move_text, print_view
 from harness.figures import plain
 
+from .board_view import print_view
 from .failing import CommandFailed
 from .interrupt import Interrupt
 from .options import (
@@ -319,7 +319,7 @@ def _played(case: _Case, rules: Rules) -> str:
     """Write what was played, as far as it is recorded."""
     if case.played is None:
         return plain(f"-{case.step.event.detail}") if case.step else ""
-    return move_text(case.played, case.position.board, rules.distribution.alphabet)
+    return format_full_move(case.played, case.position.board, rules.distribution.alphabet)
 
 
 def _closing(cases: list[_Case], done: int, turns: dict[str, list[Findings]]) -> Iterator[str]:

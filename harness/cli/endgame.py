@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from engine.notation.move_text import format_move
+from engine.notation import format_full_move, format_move
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules, score_play
-from harness.board_view import move_text
 from harness.figures import number, plain, table
 
 from .failing import CommandFailed
@@ -133,7 +132,7 @@ class _Turn(NamedTuple):
 def _turns(found: _Found, rules: Rules) -> Iterator[_Turn]:
     board, ours = found.position.board, True
     for move in found.line:
-        text = move_text(move, board, rules.distribution.alphabet)
+        text = format_full_move(move, board, rules.distribution.alphabet)
         if isinstance(move, Place):
             yield _Turn(ours, move, text, score_play(board, move, rules).score)
             board = board.with_move(move)

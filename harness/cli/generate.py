@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from engine.notation.move_text import format_move
+from engine.notation import format_full_move, format_move
 from engine.rules.moves import Move
 from engine.rules.position import Position, Rack
 from engine.rules.rules import Rules
-from harness.board_view import move_text
 from harness.figures import counted, number, table
 
 from .failing import CommandFailed
@@ -157,7 +156,7 @@ def _as_text(found: _Found, position: Position, rules: Rules) -> str:
     alphabet = rules.distribution.alphabet
     rows = [
         (
-            move_text(line.move, position.board, alphabet),
+            format_full_move(line.move, position.board, alphabet),
             str(line.score),
             alphabet.text(line.leave),
             number(line.equity, 3),

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from cyclopts import Parameter
 
 from engine.inference.likelihood import MODELS, Model, margin, soft
-from engine.notation import format_exchange_count, format_move
+from engine.notation import format_exchange_count, format_full_move, format_move
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules
-from harness.board_view import move_text
 from harness.figures import counted, duration, number, plain, share, table
 
 from .failing import CommandFailed
@@ -226,7 +225,7 @@ def _play(case: _Case, rules: Rules) -> tuple[str, str]:
     alphabet = rules.distribution.alphabet
     match case.move:
         case Place() | Pass():
-            text = move_text(case.move, case.position.board, alphabet)
+            text = format_full_move(case.move, case.position.board, alphabet)
             return format_move(case.move, alphabet), text
         case Exchange(tiles=tiles):
             count = len(tiles)

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from engine.notation.move_text import format_move
+from engine.notation import format_full_move, format_move
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
-from harness.board_view import move_text
 from harness.figures import number, plain, table
 
 from .failing import CommandFailed
@@ -195,7 +194,7 @@ def _row(one: Outcome, found: _Found, rules: Rules) -> tuple[str, ...]:
     shares = [number(100 * share) for share in (one.win, one.wins, one.draws, one.losses)]
     known = [*shares, number(one.spread, sign=True)]
     return (
-        move_text(one.move, found.position.board, alphabet),
+        format_full_move(one.move, found.position.board, alphabet),
         str(one.score),
         alphabet.text(one.leave),
         *(known if one.cases else ["–"] * len(known)),

@@ -15,12 +15,13 @@ from engine.notation import (
     GcgGame,
     Replay,
     ReplayStep,
+    format_full_move,
 )
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
-from harness.board_view import SideView, fresh_squares, game_view, move_text, print_view
 from harness.figures import plain
 
+from .board_view import SideView, fresh_squares, game_view, print_view
 from .failing import CommandFailed
 from .positions import is_file, load_rules, position_after, read_position, replay_file
 
@@ -144,7 +145,7 @@ def _what(step: ReplayStep, rules: Rules) -> str:
     detail = step.event.detail
     match step.event.kind:
         case EventKind.PLAY if step.move is not None:
-            return move_text(step.move, step.before.board, rules.distribution.alphabet)
+            return format_full_move(step.move, step.before.board, rules.distribution.alphabet)
         case EventKind.EXCHANGE:
             return f"-{detail}"
         case EventKind.WITHDRAWN:

@@ -19,7 +19,6 @@ from rich.live import Live
 
 from bot.seat.runtime import software
 from harness.arbiter.spectator_view import Followed
-from harness.board_view import SideView, clock_text, game_view
 from harness.figures import plain
 from harness.seats.seats import welcomed
 from protocol.channel import Channel, ChannelClosed, now_ms
@@ -38,10 +37,11 @@ from protocol.messages import (
 )
 from protocol.websocket import dial
 
+from .board_view import SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
 from .options import client_tls, run
 
-__all__ = ["LineScreen", "LiveScreen", "watch"]
+__all__ = ["LineScreen", "LiveScreen", "result", "watch"]
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """How long to wait before each try to connect again; anew after each move that is seen."""
@@ -91,7 +91,7 @@ class LineScreen(AbstractContextManager[None]):
     def update(self, known: Followed) -> None:
         """Print what is new."""
         if self._told < 0:
-            print(plain(f"{known.offer.game}: {known.heading}"), flush=True)
+            print(plain(f"{known.offer.game}: {heading(known)}"), flush=True)
             self._told = 0
         width = max(cell_len(plain(name)) for name in known.offer.players)
         for move in known.moves[self._told :]:
@@ -105,7 +105,7 @@ class LineScreen(AbstractContextManager[None]):
             )
         self._told = len(known.moves)
         if known.over is not None:
-            print(plain(known.result), flush=True)
+            print(plain(result(known)), flush=True)
 
 
 class LiveScreen(AbstractContextManager[None]):
@@ -157,12 +157,37 @@ def _view(known: Followed, at_ms: int) -> RenderableType:
         known.board,
         known.rules.distribution.alphabet,
         sides,
-        heading=known.heading,
+        heading=heading(known),
         bag=known.bag,
         moves=known.moves[-LAST_MOVES:],
-        fresh=known.fresh,
-        closing=known.result,
+        fresh=fresh_squares(known.last_move, known.board),
+        closing=result(known),
     )
+
+
+def heading(known: Followed) -> str:
+    """Return a line that names the players, the time control and the lexicon."""
+    first, second = known.offer.players
+    time = known.offer.time
+    clock = clock_text(time.initial_ms)
+    if time.increment_ms:
+        clock += f" + {time.increment_ms / 1_000:g} s"
+    return f"{first} – {second}, {clock} each, lexicon {known.offer.lexicon}"
+
+
+def result(known: Followed) -> str:
+    """Return a sentence about how the game ended; empty while it is on."""
+    over = known.over
+    if over is None:
+        return ""
+    score = f"{over.scores[0]} to {over.scores[1]}"
+    if over.winner is not None:
+        verdict = f"{known.offer.players[over.winner]} wins, {score}"
+    elif over.outcome in ("no_show", "host_error"):
+        verdict = "no result"
+    else:
+        verdict = f"tied, {score}"
+    return f"{verdict} ({over.message})"
 
 
 # --- the conversation ---------------------------------------------------------------------------

@@ -9,17 +9,16 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from engine.notation import parse_move
+from engine.notation import format_full_move, parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board
-from harness.board_view import (
-    MoveView,
+from harness.arbiter.spectator_view import MoveView
+from harness.cli.board_view import (
     SideView,
     board_text,
     clock_text,
     fresh_squares,
     game_view,
-    move_text,
     plain_text,
     print_view,
 )
@@ -149,10 +148,10 @@ def test_moves_name_the_tiles_that_they_play_through() -> None:
         ("D7 a.E", "D7 a(W)E"),
     ):
         move = parse_move(text, board, ENGLISH)
-        assert move_text(move, board, ENGLISH) == shown
+        assert format_full_move(move, board, ENGLISH) == shown
         assert parse_move(shown, board, ENGLISH) == move
-    assert move_text(PASS, board, ENGLISH) == "pass"
-    assert move_text(Exchange((0, 1, 3)), board, ENGLISH) == "-?AC"
+    assert format_full_move(PASS, board, ENGLISH) == "pass"
+    assert format_full_move(Exchange((0, 1, 3)), board, ENGLISH) == "-?AC"
 
 
 def test_fresh_squares_are_those_of_placed_tiles() -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from harness.arbiter.spectator_view import Followed
 from harness.cli import watch as watching
-from harness.cli.watch import LiveScreen
+from harness.cli.watch import LiveScreen, result
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -330,7 +330,7 @@ def test_the_clocks_stop_with_the_game() -> None:
     over = known(4).ended(OVER, 11_000)
     assert over.clocks_at(99_000) == (1_499_000, 1_500_000)
     assert over.on_turn is None
-    assert over.result == RESULT
+    assert result(over) == RESULT
 
 
 def test_the_bag_is_known_before_the_first_move() -> None:
@@ -343,7 +343,7 @@ def test_the_bag_is_known_before_the_first_move() -> None:
 )
 def test_games_without_a_winner(outcome: str, verdict: str) -> None:
     over = GameOver(game=GAME, seq=5, outcome=outcome, winner=None, scores=(20, -9), message="x")  # type: ignore[arg-type]
-    assert known(4).ended(over, 11_000).result == verdict
+    assert result(known(4).ended(over, 11_000)) == verdict
 
 
 def test_tiles_or_boards_that_are_not_known_here() -> None:

@@ -18,23 +18,20 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from engine.notation import format_move, format_square
-from engine.rules.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
+from engine.rules.moves import PLAYED_THROUGH, Move, Place
 from engine.rules.position import Board
+from harness.arbiter.spectator_view import MoveView
+from harness.figures import plain
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
 
-from .figures import plain
-
 __all__ = [
     "WIDTH",
-    "MoveView",
     "SideView",
     "board_text",
     "clock_text",
     "fresh_squares",
     "game_view",
-    "move_text",
     "plain_text",
     "print_view",
 ]
@@ -73,20 +70,6 @@ class SideView:
     on_turn: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MoveView:
-    """One move of a game; ``move`` is text for people."""
-
-    number: int
-    name: str
-    move: str
-    score: int
-    totals: tuple[int, int] = (0, 0)
-    """The scores of both seats after it."""
-    clock_ms: int = 0
-    """What the mover's clock showed after it."""
-
-
 # --- texts --------------------------------------------------------------------------------------
 
 
@@ -103,26 +86,8 @@ def clock_text(ms: int) -> str:
     return f"−{text}" if seconds < 0 else text
 
 
-def move_text(move: Move, board: Board, alphabet: Alphabet) -> str:
-    """Write a move with the tiles that it plays through in parentheses: ``8D WO(R)Ds``."""
-    match move:
-        case Pass():
-            return "pass"
-        case Exchange():
-            return format_move(move, alphabet)
-        case Place():
-            word = "".join(
-                f"({alphabet.tile_text(board.at(row, column))})"
-                if tile == PLAYED_THROUGH
-                else alphabet.tile_text(tile)
-                for row, column, tile in board.squares_of(move)
-            )
-            square = format_square(move.row, move.column, move.direction)
-            return f"{square} {word.replace(')(', '')}"
-
-
 def fresh_squares(move: Move | None, board: Board) -> frozenset[tuple[int, int]]:
-    """Name the squares, row and column, on which a move put its tiles."""
+    """Return row and column of each square on which a move put a tile."""
     if not isinstance(move, Place):
         return frozenset()
     squares = board.squares_of(move)
