@@ -53,6 +53,14 @@ class Replay:
     steps: tuple[ReplayStep, ...]
     final: Position
 
+    def after(self, line: int) -> Position:
+        """Return the position after a line of the score sheet; 0 is the beginning."""
+        return self.steps[line].before if line < len(self.steps) else self.final
+
+    def is_over(self, line: int) -> bool:
+        """Check whether the game was over after a line: racks and times were being settled."""
+        return any(step.event.kind.is_end for step in self.steps[:line])
+
 
 def replay(gcg: GcgGame, rules: Rules) -> Replay:
     """Play a game over; seat 0 is ``#player1``, whoever begins.

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
 
+from bot.search.anytime import Anytime, Pace, time_until, unlimited
 from bot.search.simulating import usual_plies
 from engine.movegen.generator import Generator
 from engine.rules.moves import Move
@@ -40,9 +41,7 @@ __all__ = [
 INTERVAL = 1.96
 """Standard errors either way: 95 %."""
 
-SLICE_S = 0.1
-FIRST_SLICE = 64  # rollouts
-
+_SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
 _RISK = 0.025  # of a difference that is more than chance, on either side
 _KEPT = 0.2  # of the limit, for the best and the move that was played alone
 _FEWEST_KEPT = 32  # rollouts
@@ -285,27 +284,20 @@ class _Work:
             self._pair = self._simulation(candidates, seed=seed, rule="equal", limit=left)
 
     def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
-        speed = 0.0
-        while True:
-            before = time.monotonic()
-            size = self._slice(limit, simulation, before - self._began, speed)
-            done = simulation.advance(size) if size > 0 else 0
-            if not done:
-                return
-            now = time.monotonic()
-            speed = done / max(now - before, 1e-6)
-            self._seconds = now - self._began
+        """Roll out until a limit: of rollouts of both simulations, else of time since the start."""
+        is_counted = limit.rollouts is not None
+        end = time_until(self._began + limit.seconds, time.monotonic)
+        anytime = Anytime(
+            simulation,
+            _SLICES,
+            most=None if limit.rollouts is None else limit.rollouts - self._rollouts,
+        )
+        for _ in anytime.slices(
+            unlimited if is_counted else end,
+            lambda: not is_counted and simulation is self._search and self._is_sure,
+        ):
+            self._seconds = time.monotonic() - self._began
             yield
-
-    def _slice(self, limit: Limit, simulation: Simulation, seconds: float, speed: float) -> int:
-        """Say how many rollouts come next, at so many a second; none if it is enough."""
-        size = max(FIRST_SLICE, int(speed * SLICE_S))
-        if limit.rollouts is not None:
-            return min(size, limit.rollouts - self._rollouts)
-        left_s = limit.seconds - seconds
-        if left_s <= 0 or (simulation is self._search and self._is_sure):
-            return 0
-        return min(size, max(1, int(speed * left_s))) if speed else size
 
     @property
     def _is_sure(self) -> bool:

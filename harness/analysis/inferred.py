@@ -21,7 +21,13 @@ from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
 from engine.movegen.generator import ScoredMove
-from engine.notation import NotationError, parse_exchange_count, parse_move
+from engine.notation import (
+    NotationError,
+    format_exchange_count,
+    format_move,
+    parse_exchange_count,
+    parse_move,
+)
 from engine.rules.moves import PASS, Direction, Exchange, Move, Pass, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import IllegalMove, Rules, canonical, check_move, rack_tiles
@@ -38,6 +44,7 @@ __all__ = [
     "infer",
     "observe",
     "read_play",
+    "written_play",
 ]
 
 BINGO_SAMPLES = 400
@@ -54,6 +61,8 @@ class Observed:
 
     position: Position
     """Before it; the rack of the player on turn is not known."""
+    move: Move | int
+    """As it was told; a number is an exchange of that many tiles."""
     play: Play
     counts: tuple[int, ...]
     """How many of each tile were unseen before it, by tile number."""
@@ -134,6 +143,16 @@ def read_play(text: str, board: Board, alphabet: Alphabet) -> Move | int:
         return parse_move(text, board, alphabet)
 
 
+def written_play(move: Move | int, alphabet: Alphabet) -> str:
+    """Write a move as the opponent sees it: of an exchange the number of tiles."""
+    match move:
+        case Exchange():
+            return format_exchange_count(len(move.tiles))
+        case int():
+            return format_exchange_count(move)
+    return format_move(move, alphabet)
+
+
 def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> Observed:
     """See a move of the player on turn with the eyes of the other.
 
@@ -167,7 +186,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     score = _check(before, _named(move, some, rules), known, counts, bag, rules, lexicon)
     seen = _as_seen(move, before.board)
     play = Play(before.board, seen, score, rules.rack_size, bag)
-    return Observed(before, play, counts, _leave(known, move))
+    return Observed(before, move, play, counts, _leave(known, move))
 
 
 def _named(move: Move | int, some: Rack, rules: Rules) -> Move:

@@ -7,17 +7,29 @@ alone by that, is said with 95 % of all together (``Findings.is_clear``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from statistics import fmean
 from typing import TypeAlias
 
+from engine.notation import format_full_move
 from engine.rules.moves import Move
+from engine.rules.rules import Rules
 from engine.simulation.simulation import Difference, Estimate
 from harness.figures import counted, number, share
 
 from .findings import INTERVAL, Findings
+from .review import Turn, TurnReview
 
-__all__ = ["CAVEAT", "is_found", "plus_minus", "summary", "verdict"]
+__all__ = [
+    "CAVEAT",
+    "closing_sentences",
+    "is_found",
+    "plus_minus",
+    "summary",
+    "verdict",
+    "verdict_text",
+]
 
 Writer: TypeAlias = Callable[[Move], str]
 """Writes a move of the position."""
@@ -39,6 +51,12 @@ def verdict(findings: Findings, write: Writer) -> str:
         by_static = write(findings.best.move)
         return f"Nothing can be told from {few}; by static equity {by_static} is best."
     return " ".join(filter(None, (_advice(findings, write), _about_played(findings, write))))
+
+
+def verdict_text(findings: Findings, rules: Rules) -> str:
+    """Return the verdict, moves with the tiles that they play through in parentheses."""
+    board, alphabet = findings.question.position.board, rules.distribution.alphabet
+    return verdict(findings, lambda move: format_full_move(move, board, alphabet))
 
 
 def is_found(findings: Findings) -> bool:
@@ -72,6 +90,33 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
         f"{nick}: mean loss {'at most ' * flattered}{mean} over "
         f"{counted(len(known), 'turn')}; the best was played in {found}{near}{besides}."
     )
+
+
+def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[TurnReview]) -> Iterator[str]:
+    """Sum a review up for each player, and name what was left out.
+
+    Args:
+        turns: all that were to be reviewed.
+        reviewed: those that were, before it was stopped.
+    """
+    if len(reviewed) < len(turns):
+        yield f"stopped before line {turns[len(reviewed)].line}"
+    by_nick: dict[str, list[Findings]] = {}
+    left_out: dict[str, list[str]] = {}
+    for turn, findings in reviewed:
+        if findings is None:
+            left_out.setdefault(turn.obstacle, []).append(str(turn.line))
+        else:
+            by_nick.setdefault(turn.nick, []).append(findings)
+    for nick, analysed in by_nick.items():
+        yield summary(nick, analysed)
+    every = list(chain.from_iterable(by_nick.values()))
+    if any(findings.question.phony for findings in every):
+        yield "* a phony, or taken back; reckoned as if it stood"
+    if any(findings.exact for findings in every):
+        yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
+    for reason, lines in left_out.items():
+        yield f"left out: line{'s' * (len(lines) > 1)} {', '.join(lines)}: {reason}"
 
 
 def plus_minus(value: str, error: float, scale: float = 1.0) -> str:

@@ -1,71 +1,156 @@
-"""A position on the command line: a CGP, in quotes or in a file, or a line of a game (GCG)."""
+"""What commands on positions share: a position or a line of a game, and what judges it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engine.notation import GcgError, GcgGame, NotationError, Replay, read_gcg, replay
-from engine.notation.cgp import read_cgp
+from engine.notation import GcgError, GcgGame, NotationError, Replay, read_cgp, read_gcg, replay
 from engine.rules.position import Position
-from engine.rules.rules import Rules, standard_rules, why_not
+from engine.rules.rules import Rules, why_not
 
 from .failing import CommandFailed
+from .options import TableOptions, load_given, load_words, say
+
+if TYPE_CHECKING:
+    from engine.movegen.evaluation import Evaluation
+    from engine.movegen.generator import Generator
+    from lexicons.leaves import LeaveTable
+    from lexicons.store import Lexicon
+    from lexicons.win_probability import WinProbabilities
 
 __all__ = [
-    "check_turn",
+    "Judge",
+    "check_choice",
     "game_and_line",
     "is_file",
-    "load_rules",
-    "position_after",
-    "position_asked",
-    "position_in_game",
     "read_position",
     "replay_file",
+    "sentences",
 ]
 
 
-def load_rules(distribution: str, layout: str) -> Rules:
-    """Make the rules of a game with these tiles on this board, or fail with a sentence."""
-    try:
-        return standard_rules(distribution, layout)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
+# --- what positions are judged with ---------------------------------------------------------------
 
 
-def read_position(what: str, rules: Rules) -> Position:
-    """Read a CGP, or the file that has one; whoever is on turn sits in seat 0."""
-    text, where = _cgp_text(what)
+@dataclass(frozen=True)
+class Judge:
+    """Rules, words and tables, those that players have of themselves if none are named."""
+
+    rules: Rules
+    words: Lexicon
+    leaves: LeaveTable
+    win_probabilities: WinProbabilities | None
+
+    @classmethod
+    def load(cls, tables: TableOptions, rules: Rules) -> Judge:
+        """Load what is named, or fail with a sentence."""
+        from lexicons.jit import announce_compilation
+        from lexicons.tables import leaves_for, win_probabilities_for
+
+        words = load_words(tables.lexicon, rules.distribution)
+        announce_compilation(say)
+        given = load_given(tables.equipment(), words)
+        return cls(
+            rules,
+            words,
+            given.leaves or leaves_for(rules.distribution),
+            given.win_probabilities or win_probabilities_for(rules.distribution),
+        )
+
+    def generator(self, evaluation: Evaluation | None = None) -> Generator:
+        """Make a generator of moves, or fail with a sentence."""
+        from engine.movegen.evaluation import STANDARD
+        from engine.movegen.generator import Generator
+
+        with sentences():
+            return Generator(self.words, self.rules, self.leaves, evaluation or STANDARD)
+
+
+@contextmanager
+def sentences(where: str = "") -> Iterator[None]:
+    """Turn what is refused into a failure of the command, whose sentence ``where`` begins."""
     try:
-        return read_cgp(text, rules).position
+        yield
     except ValueError as error:
         raise CommandFailed(f"{where}{error}") from None
 
 
-def position_asked(what: str, rules: Rules) -> Position:
-    """Read a CGP, the file that has one, or ``GAME.gcg@LINE``; fail where nothing can be chosen.
+# --- a position -----------------------------------------------------------------------------------
 
-    Of a game it is what the player on turn sees, without the other rack.
+
+def read_position(what: str, rules: Rules, *, has_choice: bool = False) -> Position:
+    """Read a CGP, a file that has one, or ``GAME.gcg@LINE``; or fail.
+
+    Of a CGP the player on turn sits in seat 0. Of a game it is what the player on turn sees,
+    without the other rack.
+
+    Args:
+        what: from the command line.
+        rules: those of the game.
+        has_choice: fail where the player on turn has nothing to choose.
     """
     named = game_and_line(what)
     if named is None:
-        position, where = read_position(what, rules), ""
+        position, where = _read_cgp(what, rules), ""
     else:
-        position, where = position_in_game(*named, rules), f"{what}: "
-    check_turn(position, rules, where)
+        position, where = _before_line(*named, rules), f"{what}: "
+    if has_choice:
+        check_choice(position, rules, where)
     return position
 
 
-def position_in_game(path: Path, line: int | None, rules: Rules) -> Position:
-    """Give what the player on turn sees before a line of a game's score sheet, or fail."""
+def _before_line(path: Path, line: int | None, rules: Rules) -> Position:
     from harness.analysis.questions import as_seen
 
     _, played = replay_file(path, rules)
     last = len(played.steps) + 1
     if line is None or not 1 <= line <= last:
         raise CommandFailed(f"{path}: say before which of its lines, {path}@1 to @{last}")
-    if any(step.event.kind.is_end for step in played.steps[: line - 1]):
+    if played.is_over(line - 1):
         raise CommandFailed(f"{path}@{line}: the game is over")
-    return as_seen(position_after(played, line - 1))
+    return as_seen(played.after(line - 1))
+
+
+def check_choice(position: Position, rules: Rules, where: str = "") -> None:
+    """Fail where the player on turn has nothing to choose.
+
+    Args:
+        position: as it was read.
+        rules: those of the game.
+        where: begins the sentence about a game; without it the sentence explains CGPs.
+    """
+    with sentences(where):
+        reason = why_not(position, rules)
+    if reason and not where:
+        reason += (
+            "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
+            "'AEINRST/'"
+        )
+    if reason:
+        raise CommandFailed(f"{where}{reason}")
+
+
+def _read_cgp(what: str, rules: Rules) -> Position:
+    path, where = Path(what), ""
+    if is_file(path):
+        where = f"{path}, line 1: "
+        try:
+            what = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandFailed(f"{path} can't be read: {error}") from None
+    elif "/" not in what or len(what.split()) < 2:
+        raise CommandFailed(
+            f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"
+        )
+    with sentences(where):
+        return read_cgp(what, rules).position
+
+
+# --- a game ---------------------------------------------------------------------------------------
 
 
 def game_and_line(what: str) -> tuple[Path, int | None] | None:
@@ -94,50 +179,9 @@ def replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
         raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
 
 
-def position_after(played: Replay, line: int) -> Position:
-    """Give the position after a line of the score sheet; 0 is the beginning."""
-    return played.steps[line].before if line < len(played.steps) else played.final
-
-
-def check_turn(position: Position, rules: Rules, where: str = "") -> None:
-    """See that there is something to choose in a position, or fail.
-
-    Args:
-        position: as it was read.
-        rules: those of the game.
-        where: what the sentence begins with, of a position in a game; of a CGP what one is is said.
-    """
-    try:
-        reason = why_not(position, rules)
-    except ValueError as error:
-        raise CommandFailed(f"{where}{error}") from None
-    if reason and not where:
-        reason += (
-            "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
-            "'AEINRST/'"
-        )
-    if reason:
-        raise CommandFailed(f"{where}{reason}")
-
-
 def is_file(path: Path) -> bool:
-    """Tell whether a file is there; what can't be a file's name is none."""
+    """Check whether a file is there; a text too long for a file's name is none."""
     try:
         return path.is_file()
-    except OSError:  # a CGP may be longer than the name of any file
+    except OSError:
         return False
-
-
-def _cgp_text(what: str) -> tuple[str, str]:
-    """Find the CGP in a file or in the argument itself; give it and what errors begin with."""
-    path = Path(what)
-    if not is_file(path):
-        if "/" in what and len(what.split()) > 1:
-            return what, ""
-        raise CommandFailed(
-            f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"
-        )
-    try:
-        return path.read_text(encoding="utf-8-sig"), f"{path}, line 1: "
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandFailed(f"{path} can't be read: {error}") from None

@@ -23,7 +23,8 @@ from harness.figures import plain
 
 from .board_view import SideView, fresh_squares, game_view, print_view
 from .failing import CommandFailed
-from .positions import is_file, load_rules, position_after, read_position, replay_file
+from .options import BoardOptions
+from .positions import is_file, read_position, replay_file
 
 __all__ = ["show"]
 
@@ -34,8 +35,7 @@ def show(
     *,
     turn: int | None = None,
     moves: Annotated[bool, Parameter(negative="")] = False,
-    distribution: str = "english",
-    layout: str = "standard",
+    board: BoardOptions = BoardOptions(),
 ) -> None:
     """Print a game (GCG) or a position (CGP).
 
@@ -45,10 +45,8 @@ def show(
         what: A GCG file, a file that holds a CGP (.cgp), or a CGP itself, in quotes.
         turn: Print the game up to this line of its score sheet; 0 is the beginning.
         moves: The score sheet alone.
-        distribution: The tiles: an embedded distribution or a CSV file.
-        layout: The board: an embedded layout or a text file.
     """
-    rules = load_rules(distribution, layout)
+    rules = board.rules()
     path = Path(what)
     if not is_file(path) or path.suffix.lower() == ".cgp":
         if turn is not None or moves:
@@ -161,7 +159,7 @@ def _what(step: ReplayStep, rules: Rules) -> str:
 def _after(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> RenderableType:
     """Draw the position after line ``last`` of the sheet."""
     steps = played.steps
-    position = position_after(played, last)
+    position = played.after(last)
     over = bool(last and steps[last - 1].event.kind.is_end)
     fresh = frozenset[tuple[int, int]]()
     if last:

@@ -11,7 +11,7 @@ from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.scorebook import Scorebook
-from harness.seats.seats import Seat
+from harness.arbiter.seat import Seat
 
 from .schedule import PlannedGame
 

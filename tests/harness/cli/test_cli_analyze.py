@@ -36,7 +36,7 @@ kept_words = cache(load_words)
 @pytest.fixture
 def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     # Each command would read and check the same words again, for most of its time.
-    monkeypatch.setattr("harness.cli.analyze.load_words", kept_words)
+    monkeypatch.setattr("harness.cli.positions.load_words", kept_words)
     return tilewire
 
 

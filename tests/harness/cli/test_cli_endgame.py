@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import pytest
 from command_line import CommandLine
 
-from harness.cli.solving import work
+from harness.analysis.endings import spend
+from harness.cli.solving import time_to_think
 
 EMPTY = "/".join(["15"] * 7)
 WORDS = "at\nact\ncat\ncate\neat\nate\ntea\nteat\n"
@@ -131,7 +132,8 @@ class Interrupted:
 def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
     before = signal.getsignal(signal.SIGINT)
     solving = Interrupted()
-    work(solving, 10**9)
+    with time_to_think(10**9) as budget:
+        spend(budget, solving)
     assert solving.slices == 1
     assert signal.getsignal(signal.SIGINT) is before
 

@@ -1,0 +1,191 @@
+"""Answers as objects for programs; the page and ``--json`` write the same.
+
+Moves are in the canonical form, racks are text, errors are standard errors, and what is not known
+is null.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, fields
+from typing import Any, TypeAlias
+
+from engine.movegen.evaluation import POINT
+from engine.notation import format_move, write_cgp
+from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.rules import Rules
+from engine.simulation.simulation import Estimate
+from lexicons.alphabet import Alphabet
+
+from .endings import ComparedMove, EndgameProof, PreEndgameComparison
+from .findings import Findings
+from .inferred import Inferred, written_play
+from .ranked import RankedMoves
+from .verdict import verdict_text
+
+__all__ = ["Answer", "answer_json"]
+
+Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
+
+_ENDGAME = (
+    *("value", "proven", "outcome", "floor", "ceiling", "depth", "nodes", "seconds", "move"),
+    *("pv", "scores", "spread"),
+)
+_PREENDGAME = ("model", "bag", "cases", "mass", "settled", "seconds")
+_COMPARED = tuple(field.name for field in fields(ComparedMove))
+
+
+def answer_json(answer: Answer, rules: Rules, top: int | None = None) -> dict[str, Any]:
+    """Return an answer as an object of JSON.
+
+    Args:
+        answer: what is known.
+        rules: those of the game.
+        top: how many moves or leaves are listed; None: all.
+    """
+    alphabet = rules.distribution.alphabet
+    known: dict[str, Any]
+    match answer:
+        case RankedMoves():
+            moves = [
+                {**row._asdict(), "equity": row.equity / POINT, "leave": row.leave}
+                for row in answer.moves[:top]
+            ]
+            known = {"count": answer.counts, "moves": moves}
+        case Findings():
+            known = _findings(answer, rules)
+        case Inferred():
+            known = _inferred(answer, alphabet, top)
+        case EndgameProof():
+            known = _fields(answer, _ENDGAME)
+        case PreEndgameComparison():
+            known = _fields(answer, _PREENDGAME)
+            known["moves"] = [_fields(move, _COMPARED) for move in answer.moves[:top]]
+    if "seconds" in known and not isinstance(answer, Inferred):
+        known["seconds"] = round(known["seconds"], 3)
+    return {name: _written(value, name, alphabet) for name, value in known.items()}
+
+
+def _fields(value: object, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
+    """Write moves and racks as text, wherever they stand; ``name`` is the key of the value."""
+    match value:
+        case Place() | Exchange() | Pass():
+            return format_move(value, alphabet)
+        case tuple() if name == "leave":
+            return alphabet.text(value)
+        case dict():
+            return {key: _written(part, key, alphabet) for key, part in value.items()}
+        case list() | tuple():
+            return [_written(part, "", alphabet) for part in value]
+    return value
+
+
+# --- findings -------------------------------------------------------------------------------------
+
+
+def _findings(findings: Findings, rules: Rules) -> dict[str, Any]:
+    """List what is known; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
+    question, others = findings.question, findings.legal[1:]
+    played = findings.played
+    return {
+        "cgp": write_cgp(question.position, rules),
+        "candidates": [
+            {"rank": rank, **_candidate(row, findings)}
+            for rank, row in enumerate(findings.estimates, start=1)
+        ],
+        "after_best": [asdict(ply) for ply in findings.after],
+        "verdict": {
+            "text": verdict_text(findings, rules),
+            "best": findings.best.move,
+            "rivals": [rival.move for rival in findings.rivals],
+            "certain": findings.is_certain,
+            "ahead_of_next": _ahead_of(others[0].move, findings) if others else None,
+            "ahead_of_played": _ahead_of(played.move, findings) if played else None,
+            "phony": question.phony or None,
+            "not_compared": question.obstacle or None,
+        },
+        "plies": None if findings.to_the_end else findings.plies,
+        "exact": findings.exact,
+        "seed": findings.seed,
+        "rollouts": findings.rollouts,
+        "compared": findings.compared,
+        "seconds": findings.seconds,
+    }
+
+
+def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "move": row.move,
+        "score": row.score,
+        "leave": row.leave,
+        "static": row.static / POINT,
+        "win": row.win,
+        "win_error": _finite(row.win_error, findings),
+        "equity": row.equity,
+        "equity_error": _finite(row.equity_error, findings),
+        "samples": row.samples,
+    }
+    if findings.by_points or not row.samples:
+        known |= {"win": None, "win_error": None}
+    if not row.samples:
+        known |= {"equity": None, "equity_error": None}
+    return known
+
+
+def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
+    if not findings.is_known:
+        return None
+    ahead = findings.ahead_of(move)
+    by_points = findings.by_points
+    return {
+        "move": move,
+        "win": None if by_points else ahead.win,
+        "win_error": None if by_points else _finite(ahead.win_error, findings),
+        "points": ahead.equity,
+        "points_error": _finite(ahead.equity_error, findings),
+    }
+
+
+def _finite(error: float, findings: Findings) -> float | None:
+    if findings.exact:
+        return 0.0
+    return error if math.isfinite(error) else None
+
+
+# --- an inference ---------------------------------------------------------------------------------
+
+
+def _inferred(inferred: Inferred, alphabet: Alphabet, top: int | None) -> dict[str, Any]:
+    known, model, truth = inferred.posterior, inferred.model, inferred.truth
+    before, after = inferred.bingo
+    leaves = known.top(len(known.leaves) if top is None else top)
+    tiles = zip(alphabet.letters, *(chances.tolist() for chances in inferred.tiles), strict=True)
+    return {
+        "leaves_considered": known.considered,
+        "leaves_surviving": known.surviving,
+        "top": [dict(zip(("leave", "prior", "posterior"), row, strict=True)) for row in leaves],
+        "mass_top10": known.mass_of_top(10),
+        "entropy_prior": known.entropy_prior,
+        "entropy": known.entropy,
+        "seconds": inferred.seconds,
+        "model": model.name,
+        "margin": model.margin,
+        "temperatures": model.temperatures,
+        "play": written_play(inferred.observed.move, alphabet),
+        "score": inferred.observed.play.score,
+        "unseen_mass": known.unseen,
+        "effective": known.effective,
+        "tiles": [dict(zip(("tile", "prior", "posterior"), row, strict=True)) for row in tiles],
+        "bingo": {
+            "prior": before.chance,
+            "prior_error": before.error,
+            "posterior": after.chance,
+            "posterior_error": after.error,
+        },
+        "true": truth and truth._asdict(),
+        "note": known.note,
+    }

@@ -1,0 +1,234 @@
+"""The end of a game: the proof of an endgame, the comparison of moves in a pre-endgame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Literal, TypeAlias
+
+from bot.player import Budget
+from bot.search.anytime import NODES, Anytime, Work
+from engine.endgame import EndgameSolver
+from engine.movegen.evaluation import POINT
+from engine.movegen.generator import Generator, RankedMove
+from engine.preendgame import Outcome, PreEndgame
+from engine.rules.moves import PASS, Move, Place
+from engine.rules.position import Position, Rack, bag_count
+from engine.rules.rules import Rules, score_play
+
+__all__ = [
+    "ComparedMove",
+    "EndgameProof",
+    "OpponentModel",
+    "PreEndgameComparison",
+    "compare_moves",
+    "prove_endgame",
+    "spend",
+]
+
+OpponentModel: TypeAlias = Literal["rational", "pessimistic", "static"]
+
+
+def spend(budget: Budget, work: Work, is_enough: Callable[[], bool] = lambda: False) -> float:
+    """Work until the budget is spent, nothing is left to do or it is enough; return seconds."""
+    began = time.perf_counter()
+    Anytime(work, NODES).run(budget.remaining_ms, is_enough)
+    return time.perf_counter() - began
+
+
+# --- endgame --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EndgameProof:
+    """What is known of an endgame; points and turns are those of the player on turn."""
+
+    position: Position
+    first_win: bool
+    """Whether only the winner was asked for; then ``value`` and ``spread`` are bounds."""
+    is_over: bool
+    """Whether more time would not help."""
+    ends_game: bool
+    """Whether ``pv`` leads to the end of the game."""
+    value: int
+    """Points gained in spread from here to the end, the settlement of the racks included."""
+    proven: bool
+    floor: int | None
+    """What is proven of the value, from below and above."""
+    ceiling: int | None
+    depth: int
+    """In turns."""
+    nodes: int
+    seconds: float
+    move: Move
+    pv: tuple[Move, ...]
+    """The best play of both sides."""
+    scores: tuple[int, ...]
+    """What each move of ``pv`` scores."""
+
+    @property
+    def before(self) -> int:
+        """The spread now."""
+        seat = self.position.on_turn
+        return self.position.scores[seat] - self.position.scores[1 - seat]
+
+    @property
+    def spread(self) -> int:
+        """The spread at the end of the game."""
+        return self.before + self.value
+
+    @property
+    def outcome(self) -> Literal["won", "lost", "drawn"] | None:
+        """Who wins, as far as it is proven."""
+        if self.floor is not None and self.before + self.floor > 0:
+            return "won"
+        if self.ceiling is not None and self.before + self.ceiling < 0:
+            return "lost"
+        return "drawn" if self.proven else None
+
+
+def prove_endgame(
+    solver: EndgameSolver, position: Position, rules: Rules, budget: Budget, *, first_win: bool
+) -> EndgameProof:
+    """Work an endgame out, both racks of which are known.
+
+    Raises:
+        ValueError: the solver refuses the position; says why.
+    """
+    solver.begin(position, first_win=first_win)
+    seconds = spend(budget, solver)
+    solution, line, board = solver.solution, solver.line(), position.board
+    scores = []
+    for move in line:
+        score = 0
+        if isinstance(move, Place):
+            score = score_play(board, move, rules).score
+            board = board.with_move(move)
+        scores.append(score)
+    return EndgameProof(
+        position=position,
+        first_win=first_win,
+        is_over=solver.is_over,
+        ends_game=_ends_game(line, position, rules),
+        value=solution.value,
+        proven=solution.proven,
+        floor=solution.floor,
+        ceiling=solution.ceiling,
+        depth=solution.depth,
+        nodes=solution.nodes,
+        seconds=seconds,
+        move=solution.move,
+        pv=line,
+        scores=tuple(scores),
+    )
+
+
+def _ends_game(line: Sequence[Move], position: Position, rules: Rules) -> bool:
+    """Check whether moves lead to the end of the game.
+
+    A side is out, both have passed (``engine.kernels.endgame`` says why two passes will do), or
+    the scoreless turns have reached their limit.
+    """
+    placed = [0, 0]
+    for turn, move in enumerate(line):
+        placed[turn % 2] += len(move.placed) if isinstance(move, Place) else 0
+    seat = position.on_turn
+    held = len(position.racks[seat]), len(position.racks[1 - seat])
+    passes = len(list(takewhile(lambda move: move == PASS, reversed(line))))
+    before = position.scoreless_turns if passes == len(line) else 0
+    is_out = placed[0] == held[0] or placed[1] == held[1]
+    return is_out or passes >= 2 or before + passes >= rules.scoreless_limit
+
+
+# --- pre-endgame ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ComparedMove:
+    """What is known of a candidate; None where no case was looked at."""
+
+    move: Move
+    score: int
+    leave: Rack
+    equity: float
+    """Static, in points."""
+    win: float | None
+    """Share of games won; a draw counts half."""
+    wins: float | None
+    draws: float | None
+    losses: float | None
+    spread: float | None
+    """Points gained to the end of the game, in the mean."""
+    cases: int
+    proven: bool
+    nodes: int
+
+
+@dataclass(frozen=True)
+class PreEndgameComparison:
+    """Moves compared by how often they win, over what bag and other rack may hold."""
+
+    position: Position
+    model: OpponentModel
+    bag: int
+    cases: int
+    """Of bag and other rack."""
+    mass: float
+    """How likely one of these cases is; 1 where there are no others."""
+    settled: bool
+    """Whether more time would change nothing."""
+    seconds: float
+    moves: tuple[ComparedMove, ...]
+    """The best first."""
+
+
+def compare_moves(
+    solver: EndgameSolver,
+    generator: Generator,
+    position: Position,
+    candidates: Sequence[RankedMove],
+    budget: Budget,
+    *,
+    model: OpponentModel,
+    seed: int,
+) -> PreEndgameComparison:
+    """Follow each candidate to the end of the game, with whatever the bag may hold.
+
+    Raises:
+        ValueError: a position or candidates that can't be compared; says why.
+    """
+    compared = PreEndgame(solver, generator, position, candidates, model=model, seed=seed)
+    # A single candidate is looked into all the same: what it comes to is what is asked.
+    seconds = spend(budget, compared, lambda: compared.is_settled and len(candidates) > 1)
+    return PreEndgameComparison(
+        position=position,
+        model=model,
+        bag=bag_count(position, generator.rules),
+        cases=compared.cases,
+        mass=compared.mass,
+        settled=compared.is_settled,
+        seconds=seconds,
+        moves=tuple(map(_compared, compared.outcomes())),
+    )
+
+
+def _compared(outcome: Outcome) -> ComparedMove:
+    move = ComparedMove(
+        move=outcome.move,
+        score=outcome.score,
+        leave=outcome.leave,
+        equity=outcome.static / POINT,
+        win=outcome.win,
+        wins=outcome.wins,
+        draws=outcome.draws,
+        losses=outcome.losses,
+        spread=outcome.spread,
+        cases=outcome.cases,
+        proven=outcome.proven,
+        nodes=outcome.nodes,
+    )
+    if outcome.cases:
+        return move
+    return replace(move, win=None, wins=None, draws=None, losses=None, spread=None)

@@ -1,0 +1,107 @@
+"""A game's turns as questions, and the review of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from engine.notation import EventKind, GcgGame, Replay, ReplayStep
+from engine.rules.moves import Move
+from engine.rules.position import Position
+from engine.rules.rules import Rules, why_not
+
+from .findings import Findings, Settings, analyse
+from .questions import as_seen
+
+__all__ = ["Turn", "TurnReview", "analyse_turn", "review", "turn_before", "turns_of"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A position to analyse, as the player on turn sees it; of a game, with its next line."""
+
+    position: Position
+    line: int = 0
+    """Of the score sheet, the one that comes next; 0 if the position is of no game."""
+    nick: str = ""
+    step: ReplayStep | None = None
+    taken_back: bool = False
+    """Whether the play was a phony that the next line takes back."""
+    obstacle: str = ""
+    """Why the turn can't be analysed."""
+
+    @property
+    def played(self) -> Move | None:
+        """The move that was played, if it is recorded."""
+        return self.step.move if self.step else None
+
+
+class TurnReview(NamedTuple):
+    """A turn of a game and what was found; None where its ``obstacle`` left it out."""
+
+    turn: Turn
+    findings: Findings | None
+
+
+def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
+    """Return the turn before a line of the score sheet, 1 to one more than there are."""
+    position = as_seen(replay.after(line - 1))
+    step = replay.steps[line - 1] if line <= len(replay.steps) else None
+    turn = Turn(position, line, gcg.players[position.on_turn].nick)
+    if replay.is_over(line - 1):
+        return replace(turn, obstacle="the game is over")
+    if step is not None and not step.event.kind.is_turn:
+        return replace(turn, obstacle=f"a line '{step.event.kind.value}' is no turn")
+    following = replay.steps[line].event.kind if line < len(replay.steps) else None
+    return replace(
+        turn,
+        step=step,
+        taken_back=following is EventKind.WITHDRAWN,
+        obstacle=why_not(position, rules),
+    )
+
+
+def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
+    """List the turns of a game.
+
+    Raises:
+        ValueError: there is no turn that can be analysed.
+    """
+    lines = (line for line, step in enumerate(replay.steps, start=1) if step.event.kind.is_turn)
+    turns = [turn_before(gcg, replay, line, rules) for line in lines]
+    if all(turn.obstacle for turn in turns):
+        lacking = "no turn's rack is given in full" if turns else "there are no turns"
+        raise ValueError(f"{lacking}, so that there is nothing to review")
+    return turns
+
+
+def analyse_turn(
+    settings: Settings,
+    turn: Turn,
+    stopped: Callable[[], bool],
+    told: Callable[[Findings], None] | None = None,
+) -> Findings:
+    """Find out what is best in a turn (``analyse``)."""
+    findings = analyse(
+        settings,
+        turn.position,
+        turn.played,
+        taken_back=turn.taken_back,
+        told=told,
+        stopped=stopped,
+    )
+    if turn.step is None or turn.played is not None:
+        return findings
+    question = replace(findings.question, obstacle="which tiles it was is not recorded")
+    return replace(findings, question=question)
+
+
+def review(
+    settings: Settings, turns: Sequence[Turn], stopped: Callable[[], bool]
+) -> Iterator[TurnReview]:
+    """Analyse turns one after another, until it is stopped."""
+    for turn in turns:
+        if stopped():
+            return
+        yield TurnReview(turn, None if turn.obstacle else analyse_turn(settings, turn, stopped))

@@ -1,0 +1,268 @@
+"""Answers of ``harness.analysis`` as tables and lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engine.inference.likelihood import Model
+from engine.movegen.evaluation import POINT
+from engine.notation import format_full_move
+from engine.rules.moves import Move, Place
+from engine.rules.position import Position, Rack, unseen
+from engine.rules.rules import Rules
+from harness.analysis.endings import EndgameProof, PreEndgameComparison
+from harness.analysis.inferred import Inferred, written_play
+from harness.analysis.ranked import RankedMoves
+from harness.figures import counted, duration, number, plain, share, table
+
+__all__ = [
+    "endgame_text",
+    "heading",
+    "inference_text",
+    "inference_title",
+    "player_text",
+    "preendgame_text",
+    "ranked_text",
+]
+
+ALL = 0.9995  # of what there can be
+_TILE_COLUMNS = 3
+_TILE_HEAD = ("tile", "before", "after")
+
+
+def heading(position: Position, rules: Rules) -> str:
+    """Return a line about racks, scores and the bag, as the player on turn sees them."""
+    alphabet, seat = rules.distribution.alphabet, position.on_turn
+    own, other = position.scores[seat], position.scores[1 - seat]
+    known = alphabet.text(position.racks[1 - seat])
+    bag = max(sum(unseen(position, seat, rules)) - rules.rack_size, 0)
+    return plain(
+        f"{alphabet.text(position.racks[seat])}, {number(own, 0)} : {number(other, 0)}, "
+        f"{bag} in the bag" + (f", the opponent holds {known}" if known else "")
+    )
+
+
+def _points(value: float) -> str:
+    return number(value, 0, sign=True)
+
+
+# --- ranked moves ---------------------------------------------------------------------------------
+
+
+def ranked_text(ranked: RankedMoves, rules: Rules) -> str:
+    """Return a table of moves, and how many there are in all."""
+    rows = [
+        (*_move_cells(row.move, row.score, row.leave, ranked.position, rules), equity)
+        for row in ranked.moves
+        for equity in [number(row.equity / POINT, 3)]
+    ]
+    counts = ranked.counts
+    kinds = counted(counts["place"], "placement"), counted(counts["exchange"], "exchange")
+    shown = "" if len(rows) == sum(counts.values()) else f"; shown: the best {len(rows)}"
+    head = ("move", "score", "leave", "equity")
+    return f"{table(head, rows)}\n{', '.join(kinds)} and the pass{shown}"
+
+
+def _move_cells(
+    move: Move, score: int, leave: Rack, position: Position, rules: Rules
+) -> tuple[str, str, str]:
+    alphabet = rules.distribution.alphabet
+    return format_full_move(move, position.board, alphabet), str(score), alphabet.text(leave)
+
+
+# --- the end of a game ----------------------------------------------------------------------------
+
+
+def endgame_text(proof: EndgameProof, rules: Rules) -> Iterator[str]:
+    """Write the best line of an endgame, what it comes to and how sure that is."""
+    yield heading(proof.position, rules)
+    yield ""
+    yield _line_table(proof, rules)
+    yield ""
+    yield _endgame_verdict(proof)
+    yield f"{proof.depth} turns deep, {_pace(proof.nodes, proof.seconds)}"
+
+
+def _line_table(proof: EndgameProof, rules: Rules) -> str:
+    board, spread, rows = proof.position.board, proof.before, []
+    for turn, (move, score) in enumerate(zip(proof.pv, proof.scores, strict=True)):
+        side, gain = ("opponent", -score) if turn % 2 else ("on turn", score)
+        spread += gain
+        text = format_full_move(move, board, rules.distribution.alphabet)
+        rows.append((side, text, str(score), _points(spread)))
+        board = board.with_move(move) if isinstance(move, Place) else board
+    if not proof.first_win:
+        rest = "tiles that are left" if proof.ends_game else "what comes after"
+        rows.append(("", rest, _points(proof.spread - spread), _points(proof.spread)))
+    return table(("", "move", "score", "spread"), rows)
+
+
+def _endgame_verdict(proof: EndgameProof) -> str:
+    if proof.first_win and proof.proven:
+        return f"proven: {_winner(proof)}"
+    value = f"value {_points(proof.value)}, spread at the end {_points(proof.spread)}"
+    if proof.proven:
+        return f"{value}: proven"
+    more = "--memory" if proof.is_over else "--time"
+    return f"{value}: not proven{_bounds(proof)}; more {more} may change it"
+
+
+def _winner(proof: EndgameProof) -> str:
+    if proof.outcome == "won" and proof.floor is not None:
+        return f"a win, by {proof.before + proof.floor} at least"
+    if proof.outcome == "lost" and proof.ceiling is not None:
+        return f"a loss, by {-(proof.before + proof.ceiling)} at least"
+    return "a draw"
+
+
+def _bounds(proof: EndgameProof) -> str:
+    """Return between what the value is, as far as that is proven."""
+    bounds = (("at least", proof.floor), ("at most", proof.ceiling))
+    known = [f"{name} {_points(bound)}" for name, bound in bounds if bound is not None]
+    return f" ({' and '.join(known)} is)" if known else ""
+
+
+def _pace(nodes: int, seconds: float) -> str:
+    rate = nodes / max(seconds, 0.001)
+    return f"{nodes:,} nodes in {seconds:.2f} s ({rate:,.0f} a second)"
+
+
+def preendgame_text(compared: PreEndgameComparison, rules: Rules, top: int) -> Iterator[str]:
+    """Write how often the best ``top`` moves win, and how much was looked at."""
+    yield heading(compared.position, rules)
+    yield ""
+    rows = [
+        (
+            *_move_cells(row.move, row.score, row.leave, compared.position, rules),
+            *(
+                number(None if part is None else 100 * part)
+                for part in (row.win, row.wins, row.draws, row.losses)
+            ),
+            number(row.spread, sign=True),
+            str(row.cases),
+            "proven" if row.proven else "",
+        )
+        for row in compared.moves[:top]
+    ]
+    yield table(
+        ("move", "score", "leave", "win %", "wins", "draws", "losses", "spread", "cases", ""), rows
+    )
+    yield ""
+    yield _covered(compared)
+    yield _pace(sum(row.nodes for row in compared.moves), compared.seconds)
+
+
+def _covered(compared: PreEndgameComparison) -> str:
+    cases = f"{counted(compared.cases, 'case')} of bag and other rack"
+    if compared.mass < ALL:
+        return f"{cases}: {number(100 * compared.mass, 1, unit=' %')} of what there can be"
+    return f"{cases}, {'all that there are' if compared.cases > 1 else 'the only one'}"
+
+
+# --- an inference ---------------------------------------------------------------------------------
+
+
+def inference_text(inferred: Inferred, rules: Rules, top: int, who: str = "") -> Iterator[str]:
+    """Write what a play tells: the likeliest leaves, tiles and bingos before and after.
+
+    Args:
+        inferred: what is known.
+        rules: those of the game.
+        top: how many leaves are listed.
+        who: stands before the play.
+    """
+    known, alphabet = inferred.posterior, rules.distribution.alphabet
+    yield f"{who}{inference_title(inferred, rules)}"
+    yield ""
+    rows = [
+        (str(rank), alphabet.text(leave) or "nothing", _percent(prior), _percent(posterior))
+        for rank, (leave, prior, posterior) in enumerate(known.top(top), start=1)
+    ]
+    yield table(("", "leave", "before", "after"), rows)
+    yield ""
+    yield from _summary(inferred, rules)
+    yield ""
+    yield "one or more of a tile on his rack now"
+    yield _tiles_table(inferred, rules)
+    yield ""
+    yield f"{duration(1_000 * inferred.seconds)} for the inference, {player_text(inferred.model)}"
+    if known.note:
+        yield f"note: {known.note}"
+
+
+def inference_title(inferred: Inferred, rules: Rules) -> str:
+    """Return a line about the play and what was known before it."""
+    observed, alphabet = inferred.observed, rules.distribution.alphabet
+    move, play, before = observed.move, observed.play, observed.position
+    if isinstance(play.move, int):
+        text = f"{written_play(move, alphabet)} (an exchange)"
+    elif not isinstance(move, int):
+        text = format_full_move(move, before.board, alphabet)
+    ours = alphabet.text(before.racks[1 - before.on_turn])
+    eyes = f"seen with {ours}" if ours else "no rack is known"
+    return f"{text}, {counted(play.score, 'point')}; {eyes}, {play.bag} in the bag"
+
+
+def player_text(model: Model) -> str:
+    """Return what kind of player is assumed, in a few words."""
+    temperatures = " or ".join(f"{points:g}" for points, _ in model.temperatures)
+    points = {
+        "margin": f", {model.margin:g} points",
+        "soft": f", temperature {temperatures} points",
+    }
+    return f"{model.name} model{points.get(model.name, '')}"
+
+
+def _percent(chance: float) -> str:
+    return number(100 * chance, 2, unit=" %")
+
+
+def _summary(inferred: Inferred, rules: Rules) -> Iterator[str]:
+    known, (before, after) = inferred.posterior, inferred.bingo
+    yield _effort(inferred)
+    yield f"the ten likeliest: {share(known.mass_of_top(10))}"
+    yield f"entropy: {number(known.entropy_prior, 2)} bits before, {number(known.entropy, 2)} after"
+    yield (
+        f"a bingo in his next turn: {share(before.chance)} before, ± {number(100 * before.error)}; "
+        f"{share(after.chance)} after, ± {number(100 * after.error)}"
+    )
+    if (truth := inferred.truth) is not None:
+        leave = rules.distribution.alphabet.text(truth.leave) or "nothing"
+        rank = "is not among them" if truth.rank is None else f"ranks {truth.rank:,}"
+        chances = f"{_percent(truth.prior)} before, {_percent(truth.posterior)} after"
+        yield f"he kept {leave}, which {rank}: {chances}"
+
+
+def _effort(inferred: Inferred) -> str:
+    known, listed = inferred.posterior, len(inferred.posterior.leaves)
+    survive = f"{known.surviving:,} survive{'s' * (known.surviving == 1)}"
+    size = f"effective size {number(known.effective, 0)}"
+    if known.unseen:
+        seen = f"{listed:,} of {known.considered:,} leaves looked at, {share(1 - known.unseen)}"
+        return f"{seen} by weight; {survive}; {size}"
+    if listed < known.considered:
+        drawn = f"{counted(known.considered, 'rack')} drawn, {counted(listed, 'leave')}"
+        return f"{drawn}; {survive}; {size}"
+    return f"{counted(known.considered, 'leave')} considered; {survive}"
+
+
+def _tiles_table(inferred: Inferred, rules: Rules) -> str:
+    """Write tiles in columns side by side, reading down."""
+    cells = [
+        (tile, share(before), share(after))
+        for tile, before, after in zip(
+            rules.distribution.alphabet.letters, *inferred.tiles, strict=True
+        )
+    ]
+    height = -(-len(cells) // _TILE_COLUMNS)
+    columns = [cells[at : at + height] for at in range(0, len(cells), height)]
+    rows = [
+        _side_by_side([column[row] if row < len(column) else ("", "", "") for column in columns])
+        for row in range(height)
+    ]
+    return table(_side_by_side([_TILE_HEAD] * len(columns)), rows)
+
+
+def _side_by_side(cells: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
+    """Put an empty column between cells that stand side by side."""
+    return tuple(text for cell in cells for text in (*cell, ""))[:-1]

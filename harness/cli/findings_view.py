@@ -1,0 +1,122 @@
+"""Findings in a terminal: tables of a position, a row for a turn of a game."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from engine.movegen.evaluation import POINT
+from engine.notation import format_full_move
+from engine.rules.rules import Rules
+from harness.analysis.findings import Findings
+from harness.analysis.review import Turn
+from harness.analysis.verdict import CAVEAT, is_found, plus_minus
+from harness.figures import DASH, counted, number, plain, share
+
+__all__ = ["TURN_HEAD", "findings_view", "turn_row"]
+
+_PLIES_SHOWN = 4
+_TURN = "{:>4} {:<9.9} {:<16} {:<16} {:>6} {:>5} {:>5} {:>5} {:>6}"
+TURN_HEAD = _TURN.format(
+    "line", "player", "played", "best", "before", "after", "cost", "±", "points"
+)
+"""Stands above ``turn_row``: win % with the best move, with the one played, and the loss."""
+
+
+def findings_view(findings: Findings, rules: Rules, heading: str = "") -> RenderableType:
+    """Draw all that is known but the verdict, in 80 columns."""
+    parts: list[RenderableType] = [Text(plain(heading), "bold")] if heading else []
+    parts += [_candidates(findings, rules), ""]
+    if findings.after:
+        parts += [_after(findings, rules), ""]
+    return Group(*parts, Text(_effort(findings), "dim"))
+
+
+def _candidates(findings: Findings, rules: Rules) -> Table:
+    alphabet, board = rules.distribution.alphabet, findings.question.position.board
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+    table.add_column("", justify="right", style="dim")
+    table.add_column("move", overflow="fold", max_width=20)
+    for name in ("score", "leave", "static", "win %", "equity", "samples"):
+        table.add_column(name, justify="left" if name == "leave" else "right", no_wrap=True)
+    for rank, one in enumerate(findings.estimates, start=1):
+        sampled = one.samples > 0
+        name = format_full_move(one.move, board, alphabet) + (
+            "*" if findings.is_phony(one.move) else ""
+        )
+        win = plus_minus(number(100 * one.win), one.win_error, 100)
+        equity = plus_minus(number(one.equity, sign=True), one.equity_error)
+        table.add_row(
+            str(rank),
+            Text(name, "bold" if one.move == findings.best.move else ""),
+            str(one.score),
+            Text(alphabet.text(one.leave)),
+            number(one.static / POINT),
+            win if sampled and not findings.by_points else DASH,
+            equity if sampled else DASH,
+            f"{one.samples:,}",
+        )
+    return table
+
+
+def _after(findings: Findings, rules: Rules) -> Table:
+    """Draw what the next turns look like."""
+    board = findings.question.position.board
+    best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column(Text(f"after {best}"), overflow="fold", max_width=30)
+    for name in ("mean score", "deviation", "bingos", "rollouts"):
+        table.add_column(name, justify="right")
+    for at, ply in enumerate(findings.after[:_PLIES_SHOWN]):
+        table.add_row(
+            f"ply {at + 1}, {'own turn' if at % 2 else 'the opponent'}",
+            number(ply.score),
+            number(ply.score_deviation),
+            share(ply.bingos),
+            f"{ply.turns:,}",
+        )
+    return table
+
+
+def _effort(findings: Findings) -> str:
+    """Return how many rollouts there were, how fast and how far."""
+    plies = counted(findings.plies, "ply", "plies")
+    if findings.to_the_end:
+        plies = "to the end of the game"
+    done = counted(findings.rollouts, "rollout")
+    rate = f"{findings.rollouts / findings.seconds:,.0f} a second, " if findings.seconds else ""
+    said = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
+    if findings.compared:
+        said += f"\n{findings.compared:,} of them compare the best and what was played alone"
+    if findings.question.phony:
+        said += f"\n* {findings.question.phony}; reckoned as if it stood"
+    return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
+
+
+def turn_row(turn: Turn, findings: Findings, rules: Rules) -> str:
+    """Write a turn of a game as a row."""
+    board, alphabet = turn.position.board, rules.distribution.alphabet
+    best = "✓" if is_found(findings) else format_full_move(findings.best.move, board, alphabet)
+    before = after = cost = error = points = DASH
+    has_win = findings.is_known and not findings.by_points
+    if has_win:
+        before = number(100 * findings.best.win)
+    if findings.is_known and findings.played is not None:
+        loss = findings.ahead_of(findings.played.move)
+        points = number(loss.equity)
+        if has_win:
+            # The loss may come from samples of its own: then the best's win less the loss is not
+            # what JSON says of the candidate.
+            left = min(max(findings.best.win - loss.win, 0.0), 1.0)
+            after, cost = number(100 * left), number(100 * loss.win)
+            error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
+    played = ""
+    if turn.played is not None:
+        played = format_full_move(turn.played, board, alphabet)
+    elif turn.step is not None:
+        played = plain(f"-{turn.step.event.detail}")
+    mark = "*" if findings.question.phony else ""
+    return _TURN.format(
+        turn.line, plain(turn.nick), played + mark, best, before, after, cost, error, points
+    ).rstrip()
