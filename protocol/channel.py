@@ -12,7 +12,7 @@ import struct
 import time
 from typing import NamedTuple, Protocol
 
-from .codec import MAX_FRAME, MSGPACK
+from .codec import MAX_FRAME, MSGPACK, Codec
 from .errors import PeerError
 from .messages import Message
 
@@ -40,6 +40,14 @@ class Arrival(NamedTuple):
     content: Message | PeerError
     at_ms: int
     """On the clock of ``now_ms``."""
+
+    @classmethod
+    def read(cls, codec: Codec, frame: bytes | str, at_ms: int) -> Arrival:
+        """Read a frame that came in."""
+        try:
+            return cls(codec.decode(frame), at_ms)
+        except PeerError as error:
+            return cls(error, at_ms)
 
 
 class Channel(Protocol):
@@ -108,11 +116,7 @@ class PipeChannel:
         except (asyncio.IncompleteReadError, ConnectionError):
             raise ChannelClosed(f"{self.peer}: the pipe is closed") from None
         self._length = None
-        at_ms = now_ms()
-        try:
-            return Arrival(MSGPACK.decode(frame), at_ms)
-        except PeerError as error:
-            return Arrival(error, at_ms)
+        return Arrival.read(MSGPACK, frame, now_ms())
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the writing end."""

@@ -7,7 +7,9 @@ afterwards, since a text can't claim to hold more than it does and a frame has a
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 import msgpack
 import msgspec
@@ -15,25 +17,28 @@ import msgspec
 from .errors import PeerError
 from .messages import MESSAGES, Message
 
-__all__ = ["CODECS", "JSON", "MAX_FRAME", "MSGPACK", "Codec"]
+__all__ = ["CODECS", "JSON", "MAX_FRAME", "MAX_ITEMS", "MAX_STRING", "MSGPACK", "Codec"]
 
 MAX_FRAME = 256 * 1024
 """The largest frame, in bytes; the longest possible history of a game fits."""
 MAX_STRING = 8 * 1024
 MAX_ITEMS = 1024
 
-Frame = bytes | str
+Frame: TypeAlias = bytes | str
 
 
-class Codec(Protocol):
+@dataclass(frozen=True)
+class Codec:
     """A way to write messages."""
 
     subprotocol: str
     """The WebSocket subprotocol that stands for it."""
-
-    def encode(self, message: Message) -> Frame:
-        """Return a message as the content of one frame."""
-        ...
+    format: str
+    frame_type: type[bytes] | type[str]
+    encode: Callable[[Message], Frame]
+    """Returns a message as the content of one frame."""
+    load: Callable[[Any], object]
+    """Returns the content of a frame, within the limits; raises if it has none."""
 
     def decode(self, frame: Frame) -> Message:
         """Read a frame.
@@ -41,49 +46,16 @@ class Codec(Protocol):
         Raises:
             PeerError: ``bad_frame``, ``too_large``, ``unknown_type`` or ``bad_message``.
         """
-        ...
-
-
-class _MsgpackCodec:
-    subprotocol = "tilewire.v1.msgpack"
-
-    def encode(self, message: Message) -> bytes:
-        packed: bytes = msgpack.packb(msgspec.to_builtins(message))
-        return packed
-
-    def decode(self, frame: Frame) -> Message:
-        if not isinstance(frame, bytes):
-            raise PeerError("bad_frame", "this conversation is in binary frames", close=1003)
-        _check_size(len(frame))
+        if not isinstance(frame, self.frame_type):
+            kind = "binary" if self.frame_type is bytes else "text"
+            raise PeerError("bad_frame", f"this conversation is in {kind} frames", close=1003)
+        if len(frame) > MAX_FRAME:
+            too_large = f"a frame of {len(frame)} bytes; {MAX_FRAME} are allowed"
+            raise PeerError("too_large", too_large, close=1009)
         try:
-            content = msgpack.unpackb(
-                frame,
-                max_str_len=MAX_STRING,
-                max_bin_len=MAX_STRING,
-                max_array_len=MAX_ITEMS,
-                max_map_len=MAX_ITEMS,
-                max_ext_len=0,
-            )
+            content = self.load(frame)
         except (ValueError, RecursionError, msgpack.UnpackException) as error:
-            raise PeerError("bad_frame", f"not MessagePack: {_sentence(error)}") from None
-        return _validated(content)
-
-
-class _JsonCodec:
-    subprotocol = "tilewire.v1.json"
-
-    def encode(self, message: Message) -> str:
-        return msgspec.json.encode(message).decode()
-
-    def decode(self, frame: Frame) -> Message:
-        if not isinstance(frame, str):
-            raise PeerError("bad_frame", "this conversation is in text frames", close=1003)
-        _check_size(len(frame))
-        try:
-            content = msgspec.json.decode(frame)
-            _check_limits(content)
-        except (ValueError, RecursionError) as error:
-            raise PeerError("bad_frame", f"not JSON: {_sentence(error)}") from None
+            raise PeerError("bad_frame", f"not {self.format}: {_sentence(error)}") from None
         return _validated(content)
 
 
@@ -103,11 +75,21 @@ def _validated(content: object) -> Message:
     return cast("Message", message)
 
 
-def _check_size(size: int) -> None:
-    if size > MAX_FRAME:
-        raise PeerError(
-            "too_large", f"a frame of {size} bytes; {MAX_FRAME} are allowed", close=1009
-        )
+def _load_msgpack(frame: bytes) -> object:
+    return msgpack.unpackb(
+        frame,
+        max_str_len=MAX_STRING,
+        max_bin_len=MAX_STRING,
+        max_array_len=MAX_ITEMS,
+        max_map_len=MAX_ITEMS,
+        max_ext_len=0,
+    )
+
+
+def _load_json(frame: str) -> object:
+    content: object = msgspec.json.decode(frame)
+    _check_limits(content)
+    return content
 
 
 def _check_limits(content: object) -> None:
@@ -134,7 +116,19 @@ def _sentence(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:200]
 
 
-MSGPACK: Codec = _MsgpackCodec()
-JSON: Codec = _JsonCodec()
-CODECS: dict[str, Codec] = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}
-"""The codecs by their WebSocket subprotocol, the preferred one first."""
+MSGPACK = Codec(
+    subprotocol="tilewire.v1.msgpack",
+    format="MessagePack",
+    frame_type=bytes,
+    encode=lambda message: cast("bytes", msgpack.packb(msgspec.to_builtins(message))),
+    load=_load_msgpack,
+)
+JSON = Codec(
+    subprotocol="tilewire.v1.json",
+    format="JSON",
+    frame_type=str,
+    encode=lambda message: msgspec.json.encode(message).decode(),
+    load=_load_json,
+)
+CODECS = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}
+"""The codecs by their WebSocket subprotocol, the preferred codec first."""

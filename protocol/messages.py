@@ -40,36 +40,6 @@ from .parts import (
     TimeControl,
 )
 
-__all__ = [
-    "MESSAGES",
-    "PROTOCOL_VERSION",
-    "Decline",
-    "Error",
-    "GameList",
-    "GameMessage",
-    "GameOver",
-    "Games",
-    "Goodbye",
-    "Hello",
-    "Info",
-    "Message",
-    "Move",
-    "NewGame",
-    "Ping",
-    "Played",
-    "Pong",
-    "Ready",
-    "Refused",
-    "Resign",
-    "Resume",
-    "Seek",
-    "Seeking",
-    "Started",
-    "Watch",
-    "Welcome",
-    "YourTurn",
-]
-
 PROTOCOL_VERSION = 1
 
 

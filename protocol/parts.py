@@ -11,41 +11,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-__all__ = [
-    "MAX_LEAVES",
-    "MAX_MODELS",
-    "MAX_SENTENCE",
-    "Accusation",
-    "Amount",
-    "Belief",
-    "Candidate",
-    "Chance",
-    "Clocks",
-    "Code",
-    "Count",
-    "GameId",
-    "Hex",
-    "Label",
-    "LeaveChance",
-    "ListedGame",
-    "Measure",
-    "MoveText",
-    "Ms",
-    "Name",
-    "Number",
-    "Outcome",
-    "Points",
-    "Retry",
-    "Role",
-    "RulesInPlay",
-    "Seat",
-    "Sentence",
-    "Seq",
-    "Style",
-    "Tiles",
-    "TimeControl",
-]
-
 MAX_SENTENCE = 2_000
 """Characters of the longest text that is meant for a person."""
 MAX_LEAVES = 20

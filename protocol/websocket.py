@@ -25,10 +25,19 @@ from websockets.typing import Subprotocol
 
 from .channel import Arrival, ChannelClosed, now_ms
 from .codec import CODECS, MAX_FRAME, MSGPACK
-from .errors import PeerError
 from .messages import Message
 
 __all__ = ["Budgeted", "BytesBudget", "HttpAnswer", "WebSocketChannel", "dial", "listen"]
+
+_SETTINGS: dict[str, Any] = {
+    "subprotocols": [Subprotocol(name) for name in CODECS],
+    "compression": None,
+    "close_timeout": 2,
+    "ping_interval": 10,
+    "ping_timeout": 20,
+    "max_size": MAX_FRAME,
+}
+"""The same at both ends; times in seconds."""
 
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
@@ -133,11 +142,7 @@ class WebSocketChannel:
             frame = await self._connection.recv()
         except ConnectionClosed as error:
             raise self._closed(error) from None
-        at_ms = self._connection.next_stamp()
-        try:
-            return Arrival(self._codec.decode(frame), at_ms)
-        except PeerError as error:
-            return Arrival(error, at_ms)
+        return Arrival.read(self._codec, frame, self._connection.next_stamp())
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the WebSocket with a code and a reason of at most 123 bytes."""
@@ -179,16 +184,11 @@ async def dial(
     try:
         connection = await connect(
             url,
-            subprotocols=[Subprotocol(name) for name in CODECS],
-            compression=None,
             additional_headers=headers,
             open_timeout=open_timeout,
-            close_timeout=2,
-            ping_interval=10,
-            ping_timeout=20,
-            max_size=MAX_FRAME,
             create_connection=_ClientEnd,
             proxy=None,
+            **_SETTINGS,
             **trust,
         )
     except (OSError, InvalidHandshake, InvalidURI, TimeoutError, ValueError) as error:
@@ -254,15 +254,10 @@ async def listen(
         handle,
         host,
         port,
-        subprotocols=[Subprotocol(name) for name in CODECS],
         select_subprotocol=choose,
         process_request=process_request,
-        compression=None,
         open_timeout=10,
-        close_timeout=2,
-        ping_interval=10,
-        ping_timeout=20,
-        max_size=MAX_FRAME,
+        **_SETTINGS,
         create_connection=_TrustedServerEnd if trusted else _ServerEnd,
         ssl=tls,
     )

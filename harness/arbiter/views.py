@@ -44,12 +44,12 @@ def new_game(
     known_style: Style | None = None,
 ) -> NewGame:
     """Offer a game, or what a recipient has missed of it since event ``seen``."""
-    opened, is_on = book.opened, book.game is not None
+    opened, has_begun = book.opened, book.game is not None
     secret_hash = commitment(bytes.fromhex(opened.secret)).hex()
     missed = [turn for turn in book.turns if turn.seq > seen]
     return NewGame(
         game=opened.game,
-        seq=book.next_seq,
+        seq=book.next_seq if has_begun else 0,  # also if it ended without a start
         players=opened.players,
         you=recipient,
         lexicon=opened.lexicon,
@@ -57,8 +57,8 @@ def new_game(
         rules=opened.rules,
         time=opened.time,
         commitment=secret_hash if opened.committed else None,
-        clocks=book.clocks(now_ms) if is_on else None,
-        rack=book.rack_text(recipient) if is_on and recipient is not None else None,
+        clocks=book.clocks(now_ms) if has_begun else None,
+        rack=book.rack_text(recipient) if has_begun and recipient is not None else None,
         history=tuple(played(book, turn, recipient) for turn in missed),
         known_style=None if recipient is None else known_style,
     )

@@ -186,7 +186,7 @@ class Lobby:
     # --- seeking --------------------------------------------------------------------------------
 
     def seek(self, player: Player, wish: Seek) -> None:
-        """Note what a player seeks, and see whether it can be had.
+        """Note what a player seeks, and seat whoever can be seated.
 
         Raises:
             PeerError: the server is closing, or there is no such opponent.
@@ -194,7 +194,7 @@ class Lobby:
         if self.closing:
             raise PeerError("closing", "the server is closing; no new games", retry="later")
         if wish.opponent == player.name:
-            raise PeerError("bad_opponent", "nobody plays against himself")
+            raise PeerError("bad_opponent", "nobody plays against themselves")
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         player.rest = None

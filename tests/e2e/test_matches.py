@@ -124,7 +124,7 @@ def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:
     command = [*COMMAND, "connect", server.url, *joining]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 1
-    assert "nobody plays against himself" in done.stderr
+    assert "nobody plays against themselves" in done.stderr
 
 
 def test_why_a_bot_never_came_is_kept(tmp_path: Path) -> None:

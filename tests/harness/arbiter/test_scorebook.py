@@ -21,6 +21,7 @@ def state(book: Scorebook) -> tuple[object, ...]:
     """All that a scorebook knows."""
     return (
         *(book.game, book.nonces, book.turns, book.refusals, book.faults, book.ended),
+        *(book.styles, book.evidence, book.thoughts),
         *(book.attempt, book.next_seq, book.on_turn, book._clocks, book.scores, book.bag_count),
     )
 
@@ -52,6 +53,7 @@ def test_a_game_can_be_restored_at_every_point(seed: int) -> None:
         play.wait(700)
         check_restored(play)
         if turn % 5 == seed % 5:
+            play.think("hm")
             play.move("8D QQQQQQQ", after_ms=300)
             check_restored(play)
         if turn % 7 == 3:

@@ -8,7 +8,7 @@ from tables import GAME, MINUTE, SHORT, Play, outcome, words
 from harness.arbiter.records import Thought
 from harness.arbiter.scorebook import Scorebook
 from protocol.codec import MSGPACK
-from protocol.messages import Decline, Info, NewGame, Started, YourTurn
+from protocol.messages import Decline, GameOver, Info, NewGame, Started, YourTurn
 from protocol.parts import Belief, TimeControl
 
 # --- the start ------------------------------------------------------------------------------------
@@ -48,6 +48,15 @@ def test_who_is_not_ready_in_time_does_not_play(
     assert play.faults == [(seat, "no_show") for seat in faults]
     assert play.result.scores == (0, 0)
     assert play.verdict(1).racks == ("", "")
+
+
+def test_who_watches_a_game_that_never_began_is_offered_its_start_and_its_end() -> None:
+    play = Play(SHORT)
+    play.wait(5_000)
+    offer, verdict = play.table.watched(play.now)
+    assert isinstance(offer, NewGame)
+    assert isinstance(verdict, GameOver)
+    assert (offer.seq, offer.clocks, offer.rack, verdict.seq) == (0, None, None, 0)
 
 
 def test_who_never_comes_does_not_play_either() -> None:
