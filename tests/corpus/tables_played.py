@@ -143,7 +143,9 @@ class _Replayed:
             self._tell(recipient, message)
         kinds = [type(record).__name__ for record in effects.records]
         if kinds:
-            self.lines.append(f"{self.now} records {' '.join(kinds)}, restarts {effects.restart}")
+            self.lines.append(
+                f"{self.now} records {' '.join(kinds)}, restarts {list(effects.restart)}"
+            )
         if {"Turn", "Began"} & set(kinds):
             self._carry_out(self._table.begin_turn(self.now))
 

@@ -1,6 +1,6 @@
 """``protocol/SPEC.md`` says what the code does.
 
-This file writes section 11: ``PYTHONPATH=.:tests python tests/protocol/test_spec.py --write``.
+This file writes section 11: ``PYTHONPATH=tests python tests/protocol/test_spec.py --write``.
 """
 
 from __future__ import annotations
@@ -344,5 +344,5 @@ def test_the_test_vectors_are_those_of_our_own_bag() -> None:
 
 if __name__ == "__main__":
     if "--write" not in sys.argv:
-        sys.exit("usage: PYTHONPATH=.:tests python tests/protocol/test_spec.py --write")
+        sys.exit("usage: PYTHONPATH=tests python tests/protocol/test_spec.py --write")
     write()
