@@ -292,6 +292,10 @@ class Scorebook:
         self.take(record)
         return record
 
+    def withdraw_verdict(self) -> None:
+        """Take back an end that was not kept and that nobody was told of."""
+        self.ended = None
+
     def take(self, record: Record) -> None:
         """Take a record in, whether made just now or read from the journal."""
         match record:

@@ -165,7 +165,7 @@ class Table:
         With ``replace`` also if the game has ended, as long as nobody was told of it.
         """
         if replace:
-            self.book.ended = None
+            self.book.withdraw_verdict()
         return Effects() if self.over else self._end("host_error", None, message, now_ms)
 
     def tick(self, now_ms: int) -> Effects:

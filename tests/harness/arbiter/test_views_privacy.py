@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
+from typing import get_args
 
 import own_draws
 import pytest
@@ -22,7 +25,9 @@ from harness.arbiter.views import Recipient, exchanged_count
 from protocol.codec import MSGPACK
 from protocol.messages import GameOver, Message, NewGame, Played, Refused, Started, YourTurn
 from protocol.parts import TimeControl
+from protocol.session import FromArbiter
 
+HARNESS = Path(__file__).parents[3] / "harness"
 ALPHABET = words().distribution.alphabet
 GAMES = range(50)
 
@@ -130,6 +135,18 @@ def test_the_racks_told_to_a_seat_are_its_own() -> None:
 )
 def test_the_tiles_of_an_exchange_are_counted_as_tiles(move: str, count: int) -> None:
     assert exchanged_count(move) == count
+
+
+def test_only_the_views_make_messages_of_a_game() -> None:
+    kinds = {kind.__name__ for kind in get_args(FromArbiter)}
+    makers = {
+        path.name
+        for folder in ("arbiter", "matches", "server")
+        for path in (HARNESS / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds
+    }
+    assert makers == {"views.py"}
 
 
 # --- with other tiles in the hidden places --------------------------------------------------------
