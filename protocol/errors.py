@@ -6,10 +6,10 @@ bug of ours.
 
 from __future__ import annotations
 
-from .messages import Error
+from .messages import Error, Message
 from .parts import MAX_SENTENCE, Retry
 
-__all__ = ["PeerError"]
+__all__ = ["PeerError", "wrong_role"]
 
 
 class PeerError(Exception):
@@ -41,3 +41,9 @@ class PeerError(Exception):
     def code(self) -> str:
         """The word that names the fault."""
         return self.reply.code
+
+
+def wrong_role(message: Message, sender: str) -> PeerError:
+    """Return the fault of a message that ``sender``, such as "a bot", may never send."""
+    kind = type(message).__struct_config__.tag
+    return PeerError("wrong_role", f"{kind!r} is not for {sender} to send", retry="no")

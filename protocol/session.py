@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from .conversation import Conversation, Side, State
-from .errors import PeerError
+from .errors import PeerError, wrong_role
 from .messages import (
     Decline,
     Error,
@@ -116,19 +116,15 @@ class ArbiterSession(_Session):
             PeerError: the bot may not say this now; the reply says why.
         """
         if not isinstance(message, FromBot):
-            raise PeerError(
-                "wrong_role",
-                f"{type(message).__struct_config__.tag!r} is not for a bot to send",
-                retry="no",
-            )
+            raise wrong_role(message, "a bot")
         game = self._known(message)
-        if isinstance(message, Info) and self._is_stale(game, message.seq):
+        if isinstance(message, Info) and message.seq < game.next_seq:
             return None  # crossed with the verdict on its move: nobody's fault
         if isinstance(message, Move | Resign | Info) and self._crossed_with_offer(game):
             return None  # the turn will be asked again, and then answered again
         if isinstance(message, Move | Resign):
             attempt = message.attempt if isinstance(message, Move) else game.attempt
-            if self._is_stale(game, message.seq) or attempt < game.attempt:
+            if message.seq < game.next_seq or attempt < game.attempt:
                 return Repeated(message)
             if game.state is State.ANSWERED:
                 return None  # the first copy is being looked at
@@ -143,18 +139,14 @@ class ArbiterSession(_Session):
         return message
 
     @staticmethod
-    def _is_stale(game: Conversation, seq: int) -> bool:
-        return seq < game.next_seq
-
-    @staticmethod
     def _crossed_with_offer(game: Conversation) -> bool:
         """Return whether a game that is on was offered anew and not taken up yet."""
         return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
-    def _forget_ended(self, keep: int = KEPT_ENDED) -> None:
+    def _forget_ended(self) -> None:
         """Forget old games, so that a connection of a thousand games stays small."""
         ended = [name for name, game in self.games.items() if game.state is State.OVER]
-        for name in ended[:-keep]:
+        for name in ended[:-KEPT_ENDED]:
             del self.games[name]
 
 
@@ -188,11 +180,7 @@ class BotSession(_Session):
                 something and may ask with ``Resume``.
         """
         if not isinstance(message, FromArbiter):
-            raise PeerError(
-                "wrong_role",
-                f"{type(message).__struct_config__.tag!r} is not for an arbiter to send",
-                retry="no",
-            )
+            raise wrong_role(message, "an arbiter")
         if message.game not in self.games and isinstance(message, NewGame | GameOver):
             if isinstance(message, GameOver) and message.game in self._ended:
                 return None, []  # the answer to a move that crossed with the first copy

@@ -28,7 +28,7 @@ from harness.seats.link import Link
 from harness.seats.seats import Worker
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
-from protocol.errors import PeerError
+from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     PROTOCOL_VERSION,
     GameMessage,
@@ -230,7 +230,7 @@ class MatchServer:
             case _ if isinstance(message, get_args(GameMessage)):
                 self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
             case _:
-                raise _not_for("player", message)
+                raise wrong_role(message, "a player")
 
     async def _serve_spectator(self, channel: WebSocketChannel) -> None:
         watched: set[GameHost] = set()
@@ -258,7 +258,7 @@ class MatchServer:
                 watched.add(host)
                 host.watch(link.send)
             case _:
-                raise _not_for("spectator", message)
+                raise wrong_role(message, "a spectator")
 
 
 def _was_small_talk(message: Message, link: Link) -> bool:
@@ -267,11 +267,6 @@ def _was_small_talk(message: Message, link: Link) -> bool:
     for reply in replies or ():
         link.send(reply)
     return replies is not None
-
-
-def _not_for(role: str, message: Message) -> PeerError:
-    kind = type(message).__struct_config__.tag
-    return PeerError("wrong_role", f"{kind!r} is not for a {role} to send", retry="no")
 
 
 async def _hello(channel: Channel) -> Hello:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 
 import msgspec
@@ -17,7 +17,12 @@ from match_samples import game, seat, swapped
 from harness.matches import significance
 from harness.matches.results import result_line
 from harness.matches.significance import sign_flip_p_value, student_t_quantile
-from harness.matches.statistics import as_json_object, match_statistics
+from harness.matches.statistics import (
+    MatchStatistics,
+    SideStatistics,
+    as_json_object,
+    match_statistics,
+)
 
 # --- Student's t ------------------------------------------------------------------------------
 
@@ -268,6 +273,12 @@ def test_the_json_object_has_the_promised_keys() -> None:
     assert (found["a"], found["b"]) == ("x", "y")
     assert found["spread_ci95"] == [None, None]
     assert found["faults"] == {"a": {"illegal": 1}, "b": {}}
+
+
+def test_every_statistic_is_a_key_of_the_json_object() -> None:
+    statistics = {each.name for kind in (MatchStatistics, SideStatistics) for each in fields(kind)}
+    keys = set(as_json_object(match_statistics([game(0, (400, 390))]), "x", "y"))
+    assert keys == statistics - {"sides", "name"} | {"a", "b"}
 
 
 def test_a_result_survives_a_line_of_json() -> None:
