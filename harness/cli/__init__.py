@@ -1,4 +1,4 @@
-"""The command line. Each command is in a module of its own and imported when it is called."""
+"""The command line. Each command is a module of its own, imported when it is called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 __all__ = ["COMMANDS", "command_line", "main"]
 
 COMMANDS = {
-    "match": "Play a match between two seats and print what came of it.",
+    "match": "Play a match between two seats and print the result.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
     "bridge": "Let pages in a browser drive engines of this machine (SIU).",
     "siu": "Be an engine for analysis, driven over standard input and output (SIU).",
@@ -23,7 +23,7 @@ COMMANDS = {
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
     "endgame": "Work out the best play with an empty bag, and prove it.",
     "preendgame": "Compare moves with few tiles in the bag by how often they win.",
-    "infer": "Work out what a player kept by what he played.",
+    "infer": "Work out what a player kept from what it played.",
     "lexicon": "Build, describe or query a lexicon.",
     "train": "Learn from self-play what leaves and leads are worth.",
     "experiment": "Play thousands of games to see which of two players is better.",
@@ -31,18 +31,18 @@ COMMANDS = {
     "token": "Make a token for a player of a server.",
     "bench": "Measure: speed, deadlines, faults, load; check endgames.",
 }
-"""The line of each in the list."""
+"""Each command's line in the list of ``tilewire --help``."""
 
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "train")
-"""These have commands of their own."""
+"""Commands that have commands of their own."""
 
 
 def command_line(*asked: str) -> App:
     """Build the command line.
 
     Args:
-        asked: the commands whose pages tell all that they do. Others have their line of the list,
-            for which they are not imported.
+        asked: the commands whose pages are wanted in full. Others only have their line in the
+            list, so that they need not be imported.
     """
     app = App(
         name="tilewire",
@@ -57,14 +57,14 @@ def command_line(*asked: str) -> App:
 
 
 def _default(value: object) -> str | None:
-    """Write the default of an option for its page, as it would be given."""
+    """Write the default of an option as a user would give it."""
     if value is None or value is False or value == "":
         return None
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def main() -> None:
-    """Run the command of ``sys.argv``; what goes wrong is a sentence on stderr and status 2."""
+    """Run the command of ``sys.argv``; a failure is a sentence on stderr and its exit status."""
     from .failing import CommandFailed
 
     try:

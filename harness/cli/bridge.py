@@ -21,17 +21,23 @@ app = App(name="bridge")
 
 
 @app.default
-def bridge(*, config: Path, verbose: VerboseOption = False) -> None:
+def bridge(
+    *,
+    config: Path,
+    verbose: Annotated[
+        VerboseOption,
+        Parameter(help="Log who comes and what is started; no code and no token."),
+    ] = False,
+) -> None:
     """Let pages in a browser drive engines of this machine.
 
     A page of an allowed origin asks to be let in; type the code that is shown here into it, once.
-    It then starts engines of the configuration, or tilewire's own, and sends and gets their lines
-    (SIU). Only this machine can connect, and nothing is sent anywhere else. Ctrl-C ends it, and the
-    engines.
+    It then starts engines of the configuration, or tilewire's own, and exchanges lines with them
+    (SIU). Only this machine can connect, and nothing is sent anywhere else. Ctrl-C ends the bridge
+    and its engines.
 
     Args:
         config: A TOML file with ``origins``, and ``[[engine]]`` for each engine.
-        verbose: Log who comes and what is started; no code and no token.
     """
     log_to_stderr(verbose)
     try:
@@ -46,7 +52,7 @@ def bridge(*, config: Path, verbose: VerboseOption = False) -> None:
 
 @app.command
 def tokens(*, config: Path) -> None:
-    """List the pages that were paired, each with the id by which it is revoked.
+    """List the pages that were paired, each with the id that revokes it.
 
     Args:
         config: The bridge's configuration.
@@ -61,12 +67,12 @@ def tokens(*, config: Path) -> None:
 
 @app.command
 def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")] = False) -> None:
-    """Make pages' tokens invalid; connected pages are cut off.
+    """Make the tokens of pages invalid; connected pages are cut off.
 
     Args:
-        ids: Whose, as listed by ``tilewire bridge tokens``.
+        ids: The pages, as ``tilewire bridge tokens`` lists them.
         config: The bridge's configuration.
-        all: All of them.
+        all: Every page.
     """
     if bool(ids) == all:
         raise CommandFailed("name the pages by their ids, or --all")

@@ -1,4 +1,4 @@
-"""How a command says that it can't do what was asked."""
+"""The failure of a command, for the user to read."""
 
 from __future__ import annotations
 

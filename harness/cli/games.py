@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -29,18 +29,20 @@ def games(
     journal: Path,
     /,
     *,
-    out: Annotated[Path | None, Parameter(name="--out")] = None,
-    lexicon: LexiconOption = "scowl",
+    out: Path | None = None,
+    lexicon: Annotated[
+        LexiconOption,
+        Parameter(help="For --out, the words that games were played with; others are skipped."),
+    ] = "scowl",
     json_: JsonOption = False,
 ) -> None:
     """List the games of a journal; with --out write those that are over as GCG.
 
-    A server or a match that is on has its journal to itself.
+    No other command can open the journal of a server or a match that is still running.
 
     Args:
         journal: The file of `tilewire serve --db`, or a match's match.db.
         out: A folder for one GCG a game, named as the game.
-        lexicon: With what was played, for --out; games with other words are left out, and named.
         json_: Print a line of JSON a game.
     """
     if not is_file(journal):
@@ -58,27 +60,24 @@ def _opened(path: Path) -> Iterator[Journal]:
     from harness.arbiter.journal import Journal, JournalError
 
     try:
-        journal = Journal(path)
-        try:
+        with closing(Journal(path)) as journal:
             yield journal
-        finally:
-            journal.close()
     except JournalError as error:
         raise CommandFailed(str(error), status=1) from None
 
 
 def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:
-    """Give the first record of a game, and the last one if it is over."""
+    """Return the first record of a game, and the last one if it is over."""
     opened = kept.records[0]
     assert isinstance(opened, Opened), "the first record of a game"
-    ended = [one for one in kept.records if isinstance(one, Ended)]
+    ended = [record for record in kept.records if isinstance(record, Ended)]
     return opened, ended[-1] if ended else None
 
 
 # --- a list ---------------------------------------------------------------------------------------
 
 
-class _Listed(NamedTuple):
+class _Row(NamedTuple):
     game: str
     players: tuple[str, str]
     lexicon: str
@@ -89,32 +88,30 @@ class _Listed(NamedTuple):
     message: str
 
 
-def _listed(kept: KeptGame) -> _Listed:
+def _listed(kept: KeptGame) -> _Row:
     opened, ended = _ends(kept)
-    turns = [one for one in kept.records if isinstance(one, Turn)]
-    names, words = opened.players, opened.lexicon
+    turns = [record for record in kept.records if isinstance(record, Turn)]
+    row = _Row(kept.game, opened.players, opened.lexicon, len(turns), None, (0, 0), "")
     if ended is not None:
-        end = ended.outcome, ended.scores, ended.message
-        return _Listed(kept.game, names, words, len(turns), *end)
-    scores = turns[-1].scores if turns else (0, 0)
-    return _Listed(kept.game, names, words, len(turns), None, scores, "")
+        return row._replace(outcome=ended.outcome, scores=ended.scores, message=ended.message)
+    return row._replace(scores=turns[-1].scores) if turns else row
 
 
-def _print(listed: Iterable[_Listed], *, as_json: bool) -> None:
+def _print(listed: Iterable[_Row], *, as_json: bool) -> None:
     if as_json:
-        for one in listed:
-            print(json.dumps(one._asdict(), ensure_ascii=False))
+        for row in listed:
+            print(json.dumps(row._asdict(), ensure_ascii=False))
         return
     rows = [
         (
-            one.game,
-            plain(" – ".join(one.players)),
-            " – ".join(map(str, one.scores)),
-            str(one.turns),
-            one.outcome or "is on",
-            plain(one.lexicon),
+            row.game,
+            plain(" – ".join(row.players)),
+            " – ".join(map(str, row.scores)),
+            str(row.turns),
+            row.outcome or "is on",
+            plain(row.lexicon),
         )
-        for one in listed
+        for row in listed
     ]
     print(table(("game", "players", "scores", "turns", "outcome", "lexicon"), rows))
 
@@ -123,26 +120,26 @@ def _print(listed: Iterable[_Listed], *, as_json: bool) -> None:
 
 
 def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
-    """Write the games that are over, and say of which that can't be done."""
+    """Write the games that are over, and name those that can't be written."""
     from bot.seat.offers import Declined
     from harness.arbiter.scorebook import Scorebook
     from harness.matches.summary import game_record
 
     written = count = 0
-    for one in kept:
+    for game in kept:
         count += 1
-        opened, ended = _ends(one)
+        opened, ended = _ends(game)
         if ended is None:
             continue
         if opened.lexicon_checksum != words.checksum:
-            say(f"{one.game}: played with other words ({opened.lexicon}); name them by --lexicon")
+            say(f"{game.game}: played with other words ({opened.lexicon}); name them by --lexicon")
             continue
         try:
-            book = Scorebook.restored(one.records, None, words)
+            book = Scorebook.restored(game.records, None, words)
         except Declined as declined:
-            say(f"{one.game}: {declined}")
+            say(f"{game.game}: {declined}")
             continue
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
-        (folder / f"{one.game}.gcg").write_text(text, encoding="utf-8")
+        (folder / f"{game.game}.gcg").write_text(text, encoding="utf-8")
         written += 1
     say(f"{written} of {counted(count, 'game')} written to {folder}")

@@ -96,7 +96,7 @@ class _Clock:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class _Terms:
-    """What a new match is played by."""
+    """The terms of a new match."""
 
     games: Annotated[
         GamesOption,

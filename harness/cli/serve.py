@@ -90,7 +90,7 @@ class ServerSettings(TypedDict, total=False):
 
 
 class ServerFile(ServerSettings, total=False):
-    """What a configuration file (TOML) may say."""
+    """The keys of a configuration file (TOML)."""
 
     bots: dict[str, str]
     """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
@@ -124,8 +124,8 @@ def serve(
     """Serve arbiters, players and spectators over WebSockets.
 
     An arbiter that dials ``ws://HOST:PORT/BOT`` gets that bot; a player is seated against a bot
-    or another player; a spectator watches. ``/healthz`` tells whether all is well. SIGTERM lets
-    games end, for as long as ``--drain`` says; what is left goes on at the next start.
+    or another player; a spectator watches. ``/healthz`` tells whether all is well. After
+    SIGTERM, games may end within ``--drain``; those that are left go on at the next start.
 
     Args:
         config: A TOML file with the settings below, ``[bots]`` and ``[time]``; options replace
@@ -193,7 +193,7 @@ def _time_control(
     first_move: int | None,
     host: str,
 ) -> TimeControl:
-    """Put the options of the command line over what the file says."""
+    """Return the file's time control with the options of the command line in its place."""
     initial_ms = base.initial_ms if time is None else time
     return msgspec.structs.replace(
         base,
@@ -237,7 +237,7 @@ async def _serve(
         for name, spec in bots.items()
         if spec.kind == "local"
     }
-    numbers = count()  # of games, so that each has chance of its own
+    numbers = count()  # of games, so that each has random numbers of its own
 
     def seat(name: str) -> Seat:
         return seat_for(bots[name], name, makers.get(name), equipment, lexicon, next(numbers))
@@ -273,7 +273,7 @@ async def _serve(
 
 
 async def _until_told_to_stop() -> asyncio.Event:
-    """Wait for a signal to stop; give what is set by a second one."""
+    """Wait for a signal to stop; return the event that a second signal sets."""
     stop, at_once = asyncio.Event(), asyncio.Event()
 
     def told() -> None:

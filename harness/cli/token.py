@@ -30,17 +30,17 @@ def token(
 ) -> None:
     """Make a token for a player of a server.
 
-    The token goes to standard output, once: it is kept nowhere. What the server keeps is a line
-    with its hash, in the file that ``tilewire serve --tokens`` reads.
+    The token is printed once and kept nowhere. The server keeps a line with its hash, in the file
+    that ``tilewire serve --tokens`` reads.
 
     Args:
-        name: Whose token it is.
+        name: The player's name.
         tokens: The file to add the line to; made if it isn't there, readable by you alone.
-        replace: Let the new token take the place of one that the name has in the file.
+        replace: Replace the token that the name has in the file.
     """
     if not name.isprintable() or name.split() != [name] or len(name) > _LONGEST_NAME:
         raise CommandFailed(
-            f"{name!r} can't be a name: that is one word of 1 to {_LONGEST_NAME} characters"
+            f"{name!r} can't be a name: a name is one word of 1 to {_LONGEST_NAME} characters"
         )
     if name.startswith("#"):
         raise CommandFailed(f"{name!r} can't be a name: '#' begins a comment in a file of tokens")
@@ -59,7 +59,7 @@ def token(
 
 
 def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
-    """Put a line into a file of tokens, in the place of the name's old one if it has one."""
+    """Put a line into a file of tokens; it replaces the name's old line."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         _create(path, f"{line}\n")
@@ -78,6 +78,6 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
 
 
 def _create(path: Path, text: str) -> None:
-    """Write a new file that is its owner's from the first."""
+    """Write a new file that only its owner can read, from the first byte on."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(text.encode())
