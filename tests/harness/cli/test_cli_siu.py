@@ -142,7 +142,8 @@ def test_the_handshake_needs_no_numba() -> None:
     ("arguments", "sentence"),
     [
         (["--lexicon", "CSW21"], "--lexicon: Lexicon: no lexicon is called 'CSW21'"),
-        (["--threads", "0"], "--threads: Threads: '0' is no number from 1 to"),
+        (["--threads", "0"], "--threads must be at least 1 (got 0)"),
+        (["--threads", "99999"], "--threads: Threads: '99999' is no number from 1 to"),
         (["--leaves", "/no/such"], "--leaves: Leaves: no leave table is called '/no/such'"),
         (["--data", "/no/such"], "--data: DataPath: there is no folder '/no/such'"),
     ],
