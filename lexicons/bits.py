@@ -1,28 +1,58 @@
-"""Counting and finding bits in kernels: the two processor instructions that numba has no name for.
+"""Bits and wrap-around in kernels: what 64-bit words do that numba or numpy have no name for.
 
 Sets of letters and of rack tiles are bits of an integer; a member's place among the members is the
-count of the bits below its own.
+count of the bits below its own. Sums and products of keys and hashes wrap around modulo 2⁶⁴; where
+kernels run plain numpy would warn of that, so they go by the functions here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numba.core.config
+import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["bit_count", "lowest_bit"]
+from .jit import PLAIN, helper
 
-if TYPE_CHECKING or numba.core.config.DISABLE_JIT:
+__all__ = [
+    "GOLDEN",
+    "bit_count",
+    "lowest_bit",
+    "lowest_set",
+    "mixed",
+    "next_random",
+    "random_below",
+    "wrapping_add",
+    "wrapping_mul",
+    "wrapping_sub",
+]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2⁶⁴ by the golden ratio: what products are mixed with (Knuth 6.4, Fibonacci hashing)."""
+
+if TYPE_CHECKING or PLAIN:
+    _MASK = (1 << 64) - 1
 
     def bit_count(bits: Any) -> Any:
         """Count the bits that are set in an unsigned 64-bit integer."""
-        return int(bits).bit_count()
+        return np.uint64(int(bits).bit_count())
 
     def lowest_bit(bits: Any) -> Any:
-        """Give the place of the lowest bit that is set; 64 if none is."""
-        return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+        """Return the place of the lowest bit that is set; 64 if none is."""
+        return np.uint64((int(bits) & -int(bits)).bit_length() - 1 if bits else 64)
+
+    def wrapping_add(one: Any, other: Any) -> Any:
+        """Add unsigned 64-bit integers modulo 2⁶⁴."""
+        return np.uint64(int(one) + int(other) & _MASK)
+
+    def wrapping_sub(one: Any, other: Any) -> Any:
+        """Subtract unsigned 64-bit integers modulo 2⁶⁴."""
+        return np.uint64(int(one) - int(other) & _MASK)
+
+    def wrapping_mul(one: Any, other: Any) -> Any:
+        """Multiply unsigned 64-bit integers modulo 2⁶⁴."""
+        return np.uint64(int(one) * int(other) & _MASK)
 
 else:
 
@@ -37,10 +67,51 @@ else:
 
     @intrinsic
     def lowest_bit(_typing: Any, bits: Any) -> Any:
-        """Give the place of the lowest bit that is set; 64 if none is."""
+        """Return the place of the lowest bit that is set; 64 if none is."""
 
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             defined_for_zero = context.get_constant(types.boolean, False)
             return builder.cttz(arguments[0], defined_for_zero)
 
         return types.uint64(types.uint64), generate
+
+    @helper
+    def wrapping_add(one: Any, other: Any) -> Any:
+        """Add unsigned 64-bit integers modulo 2⁶⁴."""
+        return one + other
+
+    @helper
+    def wrapping_sub(one: Any, other: Any) -> Any:
+        """Subtract unsigned 64-bit integers modulo 2⁶⁴."""
+        return one - other
+
+    @helper
+    def wrapping_mul(one: Any, other: Any) -> Any:
+        """Multiply unsigned 64-bit integers modulo 2⁶⁴."""
+        return one * other
+
+
+@helper
+def lowest_set(bits: Any) -> Any:
+    """Return the lowest of some bits alone; nothing of nothing."""
+    return bits & wrapping_add(~bits, np.uint64(1))
+
+
+@helper
+def mixed(key: Any) -> Any:
+    """Mix the bits of an integer (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
+    key = wrapping_mul(key ^ key >> np.uint64(30), np.uint64(0xBF58476D1CE4E5B9))
+    key = wrapping_mul(key ^ key >> np.uint64(27), np.uint64(0x94D049BB133111EB))
+    return key ^ key >> np.uint64(31)
+
+
+@helper
+def next_random(state: Any) -> Any:
+    """Return the next state of SplitMix64, whose ``mixed`` bits are random."""
+    return wrapping_add(state, GOLDEN)
+
+
+@helper
+def random_below(state: Any, count: Any) -> Any:
+    """Return a number from 0 to ``count`` − 1 by a state; off from even by less than one in 2²⁴."""
+    return np.int64((mixed(state) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))

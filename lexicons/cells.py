@@ -10,11 +10,12 @@ one that already stands at the end of a longer one is not laid out again.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from .bits import GOLDEN, mixed, wrapping_add, wrapping_mul
 from .jit import helper, kernel
 from .kwg import NARROW, WIDE, NodeLayout, Nodes, WordGraph
 
@@ -127,12 +128,8 @@ def intern(cells: Cells, label: int, child: int, following: int) -> int:
 
 @helper
 def _hash(label: int, child: int, following: int) -> np.uint64:
-    """Mix a cell's content (the constants of Steele et al. 2014, SplitMix64)."""
-    mixed = np.uint64(child) << np.uint64(32) | np.uint64(following)
-    mixed = (mixed + np.uint64(label)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    content = wrapping_add(np.uint64(child) << np.uint64(32) | np.uint64(following), label)
+    return mixed(wrapping_mul(content, GOLDEN))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -164,7 +161,7 @@ def _assign_places(
 
     ``place`` is modified in place: the node of each cell, the first where it is laid out twice.
     """
-    total = 2
+    total: Any = np.int64(2)
     for head in heads:
         if place[head] != 0:
             continue
@@ -174,8 +171,8 @@ def _assign_places(
                 place[cell] = at
             at += 1
             cell = np.int64(cells.next[cell])
-        total += lengths[head]
-    return total
+        total += np.int64(lengths[head])
+    return total  # type: ignore[no-any-return]
 
 
 @kernel

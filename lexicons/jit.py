@@ -10,7 +10,9 @@ the bounds check and of the CPU.
 ``warm_up()`` compiles (or loads) what the imported modules registered with ``on_warm_up``, and
 ``freeze()`` then refuses compilation, which would otherwise stop a game for seconds.
 
-With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions.
+With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions, so that a debugger steps through
+them. Integers are then numpy's: what is narrow is widened where it is read, and what wraps around
+modulo 2⁶⁴ on purpose goes by ``lexicons.bits``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,19 +31,24 @@ import llvmlite.binding
 import numba
 import numba.core.config
 import numba.core.event
+import numpy as np
 
 from .cache import user_cache
 
 __all__ = [
     "BOUNDSCHECK",
+    "PLAIN",
     "announce_compilation",
     "freeze",
     "helper",
     "kernel",
     "on_warm_up",
+    "record_dtype",
     "warm_up",
 ]
 
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""Whether kernels run uncompiled."""
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -71,7 +78,7 @@ def kernel(function: _F) -> _F:
         dispatcher = _compiled(function, cached=directory is not None)
     finally:
         config.CACHE_DIR = before
-    if not config.DISABLE_JIT:
+    if not PLAIN:
         _kernels.append(dispatcher)
     return dispatcher
 
@@ -79,6 +86,18 @@ def kernel(function: _F) -> _F:
 def helper(function: _F) -> _F:
     """Compile a function that only kernels call; its code is kept as part of theirs."""
     return _compiled(function, cached=False)
+
+
+def record_dtype(fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
+    """Return the type of a record whose fields are attributes, compiled and plain, nested too.
+
+    Raises:
+        ValueError: a plain record has an attribute of such a name already, like ``size``.
+    """
+    taken = [field[0] for field in fields if hasattr(np.record, field[0])]
+    if taken:
+        raise ValueError(f"{taken[0]!r} is an attribute of every numpy record; name it otherwise")
+    return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
 
 def on_warm_up(function: _F) -> _F:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-import numba.core.config
+import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+
+from .jit import PLAIN
 
 __all__ = ["address_of", "byte_at", "put_byte", "put_int", "put_word", "word_at"]
 
@@ -26,11 +28,11 @@ def address_of(array: npt.NDArray[Any]) -> int:
     return array.ctypes.data
 
 
-if TYPE_CHECKING or numba.core.config.DISABLE_JIT:
+if TYPE_CHECKING or PLAIN:
 
     def word_at(address: Any, index: Any) -> Any:
         """Read a 64-bit word of an array by its index."""
-        return ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value
+        return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
     def byte_at(address: Any, index: Any) -> Any:
         """Read a byte of an array by its index."""

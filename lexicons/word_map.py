@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import MAX_LETTERS
-from .bits import lowest_bit
-from .jit import helper, kernel
+from .bits import lowest_bit, wrapping_add, wrapping_sub
+from .jit import helper, kernel, record_dtype
 from .kwg import MAX_WORD
 from .memory import address_of, byte_at, word_at
 from .search_graph import DAWG_ROOT, LETTERS, WORD_ENDS, SearchNodes, first_child
@@ -60,7 +60,7 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 U64: TypeAlias = npt.NDArray[np.uint64]
 
 
-WORDS = np.dtype(
+WORDS = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph (``lexicons.search_graph``)
         ("filters", np.uint64, (2,)),  # addresses: of the filter of words, of words less a letter
@@ -68,7 +68,7 @@ WORDS = np.dtype(
         ("rows", np.uint64),  # address of the table
         ("row_mask", np.uint64),  # number of its rows, a power of two, less 1
         ("row_shift", np.uint64),  # a row has 1 << row_shift bytes
-    ]
+    ],
 )
 Words1: TypeAlias = Any
 """A record of ``WORDS`` in a kernel; outside an array of one."""
@@ -218,10 +218,10 @@ def _enter(words: U8, whole: U64, shorter: U64, rows: U8) -> None:
     for at in range(len(words)):
         key = np.uint64(0)
         for letter in words[at, : words[at, -1]]:
-            key += KEYS[letter]
+            key = wrapping_add(key, KEYS[letter])
         _add(whole, key)
         for letter in words[at, : words[at, -1]]:
-            _add(shorter, key - KEYS[letter])
+            _add(shorter, wrapping_sub(key, KEYS[letter]))
         row = _place_of(key, mask)
         while rows[row, -1]:
             row = row + np.uint64(1) & mask

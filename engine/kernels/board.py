@@ -21,7 +21,7 @@ from engine.rules.moves import Direction
 from engine.rules.position import Board
 from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, MAX_LETTERS
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 from lexicons.layout import MAX_SIDE
 
 from .moves import MAX_PLACED
@@ -51,7 +51,7 @@ BORDERED = MAX_SIDE + _BORDER
 # there are no more tiles than squares: plays can be undone to an empty board.
 _CHANGES = 16 * MAX_SIDE * MAX_SIDE
 
-SQUARE = np.dtype(
+SQUARE = record_dtype(
     [
         ("cross_set", np.uint64),  # bit n: letter n makes a word across, or nothing is across
         ("cross_score", np.int16),  # points of the crossing tiles, or NO_CROSSING
@@ -61,9 +61,9 @@ SQUARE = np.dtype(
         ("word_multiplier", np.uint8),
         ("on_board", np.bool_),  # not of the border
         ("anchor", np.bool_),  # empty, and one of those of which a placement covers at least one
-    ]
+    ],
 )
-BOARD = np.dtype(
+BOARD = record_dtype(
     [
         ("squares", SQUARE, (2 * BORDERED * BORDERED,)),  # the first 2 × side² are in use
         ("changed_lines", np.uint64),  # bit direction × side + line
@@ -78,7 +78,6 @@ BOARD = np.dtype(
         ("changed_square", np.int32, (_CHANGES,)),
         ("square_before", SQUARE, (_CHANGES,)),
     ],
-    align=True,
 )
 
 Board1: TypeAlias = Any  # mypy knows nothing of the fields of records

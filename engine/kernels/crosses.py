@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lexicons.alphabet import BLANK
-from lexicons.bits import lowest_bit
+from lexicons.bits import lowest_bit, lowest_set
 from lexicons.jit import helper
 from lexicons.memory import word_at
 from lexicons.search_graph import (
@@ -128,10 +128,10 @@ def _after_tiles(board: Board1, nodes: Any, square: Any, below: bool) -> Any:
     while squares[at].letter:
         at -= side
     at += side
-    points = 0
+    points: Any = np.int64(0)
     node = word_at(nodes, DAWG_ROOT)
     while at != square:
-        points += squares[at].value
+        points += np.int64(squares[at].value)
         node = child_of(nodes, node, squares[at].letter)
         at += side
     fitting = _NOTHING
@@ -145,12 +145,12 @@ def _after_tiles(board: Board1, nodes: Any, square: Any, below: bool) -> Any:
                 child = child_of(nodes, child, squares[at].letter)
                 at += side
         if child & WORD_ENDS:
-            fitting |= left & (~left + _ONE)
+            fitting |= lowest_set(left)
         left &= left - _ONE
         index += _ONE
     at = square + side
     while squares[at].letter:
-        points += squares[at].value
+        points += np.int64(squares[at].value)
         at += side
     return fitting, points
 
@@ -160,9 +160,9 @@ def _before_tiles(board: Board1, nodes: Any, square: Any) -> Any:
     """Go up the GADDAG by the tiles below the square, the last first; take what ends a word."""
     squares, side = board.squares, board.side
     at = square + side
-    points = 0
+    points: Any = np.int64(0)
     while squares[at].letter:
-        points += squares[at].value
+        points += np.int64(squares[at].value)
         at += side
     at -= side
     node = word_at(nodes, GADDAG_ROOT)

@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from lexicons.bits import wrapping_add
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
@@ -107,12 +108,14 @@ def begin_endgame(
         root.points[one] = 0
         for at in range(sizes[one]):
             root.points[one] += board.points[racks[one, at]]
-            root.racks_key += tile_key(one, np.uint64(racks[one, at]))
+            share = tile_key(one, np.uint64(racks[one, at]))
+            root.racks_key = wrapping_add(root.racks_key, share)
     root.board_key = 0
     for square in range(board.side * board.side):
         here = board.squares[square]
         if here.letter:
-            root.board_key += square_key(square, np.uint64(here.letter), np.int64(here.value))
+            share = square_key(square, np.uint64(here.letter), np.int64(here.value))
+            root.board_key = wrapping_add(root.board_key, share)
     root.seat = seat
     root.pass_ends = turns == 1
     root.move = 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lexicons.bits import lowest_bit
+from lexicons.bits import GOLDEN, lowest_bit, wrapping_mul
 from lexicons.jit import helper
 from lexicons.memory import put_word, word_at
 
@@ -57,7 +57,6 @@ _REFUTED_FIRST = 1 << 12
 _ONE = np.uint64(1)
 _TWO = np.uint64(CANDIDATE_WORDS)
 _THREE = np.uint64(ENTRY_WORDS)
-_STIR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @helper
@@ -214,7 +213,7 @@ def put_in_order(search: Endgame1, board: Board1, frame: Frame1, remembered: Any
         elif move == refuters[0] or move == refuters[1]:
             guess += _REFUTED_FIRST
         if search.noise:
-            guess += np.int64(move * _STIR >> np.uint64(50)) % search.noise
+            guess += np.int64(wrapping_mul(move, GOLDEN) >> np.uint64(50)) % search.noise
         order = np.uint64(guess + _LIFT) << HALF | packed & LOWER
         put_word(candidates, kept * _TWO, np.int64(order))
         put_word(candidates, kept * _TWO + _ONE, np.int64(move))

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lexicons.alphabet import BLANK
-from lexicons.jit import helper
+from lexicons.bits import mixed, wrapping_add, wrapping_sub
+from lexicons.jit import helper, record_dtype
 
 from .board import Board1, other_direction
 from .crosses import first_square
@@ -37,12 +38,10 @@ MAX_PLIES = 4 * MAX_PLACED + 6
 MOST_LISTED = 64
 """Moves of the first ply that may be left out, or to which it may be restricted."""
 
-_MIX = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_AGAIN = np.uint64(0x94D049BB133111EB)
 _ON_TURN = np.uint64(0xD1342543DE82EF95)
 _PASSED = np.uint64(0xA0761D6478BD642F)
 
-FRAME = np.dtype(
+FRAME = record_dtype(
     [
         ("board_key", np.uint64),
         ("racks_key", np.uint64),
@@ -66,9 +65,8 @@ FRAME = np.dtype(
         ("hashes", np.uint64, (MAX_LINES,)),
         ("where", np.uint64, (2, MAX_LINES)),  # placements by seat and line
     ],
-    align=True,
 )
-ENDGAME = np.dtype(
+ENDGAME = record_dtype(
     [
         ("lines", LINES),
         ("replies", REPLIES),
@@ -95,7 +93,6 @@ ENDGAME = np.dtype(
         ("best_move", np.uint64),  # that was last enough at the first ply
         ("noise", np.int64),  # points by which the order is disturbed; each thread has its own
     ],
-    align=True,
 )
 Endgame1: TypeAlias = Any
 """A record of ``ENDGAME`` in a kernel."""
@@ -115,36 +112,31 @@ def take_tiles(lines: Any, board: Board1, child: Frame1, seat: Any, move: Any) -
         letter = code & LETTER_MASK
         tile = np.uint64(BLANK) if code & BLANK_CODE else letter
         child.held[seat] -= lines.units[seat, tile]
-        child.racks_key -= tile_key(seat, tile)
+        child.racks_key = wrapping_sub(child.racks_key, tile_key(seat, tile))
         across = other_direction(side, square) if down else square
-        child.board_key += square_key(across, letter, board.points[tile])
+        share = square_key(across, letter, board.points[tile])
+        child.board_key = wrapping_add(child.board_key, share)
         square += 1
 
 
 @helper
 def position_key(frame: Frame1) -> Any:
     """Give the key of all that decides what a position is worth."""
-    key = frame.board_key + frame.racks_key + np.uint64(frame.seat) * _ON_TURN
+    key = wrapping_add(frame.board_key, frame.racks_key)
+    if frame.seat:
+        key = wrapping_add(key, _ON_TURN)
     if frame.pass_ends:
-        key += _PASSED
-    return _mixed(key)
+        key = wrapping_add(key, _PASSED)
+    return mixed(key)
 
 
 @helper
 def square_key(square: Any, letter: Any, points: Any) -> Any:
     """Give the share of a tile on a square, across, in a board's key; a blank has its points."""
-    return _mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
+    return mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
 
 
 @helper
 def tile_key(seat: Any, tile: Any) -> Any:
     """Give the share of a tile on a rack in the key of both."""
-    return _mixed(_ON_TURN + np.uint64(2 * tile + seat))
-
-
-@helper
-def _mixed(key: Any) -> Any:
-    """Mix the bits of an integer (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
-    key = (key ^ key >> np.uint64(30)) * _MIX
-    key = (key ^ key >> np.uint64(27)) * _MIX_AGAIN
-    return key ^ key >> np.uint64(31)
+    return mixed(_ON_TURN + np.uint64(2) * tile + np.uint64(seat))

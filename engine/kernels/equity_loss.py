@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.alphabet import BLANK
-from lexicons.bits import bit_count, lowest_bit
+from lexicons.bits import bit_count, lowest_bit, wrapping_add
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 from lexicons.word_map import KEYS, may_be_word
@@ -257,12 +257,12 @@ def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -
 @helper
 def _write_bound(desk: Any, words: Any, order: Order, book: Book, place: Any, code: Any) -> None:
     """Enter a part, which is the rack of the desk, with a bound on what it is worth."""
-    size = desk.rack.size
+    size = desk.rack.held
     whole = (1 << size) - 1
     key, blanks = desk.rack.keys[whole], desk.rack.blanks[whole]
     most: Any = np.int64(NEVER)
     for group in range(order.first[size], order.first[size + 1]):
-        if blanks < 2 and not may_be_word(words, order.keys[group] + key, blanks):
+        if blanks < 2 and not may_be_word(words, wrapping_add(order.keys[group], key), blanks):
             continue
         for nth in range(order.groups[group], order.groups[group + 1]):
             most = max(most, _bound(desk, desk.slots.slots[order.slots[nth]], size))
@@ -296,13 +296,13 @@ def _write_worth(
 
     ``bounds`` and ``chosen`` are scratch.
     """
-    size, found = desk.rack.size, desk.found
+    size, found = desk.rack.held, desk.found
     whole = (1 << size) - 1
     key, blanks = desk.rack.keys[whole], desk.rack.blanks[whole]
     keep_only(found, 1, floor + 1, 2)
     count = 0
     for group in range(order.first[size], order.first[size + 1]):
-        if blanks < 2 and not may_be_word(words, order.keys[group] + key, blanks):
+        if blanks < 2 and not may_be_word(words, wrapping_add(order.keys[group], key), blanks):
             continue
         for nth in range(order.groups[group], order.groups[group + 1]):
             slot = desk.slots.slots[order.slots[nth]]
@@ -342,7 +342,7 @@ def _take_part(desk: Any, rack: Any, part: Any) -> None:
     ``letters`` of no part are those of the whole, with bit 0 for a blank.
     """
     own, sizes = desk.rack, desk.sizes
-    for at in range(own.size):
+    for at in range(own.held):
         own.bits[own.tiles[at]] = 0
     size = 0
     key, letters, blanks = np.uint64(0), np.uint64(0), 0
@@ -351,7 +351,7 @@ def _take_part(desk: Any, rack: Any, part: Any) -> None:
             tile = rack[at]
             own.tiles[size] = tile
             own.bits[tile] |= _ONE << np.uint64(size)
-            key += KEYS[tile]
+            key = wrapping_add(key, KEYS[tile])
             letters |= _ONE << np.uint64(tile)
             blanks += tile == BLANK
             value = np.int64(desk.board.points[tile]) * POINT
@@ -362,7 +362,7 @@ def _take_part(desk: Any, rack: Any, part: Any) -> None:
             sizes.dearest[to] = value
             size += 1
     whole = (1 << size) - 1
-    own.size = size
+    own.held = size
     own.keys[whole] = key
     own.letters[0] = letters
     own.blanks[whole] = blanks

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lexicons.bits import bit_count
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 
 from .board import Board1
 from .crosses import first_square
@@ -34,7 +34,7 @@ PASS_EQUITY = -1_000 * POINT
 """A pass is for those who can do nothing else; no table says what all seven tiles are worth."""
 LATE_TILES = 16
 
-EVALUATION = np.dtype(
+EVALUATION = record_dtype(
     [
         ("vowels", np.uint64),  # the letters that are vowels
         ("opening_vowel", np.int32),  # on the first play, beside a double; twice that for a triple
@@ -47,7 +47,6 @@ EVALUATION = np.dtype(
         ("kept_times", np.int32),  # … and the own points, for not going out
         ("not_out", np.int32),  # … and this
     ],
-    align=True,
 )
 Evaluation1: TypeAlias = Any
 """A record of ``EVALUATION`` in a kernel; outside an array of one. Thousandths of a point."""
@@ -66,8 +65,8 @@ def fill_worths(
     ``bag`` counts tiles. ``opponent_points`` are those of the opponent's
     rack; they matter when the bag is empty, and he is known to hold what is unseen.
     """
-    whole = (1 << rack.size) - 1
-    rack.exchangeable = min(rack.size, bag) if bag >= exchange_minimum else 0
+    whole = (1 << rack.held) - 1
+    rack.exchangeable = min(rack.held, bag) if bag >= exchange_minimum else 0
     for part in range(whole + 1):
         kept = whole ^ part
         rack.swaps[part] = rack.leaves[kept]

@@ -23,14 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.alphabet import BLANK, MAX_LETTERS
-from lexicons.bits import bit_count, lowest_bit
-from lexicons.jit import helper
+from lexicons.bits import bit_count, lowest_bit, lowest_set
+from lexicons.jit import helper, record_dtype
 from lexicons.memory import address_of, word_at
 from lexicons.search_graph import GADDAG_ROOT, SEPARATOR, WORD_ENDS, child_of, first_child
 from lexicons.word_map import Words1
 
 from .board import NO_CROSSING, Board1
-from .listing import CROSSED_SHIFT, CROSSING_SHIFT, Listed1, complete, lowest
+from .listing import CROSSED_SHIFT, CROSSING_SHIFT, Listed1, complete
 from .moves import (
     BLANK_CODE,
     MAX_PLACED,
@@ -44,7 +44,7 @@ __all__ = ["LISTED", "Listed1", "find_everything", "list_into", "list_line", "lo
 
 _LINE = 32  # places of a line with its border, and some
 
-CELL = np.dtype(
+CELL = record_dtype(
     [
         ("cross_set", np.uint64),  # 0 also where placements were found from an anchor before
         ("letter", np.uint64),
@@ -54,9 +54,8 @@ CELL = np.dtype(
         ("multiplier", np.uint64),  # of all squares from here to the anchor, or behind it to here
         ("anchor", np.bool_),  # an empty square with a tile beside it, in this line or across
     ],
-    align=True,
 )
-PARTIAL = np.dtype(
+PARTIAL = record_dtype(
     [
         ("candidates", np.uint64),  # the letters that are still to be tried
         ("place", np.uint64),  # where: the empty square next to the word
@@ -64,10 +63,10 @@ PARTIAL = np.dtype(
         ("held", np.uint64),  # which of the rack's tiles are left
         ("packed", np.uint64),  # the tiles placed, the last of the word in the lowest bits
         ("sums", np.uint64),
-    ]
+    ],
 )
 # Integers are unsigned, for numba makes a float of a signed and an unsigned one; but for counts.
-LISTED = np.dtype(
+LISTED = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph
         ("moves", np.uint64),  # addresses of the arrays that placements are written to
@@ -93,7 +92,6 @@ LISTED = np.dtype(
         ("dearer", np.uint64, (MAX_PLACED,)),  # points that a tile has beyond a blank, by tile
         ("stand_ins", np.uint64, (MAX_LETTERS + 1,)),  # by letter: which tiles blanks have to be
     ],
-    align=True,
 )
 _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
@@ -142,7 +140,7 @@ def list_line(search: Listed1, board: Board1, line: Any) -> None:
 @helper
 def look_up_rack(search: Listed1, board: Board1, rack: Rack1) -> None:
     """Copy what the search asks of a rack, so that it has all in one place."""
-    parts = 1 << rack.size
+    parts = 1 << rack.held
     search.whole = np.uint64(parts - 1)
     search.blanks = rack.bits[BLANK]
     search.natural = rack.letters[parts - 1]
@@ -342,7 +340,7 @@ def _try_lowest(
     if not tiles:
         tiles = held & blanks
         code |= np.uint64(BLANK_CODE)
-    return child, code, held ^ lowest(tiles)
+    return child, code, held ^ lowest_set(tiles)
 
 
 @helper

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from engine.rules.rules import Rules
-from lexicons.jit import helper
+from lexicons.bits import next_random, random_below
+from lexicons.jit import helper, record_dtype
 from lexicons.leaves import LeaveArrays
 
 from .crosses import play
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 MOST_TILES = 512
-GAME = np.dtype(
+GAME = record_dtype(
     [
         ("bag", np.uint8, (MOST_TILES,)),
         ("front", np.int64),  # the tiles left are those from here
@@ -61,7 +62,6 @@ GAME = np.dtype(
         ("rack_size", np.int64),
         ("scoreless_limit", np.int64),
     ],
-    align=True,
 )
 
 
@@ -267,14 +267,9 @@ def _exchange(game: Any, seat: Any, move: Any) -> None:
 
 @helper
 def below(game: Any, count: Any) -> Any:
-    """Give a number from 0 to ``count`` − 1: SplitMix64 (Steele, Lea and Flood 2014)."""
-    game.chance += np.uint64(0x9E3779B97F4A7C15)
-    mixed = game.chance
-    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    # The upper half times the count: off from even by less than one in 2²⁴.
-    return np.int64((mixed >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+    """Draw a number from 0 to ``count`` − 1."""
+    game.chance = next_random(game.chance)
+    return random_below(game.chance, count)
 
 
 @helper

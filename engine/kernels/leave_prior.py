@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.bits import bit_count
+from lexicons.bits import bit_count, mixed, next_random
 from lexicons.jit import helper, kernel
 
 from .multiset_hash import extended, place_of
@@ -201,13 +201,9 @@ def draw_racks(
 
 @helper
 def _uniform(chance: Any) -> Any:
-    """Go on with SplitMix64 (Steele, Lea and Flood 2014); give its state and a number in [0, 1)."""
-    chance += np.uint64(0x9E3779B97F4A7C15)
-    mixed = chance
-    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return chance, np.float64(mixed >> np.uint64(11)) / 9007199254740992.0
+    """Return the next state of the generator, and a number in [0, 1) by it."""
+    chance = next_random(chance)
+    return chance, np.float64(mixed(chance) >> np.uint64(11)) / 9007199254740992.0
 
 
 @helper

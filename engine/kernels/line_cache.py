@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lexicons.alphabet import BLANK, MAX_LETTERS
-from lexicons.jit import helper
+from lexicons.bits import GOLDEN, lowest_set, wrapping_add, wrapping_mul
+from lexicons.jit import helper, record_dtype
 from lexicons.memory import put_word, word_at
 
 from .board import BORDERED, Board1
 from .gaddag_movegen import LISTED, Listed1, list_line
-from .listing import lowest
 from .moves import (
     BLANK_CODE,
     COLUMN_SHIFT,
@@ -63,11 +63,10 @@ _GUARDS = np.uint64(0x8888_8888)  # the highest bit of each count, which is neve
 _UNIT_BITS = 4
 _COUNT_MASK = np.uint64(7)
 _HIGHEST = np.uint64((1 << 14) - 1)  # points of a placement; searches count to 2¹⁵
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _STIR = np.uint64(0xBF58476D1CE4E5B9)
 _TILE_HERE = np.uint64(1 << 62)
 
-LINES = np.dtype(
+LINES = record_dtype(
     [
         ("listed", LISTED, (2,)),  # by seat
         ("units", np.uint64, (2, MAX_LETTERS + 1)),  # by seat and tile: one of it in a count
@@ -82,7 +81,6 @@ LINES = np.dtype(
         ("forgotten", np.int64),  # how often all were
         ("overflowed", np.bool_),  # more placements, or points, than there is room for
     ],
-    align=True,
 )
 Lines1: TypeAlias = Any
 """A record of ``LINES`` in a kernel."""
@@ -106,7 +104,7 @@ def units_of(lines: Lines1, seat: Any, tiles: Any, size: Any) -> Any:
             shift += _UNIT_BITS
         lines.units[seat, tiles[at]] = _ONE << np.uint64(shift)
         held += lines.units[seat, tiles[at]]
-        salt = (salt ^ np.uint64(tiles[at])) * _MIX
+        salt = wrapping_mul(salt ^ np.uint64(tiles[at]), GOLDEN)
     lines.whole[seat] = held
     lines.salts[seat] = salt ^ salt >> HALF
     return held
@@ -121,8 +119,9 @@ def hash_line(board: Board1, line: Any) -> Any:
         if here.letter:
             content = _TILE_HERE | np.uint64(here.letter) << np.uint64(8) | np.uint64(here.value)
         else:
-            content = here.cross_set + np.uint64(np.int64(here.cross_score) + 1) * _STIR
-        hashed = (hashed ^ content) * _MIX
+            crossing = wrapping_mul(np.uint64(np.int64(here.cross_score) + 1), _STIR)
+            content = wrapping_add(here.cross_set, crossing)
+        hashed = wrapping_mul(hashed ^ content, GOLDEN)
         hashed ^= hashed >> HALF
     return hashed
 
@@ -138,7 +137,7 @@ def placements_along(
     """
     if not lines.units[seat, BLANK]:
         held = lines.whole[seat]
-    key = (hashed ^ held * _STIR) + lines.salts[seat] | _ONE
+    key = wrapping_add(hashed ^ wrapping_mul(held, _STIR), lines.salts[seat]) | _ONE
     mask = np.uint64(lines.places - 1)
     place = key >> HALF & mask
     found = word_at(lines.index, place * np.uint64(2))
@@ -172,7 +171,7 @@ def _hold(search: Listed1, units: Any, held: Any) -> None:
             count = held // units[tile] & _COUNT_MASK
             tiles = search.bits[tile]
             for _ in range(count):
-                search.whole |= lowest(tiles)
+                search.whole |= lowest_set(tiles)
                 tiles &= tiles - _ONE
             if count and tile != BLANK:
                 search.natural |= _ONE << np.uint64(tile)

@@ -11,7 +11,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lexicons.bits import bit_count, lowest_bit
+from lexicons.bits import (
+    bit_count,
+    lowest_bit,
+    lowest_set,
+    wrapping_add,
+    wrapping_mul,
+    wrapping_sub,
+)
 from lexicons.jit import helper
 from lexicons.memory import put_byte, put_int, put_word
 
@@ -24,7 +31,7 @@ from .moves import (
     move_tile,
 )
 
-__all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "Listed1", "complete", "lowest"]
+__all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "Listed1", "complete"]
 
 # Sums of points in one integer: what a tile adds to them is one product. From the lowest bit on,
 # the points of the word's letters, those of the crossing words, and the number of these.
@@ -42,12 +49,6 @@ _NOTHING = np.uint64(0)
 _TILE_BITS = np.uint64(TILE_BITS)
 _BLANK_BIT = np.uint64(TILE_BITS - 1)
 _BLANK_CODES = np.uint64(sum(int(BLANK_CODE) << TILE_BITS * nth for nth in range(MAX_PLACED)))
-
-
-@helper
-def lowest(bits: Any) -> Any:
-    """Give the lowest of some bits alone; nothing of nothing."""
-    return bits & (~bits + _ONE)
 
 
 @helper
@@ -105,13 +106,13 @@ def _list_each_way(
             place += _ONE
         code, weight = move_tile(move, nth), search.cells[place].weight
         letter = code & LETTER_MASK
-        points = search.points[letter] - search.points[letter | np.uint64(BLANK_CODE)]
+        points = wrapping_sub(search.points[letter], search.points[letter | np.uint64(BLANK_CODE)])
         weight = (weight & LETTERS_MASK) * multiplier + (weight >> CROSSING_SHIFT)
-        search.dearer[nth] = points * weight
+        search.dearer[nth] = wrapping_mul(points, weight)
         search.stand_ins[letter] = _NOTHING
         if code & BLANK_CODE:
             stand_ins |= _ONE << np.uint64(nth)
-            score += search.dearer[nth]
+            score = wrapping_add(score, search.dearer[nth])
         place += _ONE
     _note_stand_ins(search, stand_ins, move)
     natural = move & ~_BLANK_CODES
@@ -127,7 +128,7 @@ def _list_each_way(
 def _note_stand_ins(search: Listed1, stand_ins: Any, move: Any) -> None:
     while stand_ins:
         nth = lowest_bit(stand_ins)
-        search.stand_ins[move_tile(move, np.int64(nth)) & LETTER_MASK] |= lowest(stand_ins)
+        search.stand_ins[move_tile(move, np.int64(nth)) & LETTER_MASK] |= lowest_set(stand_ins)
         stand_ins &= stand_ins - _ONE
 
 
@@ -136,7 +137,7 @@ def _next_choice(chosen: Any) -> Any:
     """Give the next higher integer with as many bits (Gosper, HAKMEM 175); of none, the highest."""
     if not chosen:
         return ~_NOTHING
-    carried = chosen + lowest(chosen)
+    carried = chosen + lowest_set(chosen)
     return carried | (carried ^ chosen) >> (_TWO + lowest_bit(chosen))
 
 
@@ -155,12 +156,12 @@ def _list_with_blanks(
         chosen &= chosen - _ONE
         letter = move_tile(move, np.int64(nth)) & LETTER_MASK
         move |= BLANK_CODE << _TILE_BITS * (np.uint64(MAX_PLACED - 1) - nth)
-        score -= search.dearer[nth]
+        score = wrapping_sub(score, search.dearer[nth])
         blanks = blanks << _ONE | _ONE  # on a rack they come first
         without = stand_ins & search.stand_ins[letter]
         if without:
-            stand_ins ^= lowest(without)
+            stand_ins ^= lowest_set(without)
         else:
-            used ^= lowest(used & search.bits[letter])
+            used ^= lowest_set(used & search.bits[letter])
     if not stand_ins:
         _list(search, move, score, used | blanks)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from lexicons.bits import GOLDEN, wrapping_mul
 from lexicons.jit import helper
 
 from .moves import TILE_BITS
 
 __all__ = ["extended", "place_of"]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ by the golden ratio: Fibonacci hashing
 _ONE = np.uint64(1)
 
 
@@ -30,7 +30,7 @@ def extended(code: Any, tile: Any) -> Any:
 def place_of(codes: Any, code: Any) -> Any:
     """Give the place of a code in a table, or the empty one where it belongs."""
     mask = np.uint64(len(codes) - 1)
-    place = (code * _GOLDEN >> np.uint64(32)) & mask
+    place = (wrapping_mul(code, GOLDEN) >> np.uint64(32)) & mask
     while codes[place] and codes[place] != code:
         place = place + _ONE & mask
     return place

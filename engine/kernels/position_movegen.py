@@ -102,7 +102,7 @@ def _begin(desk: Desk1, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
 def _add_others(desk: Desk1, moves: MoveArrays, count: Any) -> Any:
     """Write the exchanges and the pass behind so many placements; give the new count."""
     rack = desk.rack
-    for part in range(1, 1 << rack.size):
+    for part in range(1, 1 << rack.held):
         if bit_count(np.uint64(part)) <= np.uint64(rack.exchangeable) and is_regular(rack, part):
             count = _add(moves, count, exchange_of(rack, part), rack.swaps[part], part)
     return _add(moves, count, PASS_MOVE, PASS_EQUITY, 0)

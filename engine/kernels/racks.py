@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lexicons.alphabet import BLANK, MAX_LETTERS
-from lexicons.bits import bit_count
-from lexicons.jit import helper
+from lexicons.bits import bit_count, wrapping_add
+from lexicons.jit import helper, record_dtype
 from lexicons.leaves import LeaveArrays
 from lexicons.word_map import KEYS
 
@@ -27,9 +27,9 @@ __all__ = ["PARTS", "RACK", "Rack1", "fill_rack", "is_regular"]
 
 PARTS = 1 << MAX_PLACED
 
-RACK = np.dtype(
+RACK = record_dtype(
     [
-        ("size", np.int64),
+        ("held", np.int64),  # how many tiles
         ("tiles", np.uint8, (MAX_PLACED + 1,)),  # sorted; behind them zeros
         ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by tile: which of ``tiles`` are this one
         ("letters", np.uint64, (PARTS,)),  # by mask: bit n, the part has letter n; no blanks
@@ -43,7 +43,6 @@ RACK = np.dtype(
         ("repeats", np.uint64),  # bit n: tile n is the same as the one before it
         ("opening", np.bool_),  # the board is empty, and where vowels lie matters
     ],
-    align=True,
 )
 
 Rack1: TypeAlias = Any
@@ -56,7 +55,7 @@ def fill_rack(rack: Rack1, tiles: Any, size: Any, points: Any, leaves: LeaveArra
 
     ``rack`` is modified in place; ``points`` are by tile. Worths and swaps are not filled in.
     """
-    rack.size = size
+    rack.held = size
     rack.repeats = 0
     for tile in range(len(rack.bits)):
         rack.bits[tile] = 0
@@ -77,7 +76,7 @@ def _fill_parts(rack: Rack1, points: Any) -> None:
     rack.keys[0] = 0
     rack.blanks[0] = 0
     rack.points[0] = 0
-    for at in range(rack.size):
+    for at in range(rack.held):
         tile = rack.tiles[at]
         last = 1 << at
         blank = 1 if tile == BLANK else 0
@@ -85,7 +84,7 @@ def _fill_parts(rack: Rack1, points: Any) -> None:
         for rest in range(last):
             part = rest | last
             rack.letters[part] = rack.letters[rest] | letter
-            rack.keys[part] = rack.keys[rest] + KEYS[tile]
+            rack.keys[part] = wrapping_add(rack.keys[rest], KEYS[tile])
             rack.blanks[part] = rack.blanks[rest] + blank
             rack.points[part] = rack.points[rest] + points[tile]
 
@@ -96,13 +95,13 @@ def _fill_leaves(rack: Rack1, leaves: LeaveArrays) -> None:
     places = rack.worths  # is filled in later
     places[0] = 0
     longest = len(leaves.binomials)
-    for at in range(rack.size):
+    for at in range(rack.held):
         tile, last = rack.tiles[at], 1 << at
         for rest in range(last):
             before = bit_count(np.uint64(rest))
             if before < longest:
                 places[rest | last] = places[rest] + leaves.binomials[before, tile]
-    for part in range(1 << rack.size):
+    for part in range(1 << rack.held):
         held = bit_count(np.uint64(part))
         inside = held <= longest
         rack.leaves[part] = leaves.values[leaves.offsets[held] + places[part]] if inside else 0

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 
 from .board import Board1
 from .footprint import mark_zone
@@ -34,22 +34,20 @@ NOT_OUT = 10
 
 _KEPT = 8
 
-_BEST = np.dtype(
+_BEST = record_dtype(
     [
         ("count", np.int64),
         ("worths", np.int64, (_KEPT,)),  # points, the highest first
         ("moves", np.uint64, (_KEPT,)),
         ("zones", np.uint64, (_KEPT, MAX_LINES)),
     ],
-    align=True,
 )
-REPLIES = np.dtype(
+REPLIES = record_dtype(
     [
         ("ways_out", _BEST),  # by their points
         ("others", _BEST),  # by a guess
         ("none", np.int64),  # what it is worth to have no reply
     ],
-    align=True,
 )
 Replies1: TypeAlias = Any
 """A record of ``REPLIES`` in a kernel."""

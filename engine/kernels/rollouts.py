@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.bits import wrapping_add, wrapping_mul
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
@@ -153,7 +154,7 @@ def roll_out(
 @helper
 def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
     """Give the opponent a rack that he may have, and shuffle the rest into a bag."""
-    game.chance = (scene.seed + np.uint64(sample)) * _STREAM
+    game.chance = wrapping_mul(wrapping_add(scene.seed, np.uint64(sample)), _STREAM)
     hidden = scene.hidden
     for at in range(len(hidden)):
         game.bag[at] = hidden[at]
@@ -207,7 +208,7 @@ def _go_on(
     while ply < plies and not game.over:
         choose(desk, game, words, leaves, seat)
         move, score = found.moves[0], np.int64(found.scores[0])
-        game.kept[seat] = desk.rack.leaves[(1 << desk.rack.size) - 1 ^ np.int64(found.parts[0])]
+        game.kept[seat] = desk.rack.leaves[(1 << desk.rack.held) - 1 ^ np.int64(found.parts[0])]
         tally.turns[one, ply] += 1
         tally.scores[one, ply] += score
         tally.score_squares[one, ply] += score * score

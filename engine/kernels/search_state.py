@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.bits import bit_count
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 from lexicons.leaves import LeaveArrays
 from lexicons.word_map import Words1
 
@@ -25,7 +25,7 @@ from .top_moves import FOUND, offer
 
 __all__ = ["DESK", "exchange_of", "find_moves", "new_desk", "take_rack"]
 
-DESK = np.dtype(
+DESK = record_dtype(
     [
         ("board", BOARD),
         ("slots", SLOTS),
@@ -37,7 +37,6 @@ DESK = np.dtype(
         ("listed", LISTED),
         ("exchange_minimum", np.int64),
     ],
-    align=True,
 )
 
 
@@ -84,7 +83,7 @@ def _offer_exchanges(desk: Desk1) -> None:
     rack, found = desk.rack, desk.found
     if not rack.exchangeable:
         return
-    for part in range(1, 1 << rack.size):
+    for part in range(1, 1 << rack.held):
         equity = np.int64(rack.swaps[part])
         possible = bit_count(np.uint64(part)) <= np.uint64(rack.exchangeable)
         if equity >= found.threshold and possible and is_regular(rack, part):
@@ -95,7 +94,7 @@ def _offer_exchanges(desk: Desk1) -> None:
 def exchange_of(rack: Any, part: Any) -> Any:
     """Pack the exchange of a part of a rack."""
     tiles = np.uint64(0)
-    for at in range(rack.size):
+    for at in range(rack.held):
         if part >> at & 1:
             tile = np.uint64(rack.tiles[at])
             tiles = tiles << np.uint64(TILE_BITS) | (tile if tile else BLANK_CODE)

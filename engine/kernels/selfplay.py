@@ -108,9 +108,9 @@ def _record(desk: Any, game: Any, seat: Any, results: Results, number: Any, turn
     results.equities[number, turn] = desk.found.equities[0]
     results.spreads[number, turn] = game.scores[seat] - game.scores[1 - seat]
     results.bags[number, turn] = game.back - game.front
-    kept = (1 << desk.rack.size) - 1 ^ np.int64(desk.found.parts[0])
+    kept = (1 << desk.rack.held) - 1 ^ np.int64(desk.found.parts[0])
     results.leaves[number, turn] = desk.rack.leaves[kept]
-    results.sizes[number, turn] = desk.rack.size
+    results.sizes[number, turn] = desk.rack.held
     for at in range(MAX_PLACED):
         results.racks[number, turn, at] = desk.rack.tiles[at]
 

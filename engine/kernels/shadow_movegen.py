@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lexicons.bits import lowest_bit
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 from lexicons.word_map import Words1
 
 from .equity_terms import POINT
@@ -36,13 +36,12 @@ _HALF = np.uint64(32)
 _INDEX_MASK = np.uint64((1 << 32) - 1)
 _ONE = np.uint64(1)
 
-HEAP = np.dtype(
+HEAP = record_dtype(
     [
         ("count", np.int64),
         ("entries", np.uint64, (_SLOTS,)),  # bound + _LIFT in the upper half, slot in the lower
         ("bounds", np.int32, (LANES,)),  # of the parts, for the slot that is looked into
     ],
-    align=True,
 )
 Heap1: TypeAlias = Any
 """A record of ``HEAP`` in a kernel."""
@@ -77,7 +76,7 @@ def _fill_heap(desk: Desk1) -> None:
         begin = line * SLOTS_A_LINE
         for index in range(begin, begin + slots.count[line]):
             slot = slots.slots[index]
-            if slot.tiles <= desk.rack.size:
+            if slot.tiles <= desk.rack.held:
                 bound = _shadow(slot, sizes)
                 # Written in any case: a branch would be foretold wrongly half the time.
                 heap.entries[count] = np.uint64(bound + _LIFT) << _HALF | np.uint64(index)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lexicons.alphabet import BLANK
-from lexicons.bits import bit_count
+from lexicons.bits import bit_count, lowest_set, wrapping_add, wrapping_sub
 from lexicons.jit import helper
 from lexicons.word_map import (
     KEYS,
@@ -37,7 +37,7 @@ Desk1: TypeAlias = Any
 def try_part(desk: Desk1, slot: Slot, lane: Any, words: Words1) -> None:
     """Offer the words of a part and the playthrough, whatever its blanks stand for."""
     part = desk.sizes.part[slot.tiles, lane]
-    key = slot.key + desk.rack.keys[part]
+    key = wrapping_add(slot.key, desk.rack.keys[part])
     blanks = desk.rack.blanks[part]
     if blanks == 0:
         _try_letters(desk, slot, part, key, words)
@@ -55,7 +55,7 @@ def _name_blanks(desk: Desk1, slot: Slot, part: Any, key: Any, others: Any, word
     while at >= 0:
         named = key
         for nth in range(others):
-            named += KEYS[names[nth]]
+            named = wrapping_add(named, KEYS[names[nth]])
         if may_be_word(words, named, 1):
             first = names[others - 1] if others else 1
             _name_last_blank(desk, slot, part, named, first, words)
@@ -74,7 +74,7 @@ def _name_last_blank(
 ) -> None:
     """Try each letter from ``first`` on for a blank."""
     for letter in range(first, desk.board.letters + 1):
-        completed = key + KEYS[letter]
+        completed = wrapping_add(key, KEYS[letter])
         if may_be_word(words, completed, 0):
             _try_letters(desk, slot, part, completed, words)
 
@@ -118,7 +118,7 @@ def _offer_word(desk: Desk1, slot: Slot, part: Any, key: Any, words: Words1, row
         _offer_placement(desk, slot, part, np.uint64(0), words, row)
         return
     for at in range(slot.length):
-        key -= KEYS[letter_in(words, row, at)]
+        key = wrapping_sub(key, KEYS[letter_in(words, row, at)])
     if key:
         return
     for places in range(1 << np.int64(slot.tiles)):
@@ -151,10 +151,10 @@ def _offer_placement(
         bit = left & rack.bits[tile]
         if not bit:
             return
-        left ^= bit & (~bit + _ONE)
+        left ^= lowest_set(bit)
         packed = packed << np.uint64(TILE_BITS) | code
-        own = here.word_multiplier if here.cross_score != NO_CROSSING else 0
-        score += board.points[tile] * here.letter_multiplier * (multiplier + own)
+        own = np.int64(here.word_multiplier if here.cross_score != NO_CROSSING else 0)
+        score += np.int64(board.points[tile]) * here.letter_multiplier * (multiplier + own)
         nth += _ONE
     start = np.int64(slot.start)
     move = where_packed(board.side, start) | left_justified(packed, np.int64(slot.tiles))
@@ -166,8 +166,8 @@ def _offer_placement(
 
 @helper
 def _word_multiplier(board: Any, slot: Slot) -> Any:
-    multiplier = 1
+    multiplier: Any = np.int64(1)
     for square in range(slot.start, slot.start + slot.length):
         if not board.squares[square].letter:
-            multiplier *= board.squares[square].word_multiplier
+            multiplier *= np.int64(board.squares[square].word_multiplier)
     return multiplier

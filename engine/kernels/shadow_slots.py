@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lexicons.bits import lowest_bit
-from lexicons.jit import helper
+from lexicons.bits import lowest_bit, wrapping_add
+from lexicons.jit import helper, record_dtype
 from lexicons.layout import MAX_SIDE
 from lexicons.word_map import KEYS
 
@@ -34,7 +34,7 @@ __all__ = ["SLOT", "SLOTS", "SLOTS_A_LINE", "Slot", "Slots1", "update_slots"]
 SLOTS_A_LINE = MAX_SIDE * MAX_PLACED
 _LINES = 2 * BORDERED
 
-SLOT = np.dtype(
+SLOT = record_dtype(
     [
         ("key", np.uint64),  # of the playthrough; 0: none
         ("fixed", np.int32),  # points whatever the letters: playthrough, crossings, bonus
@@ -44,15 +44,13 @@ SLOT = np.dtype(
         ("tiles", np.uint8),
         ("length", np.uint8),  # of the word
     ],
-    align=True,
 )
-SLOTS = np.dtype(
+SLOTS = record_dtype(
     [
         ("count", np.int64, (_LINES,)),  # by line
         ("slots", SLOT, (_LINES * SLOTS_A_LINE,)),  # those of a line from SLOTS_A_LINE × line on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
-    align=True,
 )
 Slot: TypeAlias = Any
 Slots1: TypeAlias = Any
@@ -95,12 +93,15 @@ def _slots_of_line(slots: Slots1, board: Board1, line: Any) -> None:
 @helper
 def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
     """Add the slots of words that begin on a square, with one tile, two, and so on."""
-    square, key, playthrough = start, np.uint64(0), 0
+    square, key = start, np.uint64(0)
+    playthrough: Any = np.int64(0)
     while board.squares[square].letter:
-        key += KEYS[board.squares[square].letter]
-        playthrough += board.squares[square].value
+        key = wrapping_add(key, KEYS[board.squares[square].letter])
+        playthrough += np.int64(board.squares[square].value)
         square += 1
-    crossings, multiplier, touching = 0, 1, False
+    crossings: Any = np.int64(0)
+    multiplier: Any = np.int64(1)
+    touching = False
     crossed = np.uint64(0)
     for at in range(MAX_PLACED):
         slots.coefficients[at] = 0
@@ -108,20 +109,21 @@ def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
         here = board.squares[square]
         if not here.cross_set:  # nothing fits, or the board ends
             break
-        multiplier *= here.word_multiplier
+        word_multiplier = np.int64(here.word_multiplier)
+        multiplier *= word_multiplier
         touching |= here.anchor
         is_crossed = here.cross_score != NO_CROSSING
         if is_crossed:
-            crossings += here.cross_score * here.word_multiplier
+            crossings += np.int64(here.cross_score) * word_multiplier
             crossed |= np.uint64(1) << np.uint64(square - start)
-        if here.word_multiplier == 1:
+        if word_multiplier == 1:
             _insert_coefficient(slots, _coefficient(here, multiplier))
         else:
             _sort_coefficients(slots, board, start, square, multiplier)
         square += 1
         while board.squares[square].letter:
-            key += KEYS[board.squares[square].letter]
-            playthrough += board.squares[square].value
+            key = wrapping_add(key, KEYS[board.squares[square].letter])
+            playthrough += np.int64(board.squares[square].value)
             square += 1
         # A single tile that makes a word both ways is played across.
         twice = tiles == 1 and is_crossed and line >= board.side

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lexicons.bits import bit_count
-from lexicons.jit import helper
+from lexicons.bits import bit_count, wrapping_add, wrapping_sub
+from lexicons.jit import helper, record_dtype
 from lexicons.word_map import KEYS, Words1, may_be_word
 
 from .board import Board1
@@ -37,7 +37,7 @@ NEVER = -(1 << 29)  # an equity that nothing has: sums with it stay within 32 bi
 _SIZES = MAX_PLACED + 1
 _KNOWN = 512  # answers that are remembered; a rack asks for a hundred or so
 
-SIZES = np.dtype(
+SIZES = record_dtype(
     [
         ("count", np.int64, (_SIZES,)),  # how many parts there are of each size
         ("part", np.uint8, (_SIZES, LANES)),  # their masks
@@ -56,7 +56,6 @@ SIZES = np.dtype(
         ("known_turn", np.int64, (_KNOWN,)),  # asked with which rack, times 8, plus the size,
         ("known_lanes", np.uint64, (_KNOWN,)),  # and the lanes
     ],
-    align=True,
 )
 Sizes1: TypeAlias = Any
 """A record of ``SIZES`` in a kernel; outside an array of one."""
@@ -76,14 +75,14 @@ def fill_sizes(sizes: Sizes1, rack: Rack1, board: Board1, words: Words1) -> None
         for at in range(MAX_PLACED):
             sizes.holding[size, at] = 0
     _sort_tiles(sizes, rack, board.points)
-    for part in range(1, 1 << rack.size):
+    for part in range(1, 1 << rack.held):
         if is_regular(rack, part):
             _add_part(sizes, rack, part, words, board.letters)
 
 
 @helper
 def _sort_tiles(sizes: Sizes1, rack: Rack1, points: Any) -> None:
-    for at in range(rack.size):
+    for at in range(rack.held):
         value = points[rack.tiles[at]] * POINT
         to = at
         while to > 0 and sizes.dearest[to - 1] < value:
@@ -92,7 +91,7 @@ def _sort_tiles(sizes: Sizes1, rack: Rack1, points: Any) -> None:
             to -= 1
         sizes.dearest[to] = value
         sizes.order[to] = at
-    for at in range(rack.size, _SIZES):
+    for at in range(rack.held, _SIZES):
         sizes.dearest[at] = 0
 
 
@@ -107,11 +106,11 @@ def _add_part(sizes: Sizes1, rack: Rack1, part: Any, words: Words1, letters: Any
     sizes.best_worth[1, size] = max(sizes.best_worth[1, size], worth)
     held = 0
     # Without branches, which nothing could foretell: what is not held is written over.
-    for nth in range(rack.size):
+    for nth in range(rack.held):
         at = sizes.order[nth]
         sizes.values[size, held, lane] = sizes.dearest[nth]
         held += part >> at & 1
-    for at in range(rack.size):
+    for at in range(rack.held):
         sizes.holding[size, at] |= np.uint64(part >> at & 1) << np.uint64(lane)
     sizes.keys[size, lane] = rack.keys[part]
     sizes.blanks[size, lane] = rack.blanks[part]
@@ -128,7 +127,7 @@ def _may_complete(words: Words1, key: Any, blanks: Any, letters: Any) -> Any:
     found = blanks > 2  # too many letters to try them all here
     letter = 1
     while not found and letter <= letters:
-        found = may_be_word(words, key + KEYS[letter], 1)
+        found = may_be_word(words, wrapping_add(key, KEYS[letter]), 1)
         letter += 1
     return found
 
@@ -146,7 +145,8 @@ def lanes_completing(sizes: Sizes1, size: Any, playthrough: Any, words: Words1) 
     lanes = np.uint64(0)
     for lane in range(sizes.count[size]):  # no branches on answers that nothing could foretell
         blanks = sizes.blanks[size, lane]
-        may_be = may_be_word(words, playthrough + sizes.keys[size, lane], min(blanks, 1))
+        key = wrapping_add(playthrough, sizes.keys[size, lane])
+        may_be = may_be_word(words, key, min(blanks, 1))
         lanes |= np.uint64(may_be | (blanks > 1)) << np.uint64(lane)
     sizes.known_turn[known] = asked
     sizes.known_key[known] = playthrough
@@ -161,5 +161,6 @@ def lanes_fitting(sizes: Sizes1, rack: Rack1, size: Any, cross_set: Any) -> Any:
     admitted = cross_set | np.uint64(1)
     for at in range(MAX_PLACED):
         tile = np.uint64(rack.tiles[at])
-        fitting |= sizes.holding[size, at] & (np.uint64(0) - (admitted >> tile & np.uint64(1)))
+        every = wrapping_sub(np.uint64(0), admitted >> tile & np.uint64(1))  # all lanes, or none
+        fitting |= sizes.holding[size, at] & every
     return fitting

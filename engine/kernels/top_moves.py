@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 
 __all__ = ["FOUND", "MAX_KEPT", "Found1", "keep_only", "offer"]
 
 MAX_KEPT = 128
 
-FOUND = np.dtype(
+FOUND = record_dtype(
     [
         ("limit", np.int64),  # how many moves to keep, the best ones
         ("enough", np.int64),  # the search ends when so many were found
@@ -27,7 +27,6 @@ FOUND = np.dtype(
         ("scores", np.int32, (MAX_KEPT,)),  # points
         ("parts", np.uint8, (MAX_KEPT,)),  # of the rack that each plays
     ],
-    align=True,
 )
 Found1: TypeAlias = Any
 """A record of ``FOUND`` in a kernel."""

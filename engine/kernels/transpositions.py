@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.bits import GOLDEN, wrapping_mul
 from lexicons.jit import helper
 from lexicons.memory import put_word, word_at
 
@@ -55,7 +56,6 @@ _BUCKET = 4
 _LIFT = 1 << 15
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SIXTEEN_BITS = (1 << 16) - 1
 _FIVE_BITS = 31
 _AGE_SHIFT = np.uint64(47)
@@ -78,7 +78,7 @@ class Known(NamedTuple):
 @helper
 def signature(move: Any) -> Any:
     """Give a part of a packed move's hash, by which it is recognised among others."""
-    return np.int64(move * _GOLDEN >> _SIGNATURE_SHIFT)
+    return np.int64(wrapping_mul(move, GOLDEN) >> _SIGNATURE_SHIFT)
 
 
 @helper
@@ -125,7 +125,8 @@ def _first(buckets: Any, key: Any) -> Any:
 def _packed(known: Known) -> Any:
     low = (known.floor + _LIFT) | (known.ceiling + _LIFT) << 16
     depths = known.floor_depth << 32 | known.ceiling_depth << 37
-    return np.uint64(low | depths | known.work << 42) | np.uint64(known.best) << _SIGNATURE_SHIFT
+    best = np.uint64(np.int64(known.best))  # may be −1
+    return np.uint64(low | depths | known.work << 42) | best << _SIGNATURE_SHIFT
 
 
 @helper
