@@ -174,7 +174,7 @@ def _shared_with_path(path: _Path, text: WordMatrix, length: int) -> int:
 def _add_words(cells: Cells, path: _Path, words: _Words, prefixes: _Prefixes, at: int) -> int:
     """Add words to the DAWG, from the one before row ``at`` to the first.
 
-    Gives where it stopped for want of room, −1 when all is done. ``cells``, ``path`` and
+    Returns where it stopped for want of room, −1 when all is done. ``cells``, ``path`` and
     ``prefixes`` are modified in place.
     """
     room = len(cells.label) - len(path.siblings)
@@ -211,7 +211,7 @@ def _add_prefixes(
 ) -> int:
     """Add reversed prefixes to the GADDAG, from the one before ``order[at]`` to the first.
 
-    Gives where it stopped for want of room, −1 when all is done. ``cells`` and ``path`` are
+    Returns where it stopped for want of room, −1 when all is done. ``cells`` and ``path`` are
     modified in place.
     """
     room = len(cells.label) - len(path.siblings)

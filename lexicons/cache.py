@@ -30,7 +30,7 @@ def user_cache() -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a new path beside ``path`` that takes its place if the block succeeds.
+    """Return a new path beside ``path`` that takes its place if the block succeeds.
 
     Readers see the old file or the whole new one, also when several processes write at once.
     """

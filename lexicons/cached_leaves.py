@@ -24,7 +24,7 @@ def cached_leaves(
     distribution: TileDistribution,
     rack_size: int = RACK_SIZE,
 ) -> LeaveTable:
-    """Give a table from the cache, or make it and keep it.
+    """Return a table from the cache, or make it and keep it.
 
     Args:
         what: has a ``repr`` that tells it from other tables for the same tiles.

@@ -89,7 +89,7 @@ def lay_out(
 def _longest_first(
     cells: Cells, dawg_root: int, gaddag_root: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Give every cell's list length, and the cells where lists begin, longest list first."""
+    """Return every cell's list length, and the cells where lists begin, longest list first."""
     used = int(cells.used[0])
     lengths = np.zeros(used, np.uint8)
     _measure(cells, lengths)
@@ -157,7 +157,7 @@ def _assign_places(
     heads: npt.NDArray[np.int64],
     place: CellIndexes,
 ) -> int:
-    """Give each list that is no end of a longer one a run of nodes; gives the count of nodes.
+    """Return each list that is no end of a longer one a run of nodes; gives the count of nodes.
 
     ``place`` is modified in place: the node of each cell, the first where it is laid out twice.
     """

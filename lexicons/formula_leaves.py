@@ -55,7 +55,7 @@ Q_WITH_U = 7_000
 
 @lru_cache(maxsize=4)
 def formula_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
-    """Give the formula's table for these tiles: worked out once, then read from the cache."""
+    """Return the formula's table for these tiles: worked out once, then read from the cache."""
     work_out = partial(_work_out, distribution, rack_size)
     return cached_leaves(_VERSION, work_out, distribution, rack_size)
 

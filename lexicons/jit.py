@@ -107,7 +107,7 @@ def on_warm_up(function: _F) -> _F:
 
 
 def warm_up(report: Callable[[str, float], None] | None = None) -> float:
-    """Run what is registered, in order of registration; give the seconds it took.
+    """Run what is registered, in order of registration; return the seconds it took.
 
     ``report`` is called after each with the name of its module and its seconds.
     """
@@ -179,7 +179,7 @@ def _cache_directory(source: Path) -> Path | None:
 
 
 def _only_ours(directory: Path) -> bool:
-    """Tell whether nobody else can put code there, which numba would execute."""
+    """Return whether nobody else can put code there, which numba would execute."""
     status = directory.stat()
     return (
         status.st_uid == os.getuid()

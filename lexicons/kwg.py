@@ -78,12 +78,12 @@ class NodeLayout(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """Say how the names of files in this layout end."""
+        """Compute how the names of files in this layout end."""
         return ".kbwg" if self.child_shift else ".kwg"
 
     @property
     def max_nodes(self) -> int:
-        """Say how many nodes this layout can number."""
+        """Compute how many nodes this layout can number."""
         return self.child_mask + 1
 
 
@@ -118,7 +118,7 @@ class Arcs(NamedTuple):
 class WordGraph:
     """The words of a lexicon: ``nodes`` is a read-only ``uint32`` array in ``layout``.
 
-    The constructor trusts its arguments; ``check_nodes`` does not. Who reads nodes by himself asks
+    The constructor trusts its arguments; ``check_nodes`` does not. Who reads nodes by itself asks
     for the layout first, or takes ``arcs()``, which are the same in both.
     """
 
@@ -151,7 +151,7 @@ class WordGraph:
         return _arcs(self.nodes, self.layout)
 
     def in_layout(self, layout: NodeLayout) -> WordGraph:
-        """Give this graph in a layout: itself where it is in it already.
+        """Return this graph in a layout: itself where it is in it already.
 
         Raises:
             ValueError: it has more nodes than the layout can number.
@@ -166,7 +166,7 @@ class WordGraph:
         return WordGraph(self.arcs().pack(layout), layout)
 
     def contains(self, tiles: Sequence[int]) -> bool:
-        """Tell whether these letters (blanks without ``BLANK_FLAG``) are a word. Microseconds."""
+        """Return whether these letters (blanks without ``BLANK_FLAG``) are a word. Microseconds."""
         nodes = self._view
         shift, mask, accepting, last, child_shift, child_mask = self.layout
         at = self.dawg_root
@@ -185,11 +185,11 @@ class WordGraph:
         return accepts != 0
 
     def words(self) -> Iterator[tuple[int, ...]]:
-        """Give every word once, in the order of tile numbers."""
+        """Return every word once, in the order of tile numbers."""
         return self._spell(self.dawg_root)
 
     def gaddag_strings(self) -> Iterator[tuple[int, ...]]:
-        """Give every string of the GADDAG once; tile 0 separates."""
+        """Return every string of the GADDAG once; tile 0 separates."""
         return self._spell(self.gaddag_root)
 
     def _spell(self, root: int) -> Iterator[tuple[int, ...]]:
@@ -258,7 +258,7 @@ def write_kwg(path: str | Path, graph: WordGraph) -> None:
 
 
 def _named(path: Path) -> NodeLayout | None:
-    """Give the layout that a file's name ends in, if it does."""
+    """Return the layout that a file's name ends in, if it does."""
     named = {NARROW.suffix: NARROW, WIDE.suffix: WIDE}
     return named.get(path.suffix.lower())
 
@@ -321,7 +321,7 @@ def check_ends(
     max_depth: int,
     source: str,
 ) -> bool:
-    """Tell whether no path from any node is longer than ``max_depth`` nodes, and refuse cycles.
+    """Return whether no path from any node is longer than ``max_depth`` nodes, and refuse cycles.
 
     Settles, again and again, the nodes behind which everything is settled. A round is a few passes
     over the nodes not yet settled and settles one more level, so that a graph takes as many as its
@@ -352,7 +352,7 @@ def check_ends(
 
 
 def list_ends(last: npt.NDArray[np.bool_], first_list: int) -> npt.NDArray[np.uint32]:
-    """Give for each node the end (exclusive) of its list; the last node must be a list's last."""
+    """Return for each node the end (exclusive) of its list; the last node must be a list's last."""
     found = np.flatnonzero(last)
     ends = found[found >= first_list].astype(np.uint32) + np.uint32(1)
     lengths = np.diff(ends, prepend=np.uint32(first_list))

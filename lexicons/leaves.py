@@ -81,7 +81,7 @@ class LeaveTable:
 
     @classmethod
     def zero(cls, distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
-        """Give a table in which every leave is worth nothing."""
+        """Return a table in which every leave is worth nothing."""
         places = _places(distribution, rack_size)
         return cls(distribution, np.zeros(places, np.int32), rack_size)
 
@@ -131,7 +131,7 @@ class LeaveTable:
         return hashlib.sha256(self.values.tobytes()).hexdigest()
 
     def place(self, tiles: Iterable[int]) -> int:
-        """Give the place of a leave in ``values``; its tiles come in any order.
+        """Return the place of a leave in ``values``; its tiles come in any order.
 
         Raises:
             ValueError: it is longer than the table has, or holds what is no tile on a rack.
@@ -151,7 +151,7 @@ class LeaveTable:
         return first + sum(comb(tile + at, at + 1) for at, tile in enumerate(leave))
 
     def value(self, tiles: Iterable[int]) -> float:
-        """Say what a leave is worth, in points; its tiles come in any order.
+        """Compute what a leave is worth, in points; its tiles come in any order.
 
         Raises:
             ValueError: it is longer than the table has, or holds what is no tile on a rack.
@@ -170,7 +170,7 @@ def leave_count(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> i
 def possible_leaves(
     distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> Iterator[LeaveMatrix]:
-    """Give the leaves of each size from 0 on that a full bag can give, in order of their tiles."""
+    """Yield the leaves that a full bag can give, size by size from 0, in order of their tiles."""
     counts = np.array(distribution.counts)
     kinds = np.arange(len(counts))
     leaves = np.zeros((1, 0), np.uint8)
@@ -187,7 +187,7 @@ def possible_leaves(
 
 
 def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> npt.NDArray[np.int64]:
-    """Give the place of each leave of a matrix."""
+    """Return the place of each leave of a matrix."""
     size = leaves.shape[1]
     places = np.full(len(leaves), arrays.offsets[size], np.int64)
     for at in range(size):

@@ -47,7 +47,7 @@ class Manifest:
     """What came of it, for people to read: whatever JSON can say."""
 
     def is_of(self, content: bytes) -> bool:
-        """Tell whether a table of these bytes is the one that is meant."""
+        """Return whether a table of these bytes is the one that is meant."""
         return hashlib.sha256(content).hexdigest() == self.sha256
 
 

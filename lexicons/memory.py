@@ -22,7 +22,7 @@ __all__ = ["address_of", "byte_at", "put_byte", "put_int", "put_word", "word_at"
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """Give the address of a contiguous array, which has to be kept as long as it is read."""
+    """Return the address of a contiguous array, which has to be kept as long as it is read."""
     if not array.flags.c_contiguous:
         raise ValueError("an array that is read by its address has to be contiguous")
     return array.ctypes.data

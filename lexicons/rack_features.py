@@ -84,7 +84,7 @@ class RackWeights:
                 )
 
     def by_name(self) -> dict[str, float]:
-        """Give the weights by the names of their features."""
+        """Return the weights by the names of their features."""
         return dict(zip(feature_names(self.letters), self.points, strict=True))
 
 
@@ -103,7 +103,7 @@ def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> Counts:
 
 
 def leave_features(counts: Counts, distribution: TileDistribution) -> Counts:
-    """Give the features, [leaves, features], of leaves that are given as counts of their tiles."""
+    """Return the features, [leaves, features], of leaves given as counts of their tiles."""
     letters = distribution.alphabet.letters
     present = counts > 0
     vowels = np.array(distribution.vowels)
@@ -124,7 +124,7 @@ def leave_features(counts: Counts, distribution: TileDistribution) -> Counts:
 def leave_table(
     weights: RackWeights, distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
-    """Give what the weights say of every leave; it takes half a second, once in a process.
+    """Return what the weights say of every leave; it takes half a second, once in a process.
 
     Raises:
         ValueError: the weights are for another alphabet.
@@ -165,7 +165,7 @@ def read_rack_weights(
 
 @lru_cache(maxsize=2)
 def shipped_rack_weights(player: Trained = "rh") -> RackWeights:
-    """Give the built-in weights: for English tiles, trained on the embedded lexicon."""
+    """Return the built-in weights: for English tiles, trained on the embedded lexicon."""
     name = _SHIPPED[player]
     return _parse((files("lexicons") / "embedded" / name).read_bytes(), name)
 

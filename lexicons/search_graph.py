@@ -57,7 +57,8 @@ LETTERS = CHILDREN - SEPARATOR
 
 
 def search_nodes(graph: WordGraph, letters: int) -> SearchNodes:
-    """Give a graph over an alphabet of so many letters in the form that kernels search, read-only.
+    """Return a graph over an alphabet of so many letters in the form that kernels search,
+    read-only.
 
     Raises:
         ValueError: the alphabet has more letters than a node can hold.
@@ -100,13 +101,13 @@ def _link(
 
 @helper
 def first_child(node: Any) -> Any:
-    """Give the index of the first of a node's children."""
+    """Return the index of the first of a node's children."""
     return node >> _FIRST_SHIFT
 
 
 @helper
 def child_of(nodes: Any, node: Any, tile: Any) -> Any:
-    """Give the child of a node by its tile; 0, which has no children and ends no word, if none.
+    """Return the child of a node by its tile; 0, which has no children and ends no word, if none.
 
     ``nodes`` is the address of the graph (``lexicons.memory``), whose indexes are sound.
     """

@@ -176,7 +176,7 @@ class _Kept:
         }
 
     def checksum(self) -> str | None:
-        """Give the checksum of the words, if it is known."""
+        """Return the checksum of the words, if it is known."""
         try:
             text = self._checksum_path.read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):
@@ -184,7 +184,7 @@ class _Kept:
         return text if len(text) == hashlib.sha256().digest_size * 2 else None
 
     def graph(self) -> tuple[WordGraph, str] | None:
-        """Give the graph and the checksum, if both are there and sound."""
+        """Return the graph and the checksum, if both are there and sound."""
         checksum = self.checksum()
         if checksum is None:
             return None
@@ -195,7 +195,7 @@ class _Kept:
         return None
 
     def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
-        """Keep these for the next time; tell whether that was possible."""
+        """Keep these for the next time; return whether that was possible."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             with replacing(self._checksum_path) as temporary:

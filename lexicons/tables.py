@@ -54,12 +54,12 @@ _T = TypeVar("_T")
 
 
 def leaves_for(distribution: TileDistribution) -> LeaveTable:
-    """Give the leave table that players have, for these tiles, unless they are given one."""
+    """Return the leave table that players use by default for these tiles."""
     return load_leaves(_own_leaves(distribution), distribution)
 
 
 def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | None:
-    """Give the win probabilities that players have unless they are given some, if there are any."""
+    """Return the win probabilities that players use by default, if there are any."""
     return trained_win_probabilities(distribution)
 
 

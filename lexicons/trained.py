@@ -36,7 +36,7 @@ _WIN_PROBABILITIES = "scowl.winprob.csv"
 
 
 def are_trained_for(distribution: TileDistribution) -> bool:
-    """Tell whether the tables are for these tiles, whatever they are called."""
+    """Return whether the tables are for these tiles, whatever they are called."""
     ours = load_distribution()
     return (ours.alphabet.letters, ours.counts, ours.points) == (
         distribution.alphabet.letters,
@@ -47,7 +47,7 @@ def are_trained_for(distribution: TileDistribution) -> bool:
 
 @lru_cache(maxsize=4)
 def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
-    """Give the trained leave table, for racks of seven; None for other tiles than its own.
+    """Return the trained leave table, for racks of seven; None for other tiles than its own.
 
     It takes half a second to unpack, so it is kept in the user's cache.
     """
@@ -67,7 +67,7 @@ def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
 
 @lru_cache(maxsize=4)
 def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilities | None:
-    """Give the trained win probabilities; None for other tiles than their own."""
+    """Return the trained win probabilities; None for other tiles than their own."""
     if not are_trained_for(distribution):
         return None
     from .win_probability import parse_win_probabilities
@@ -77,12 +77,12 @@ def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilitie
 
 
 def trained_leaves_manifest() -> Manifest:
-    """Say how the trained leave table was made."""
+    """Compute how the trained leave table was made."""
     return _manifest(_LEAVES)
 
 
 def trained_win_probabilities_manifest() -> Manifest:
-    """Say how the trained win probabilities were made."""
+    """Compute how the trained win probabilities were made."""
     return _manifest(_WIN_PROBABILITIES)
 
 

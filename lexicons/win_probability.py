@@ -2,8 +2,8 @@
 
 The first line is a cell that says nothing and then counts of unseen tiles, those of the bag and of
 the opponent's rack together, each one more than the last. Every other line is a spread, seen from
-the player on turn, what his leave is worth included, and for each count the probability, 0 to 1,
-that he wins; a tie counts half. From line to line the spread goes up by one, or down by one all
+the player on turn, what its leave is worth included, and for each count the probability, 0 to 1,
+that it wins; a tie counts half. From line to line the spread goes up by one, or down by one all
 the way.
 """
 
@@ -115,7 +115,7 @@ def write_win_probabilities(path: str | Path, table: WinProbabilities) -> None:
 
 
 def _lines(text: str, source: str) -> Iterator[tuple[str, list[str]]]:
-    """Give where each line that is not empty stands, and its cells."""
+    """Return where each line that is not empty stands, and its cells."""
     reader = csv.reader(text.splitlines(), strict=True)
     try:
         for cells in reader:

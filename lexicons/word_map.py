@@ -31,7 +31,7 @@ __all__ = [
     "KEYS",
     "WORDS",
     "WordMap",
-    "Words1",
+    "WordsRecord",
     "first_row",
     "length_in",
     "letter_in",
@@ -70,7 +70,7 @@ WORDS = record_dtype(
         ("row_shift", np.uint64),  # a row has 1 << row_shift bytes
     ],
 )
-Words1: TypeAlias = Any
+WordsRecord: TypeAlias = Any
 """A record of ``WORDS`` in a kernel; outside an array of one."""
 
 
@@ -120,13 +120,13 @@ def word_map(nodes: SearchNodes, longest: int) -> WordMap:
 
 
 def _power(least: int) -> int:
-    """Give the power of two that is no less."""
+    """Return the power of two that is no less."""
     return max(_MIN_LENGTH, 1 << max(least - 1, 0).bit_length())
 
 
 @helper
 def _filter_bits(key: Any) -> Any:
-    """Give the three bits of a key within its word of a filter."""
+    """Return the three bits of a key within its word of a filter."""
     low = np.uint64(63)
     one = np.uint64(1)
     return (
@@ -138,21 +138,21 @@ def _filter_bits(key: Any) -> Any:
 
 @helper
 def _place_of(key: Any, mask: Any) -> Any:
-    """Give the place of a key in a filter or a table; the bits above are the filter's."""
+    """Return the place of a key in a filter or a table; the bits above are the filter's."""
     return key >> np.uint64(8) & mask
 
 
 @helper
-def may_be_word(words: Words1, key: Any, short: Any) -> Any:
-    """Tell whether letters may be a word, or be ``short`` of one by a letter, 0 or 1."""
+def may_be_word(words: WordsRecord, key: Any, short: Any) -> Any:
+    """Return whether letters may be a word, or be ``short`` of one by a letter, 0 or 1."""
     bits = _filter_bits(key)
     place = _place_of(key, words.masks[short])
     return word_at(words.filters[short], place) & bits == bits
 
 
 @helper
-def first_row(words: Words1, key: Any) -> Any:
-    """Give the row where the words of some letters begin; others may lie among them.
+def first_row(words: WordsRecord, key: Any) -> Any:
+    """Return the row where the words of some letters begin; others may lie among them.
 
     They lie one after another (``next_row``) up to a row without a word.
     """
@@ -160,20 +160,20 @@ def first_row(words: Words1, key: Any) -> Any:
 
 
 @helper
-def next_row(words: Words1, row: Any) -> Any:
-    """Give the row after a row; after the last comes the first."""
+def next_row(words: WordsRecord, row: Any) -> Any:
+    """Return the row after a row; after the last comes the first."""
     return row + np.uint64(1) & words.row_mask
 
 
 @helper
-def length_in(words: Words1, row: Any) -> Any:
-    """Give the number of letters of a row's word; 0 if it has none."""
+def length_in(words: WordsRecord, row: Any) -> Any:
+    """Return the number of letters of a row's word; 0 if it has none."""
     return byte_at(words.rows, (row + np.uint64(1) << words.row_shift) - np.uint64(1))
 
 
 @helper
-def letter_in(words: Words1, row: Any, at: Any) -> Any:
-    """Give a letter of a row's word, from 0."""
+def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
+    """Return a letter of a row's word, from 0."""
     return byte_at(words.rows, (row << words.row_shift) + np.uint64(at))
 
 
@@ -181,8 +181,8 @@ def letter_in(words: Words1, row: Any, at: Any) -> Any:
 def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
     """Write the words of up to so many letters, a row each, their length last.
 
-    Rows beyond the end of ``words``, which is modified in place, are not written. Gives the number
-    of words, and of letters of the longest of them.
+    Rows beyond the end of ``words``, which is modified in place, are not written. Returns the
+    number of words, and of letters of the longest of them.
     """
     left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
     index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children

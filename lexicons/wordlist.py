@@ -52,7 +52,7 @@ class WordList:
         return len(self.matrix)
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        """Give each word's tiles."""
+        """Return each word's tiles."""
         for row in self.matrix.tolist():
             yield tuple(tile for tile in row if tile)
 

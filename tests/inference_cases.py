@@ -82,7 +82,7 @@ def expected(play: Play, counts: tuple[int, ...], style: Style) -> Leaves:
 
     def likelihood(rack: Rack) -> float:
         return sum(
-            odd * likelihood_of(slow_judge(model.judge).gap(play, rack), model)
+            odd * likelihood_of(slow_judge(model.judge).loss(play, rack), model)
             for model, odd in zip(style.models, style.odds, strict=True)
         )
 

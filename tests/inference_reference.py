@@ -141,14 +141,14 @@ class SlowJudge:
             self._generator = Generator(lexicon, rules, leaves)
         self._known: dict[tuple[Play, Rack], Judged] = {}
 
-    def gap(self, play: Play, rack: Rack) -> int:
+    def loss(self, play: Play, rack: Rack) -> int:
         """Say by how many thousandths of a point something would have been better."""
         judged = self.of(play, rack)
         return max(0, judged.best - judged.own)
 
     def likelihood(self, play: Play, model: Model) -> Likelihood:
         """Say how likely a play is by a model that has this judge."""
-        return lambda rack: likelihood_of(self.gap(play, rack), model)
+        return lambda rack: likelihood_of(self.loss(play, rack), model)
 
     def of(self, play: Play, rack: Rack) -> Judged:
         """Judge a play with a rack; an exchange keeps the best that it can."""
@@ -179,11 +179,11 @@ class SlowJudge:
         return Judged(best, equities[own], keeps)
 
 
-def likelihood_of(gap: int, model: Model) -> float:
+def likelihood_of(loss: int, model: Model) -> float:
     """A part of each temperature, as small as many moves share it; never less than the floor."""
-    if gap > model.reach:
+    if loss > model.reach:
         return model.floor
-    over = max(0.0, gap / 1_000 - model.margin)
+    over = max(0.0, loss / 1_000 - model.margin)
     total = 0.0
     for temperature, share in model.temperatures:
         logs = [math.log(each) for each in _ALTERNATIVES[model.judge]]
@@ -215,7 +215,7 @@ class SlowTracker:
         for rack, weight in self.racks.items():
             if without(rack, play.tiles) is None:
                 continue
-            likely = weight * likelihood_of(judge.gap(play, rack), model)
+            likely = weight * likelihood_of(judge.loss(play, rack), model)
             leave = judge.of(play, rack).keeps
             kept[leave] += likely
             bag = self._bag(rack)

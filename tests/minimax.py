@@ -33,7 +33,7 @@ class Minimax:
         self._by_placing = cache(self._best_placement)
 
     def value(self, position: Position) -> int:
-        """Give the points that the player on turn gains on the other until the game is over.
+        """Return the points that the player on turn gains on the other until the game is over.
 
         Args:
             position: with both racks and an empty bag.
@@ -42,10 +42,10 @@ class Minimax:
         return self._value(position.board.squares, own, other, position.scoreless_turns)
 
     def after(self, position: Position, move: Move) -> int:
-        """Give what he gains if he makes this move, and both do their best from then on.
+        """Return what it gains if it makes this move, and both do their best from then on.
 
         Raises:
-            IllegalMove: he can't make it.
+            IllegalMove: it can't make it.
         """
         own, other = _racks(position)
         if move == PASS:
@@ -68,16 +68,16 @@ class Minimax:
     def _by_passing(self, squares: bytes, own: Rack, other: Rack, scoreless: int) -> int:
         if scoreless + 1 < self._rules.scoreless_limit:
             return -self._value(squares, other, own, scoreless + 1)
-        return self._points(other) - self._points(own)  # each loses his own
+        return self._points(other) - self._points(own)  # each loses its own
 
     def _best_placement(self, squares: bytes, own: Rack, other: Rack) -> int:
-        """Give what the best placement gains; how many turns had no score before is no matter."""
+        """Return what the best placement gains; how many turns had no score before is no matter."""
         board = Board(self._rules.layout, squares)
         found = self._generator.arrays(Position(board, (own, other), (0, 0)))
-        goes_out = found.parts == (1 << len(own)) - 1
+        goes_out = found.subracks == (1 << len(own)) - 1
         values = [score + 2 * self._points(other) for score in found.scores[goes_out].tolist()]
         moves, scores = unpack(found.packed[~goes_out], board), found.scores[~goes_out].tolist()
-        leaves = leaves_of(found.parts[~goes_out], own)
+        leaves = leaves_of(found.subracks[~goes_out], own)
         for move, score, left in zip(moves, scores, leaves, strict=True):
             if isinstance(move, Place):
                 values.append(score - self._value(board.with_move(move).squares, other, left, 0))
@@ -85,6 +85,6 @@ class Minimax:
 
 
 def _racks(position: Position) -> tuple[Rack, Rack]:
-    """Give the rack of the player on turn and the other's, sorted."""
+    """Return the rack of the player on turn and the other's, sorted."""
     own = position.racks[position.on_turn]
     return tuple(sorted(own)), tuple(sorted(position.racks[1 - position.on_turn]))

@@ -1,11 +1,11 @@
 """Endgames: with the bag empty both racks are known, and the best play can be proved.
 
 ``solver``     a position worked on in slices; after any of them there is a move and a value
-``questions``  what is asked next, until the value is known
+``mtdf``  what is asked next, until the value is known
 ``searcher``   one thread's memory, laid out for the kernel (``engine.kernels.endgame``)
 
 Values are points in spread that the player on turn gains from here to the end of the game, with
-what the racks come to in the end: twice the other's tiles for going out, or each his own after six
+what the racks come to in the end: twice the other's tiles for going out, or each its own after six
 scoreless turns.
 """
 

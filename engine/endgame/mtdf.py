@@ -11,10 +11,10 @@ from __future__ import annotations
 from engine.kernels.endgame_stack import MAX_PLIES
 from engine.kernels.transpositions import UNKNOWN
 
-__all__ = ["Questions"]
+__all__ = ["Mtdf"]
 
 
-class Questions:
+class Mtdf:
     """Which question comes next, and what the answers come to.
 
     Args:

@@ -35,7 +35,7 @@ _PAGE = 4 << 10
 
 
 def new_table(memory: int) -> Table:
-    """Give a table in which nothing is known, of so many bytes at most."""
+    """Return a table in which nothing is known, of so many bytes at most."""
     buckets = memory // BUCKET_BYTES - 1
     words = np.zeros((buckets + 1) * BUCKET_WORDS, np.uint64)
     begin = -address_of(words) % BUCKET_BYTES // _WORD  # a bucket lies in one line of the cache
@@ -63,7 +63,7 @@ class Searcher:
     """
 
     def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
-        self._desk, self._words, self._leaves = generator.desk, generator.words, generator.leaves
+        self._state, self._words, self._leaves = generator.state, generator.words, generator.leaves
         listed = memory // 16 // 16
         places = 1 << (memory // 3 // (2 * _WORD)).bit_length() - 1
         candidates = memory // 16 // (CANDIDATE_WORDS * _WORD)
@@ -81,20 +81,20 @@ class Searcher:
         for array in self._kept[1:]:
             _touch(array)
         self._search = np.zeros(1, ENDGAME)
-        search, lines = self._search, self._search["lines"]
+        search, line_cache = self._search, self._search["line_cache"]
         (
             search["table"],
-            lines["listed"]["moves"],
-            lines["listed"]["scores"],
-            lines["listed"]["parts"],
-            lines["index"],
-            lines["entries"],
+            line_cache["gaddag"]["moves"],
+            line_cache["gaddag"]["scores"],
+            line_cache["gaddag"]["subracks"],
+            line_cache["index"],
+            line_cache["entries"],
             search["candidates"],
         ) = (address_of(one) for one in self._kept)
         search["buckets"] = table.nbytes // BUCKET_BYTES
         search["room"], search["noise"] = candidates, noise
-        lines["listed"]["capacity"] = listed
-        lines["places"], lines["room"] = places, entries
+        line_cache["gaddag"]["capacity"] = listed
+        line_cache["places"], line_cache["room"] = places, entries
 
     def begin(
         self,
@@ -130,25 +130,25 @@ class Searcher:
 
     def _forget_what_was_cut(self) -> None:
         """Forget all lines, if there was no room for some: these would be taken for whole ones."""
-        lines = self._search["lines"]
+        line_cache = self._search["line_cache"]
         if self.is_cut:
             self._index.fill(0)
-            lines["used"] = lines["known"] = 0
-            lines["forgotten"] += 1
-        lines["overflowed"] = False
+            line_cache["used"] = line_cache["known"] = 0
+            line_cache["forgotten"] += 1
+        line_cache["overflowed"] = False
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:
-        """Go on with a question, or begin with this one; give the nodes that it took."""
+        """Go on with a question, or begin with this one; return the nodes that it took."""
         before = int(self._search["nodes"][0])
-        search_endgame(self._search, self._desk, self._words.words, alpha, depth, nodes)
+        search_endgame(self._search, self._state, self._words.words, alpha, depth, nodes)
         return int(self._search["nodes"][0]) - before
 
     def abandon(self) -> None:
-        """Give the question up."""
+        """Return the question up."""
         self._search["over"] = True
-        set_up(self._desk["board"], self._board)
+        set_up(self._state["board"], self._board)
         begin = self._begun
-        begin_endgame(self._search, self._desk, self._words.words, self._leaves.arrays, *begin)
+        begin_endgame(self._search, self._state, self._words.words, self._leaves.arrays, *begin)
 
     @property
     def is_over(self) -> bool:
@@ -168,9 +168,9 @@ class Searcher:
     @property
     def is_cut(self) -> bool:
         """Whether there was no room for all placements of some position, or for their points."""
-        return bool(self._search["lines"]["overflowed"][0])
+        return bool(self._search["line_cache"]["overflowed"][0])
 
     def best(self) -> Move:
-        """Give the move that was enough, when one last was."""
+        """Return the move that was enough, when one last was."""
         (move,) = unpack(self._search["best_move"], self._board)
         return move

@@ -29,7 +29,7 @@ from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
-from .mtdf import Questions
+from .mtdf import Mtdf
 from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
 __all__ = [
@@ -63,16 +63,16 @@ class Solution:
     proven: bool
     """Whether that is the value; where any win was asked for, whether the outcome is certain."""
     floor: int | None
-    """Proven: with ``sure`` he gains so much at least."""
+    """Proven: with ``sure`` it gains so much at least."""
     ceiling: int | None
-    """Proven: he can't gain more."""
+    """Proven: it can't gain more."""
     sure: Move | None
     depth: int
     """Plies that were looked ahead in all lines, before greedy play."""
     nodes: int
 
     def to_play(self, lead: int) -> tuple[Move, int]:
-        """Give the move for a player who leads by so much, and what he gains by it.
+        """Return the move for a player who leads by so much, and what it gains by it.
 
         It is the best; while that is a guess, what is proven to win.
         """
@@ -82,7 +82,7 @@ class Solution:
 
 
 def with_both_racks(position: Position, rules: Rules) -> Position:
-    """Give a position with an empty bag with both racks: one that is not known is what is unseen.
+    """Return a position with an empty bag with both racks: one that is not known is what is unseen.
 
     Raises:
         ValueError: it is no endgame: tiles are left in the bag, the game is over, neither rack is
@@ -117,7 +117,7 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
 
 
 def least_memory(threads: int) -> int:
-    """Give the bytes that a solver with so many threads takes at least."""
+    """Return the bytes that a solver with so many threads takes at least."""
     return 2 * LEAST_MEMORY * (threads + 1)
 
 
@@ -193,7 +193,7 @@ class EndgameSolver:
         seat = position.on_turn
         lead = position.scores[seat] - position.scores[1 - seat]
         drawn = min(max(-lead, -_MOST), _MOST)
-        self._questions = Questions(drawn if first_win else None)
+        self._mtdf = Mtdf(drawn if first_win else None)
         self._position, self._only, self._without = position, chosen, left_out
         self._move: Move | None = None
         self._sure: Move | None = None
@@ -213,7 +213,7 @@ class EndgameSolver:
     def _check_choice(
         self, position: Position, only: Sequence[Move], without: Sequence[Move]
     ) -> None:
-        """See that there is a choice, of legal moves."""
+        """Check that there is a choice, of legal moves."""
         legal = self._generator.arrays(position).packed
         for move in only:
             if not _is_packable(move) or np.uint64(pack(move)) not in legal:
@@ -224,7 +224,7 @@ class EndgameSolver:
             raise ValueError("no move is left to choose")
 
     def advance(self, nodes: int) -> int:
-        """Work on so many nodes, of all threads; give how many they were, 0 when it is over."""
+        """Work on so many nodes, of all threads; return how many they were, 0 when it is over."""
         done = 0
         while done < nodes and not self.is_over:
             done += self._ask(min(nodes - done, _SLICE) if self._pool else nodes - done)
@@ -233,8 +233,8 @@ class EndgameSolver:
 
     def _ask(self, nodes: int) -> int:
         """Go on with the question of now, for so many nodes; take the answer if there is one."""
-        questions, first = self._questions, self._searchers[0]
-        alpha, depth = questions.alpha, questions.ahead
+        mtdf, first = self._mtdf, self._searchers[0]
+        alpha, depth = mtdf.alpha, mtdf.ahead
         helpers = self._searchers[1:] if self._asked >= _SLICE else []
         helping = [
             self._pool.submit(one.search, alpha, depth + nth % 2, nodes)
@@ -250,7 +250,7 @@ class EndgameSolver:
                 one.abandon()
             if first.value > alpha:
                 self._take(first)
-            questions.answered(first.value, first.solved)
+            mtdf.answered(first.value, first.solved)
         return done
 
     def _take(self, first: Searcher) -> None:
@@ -266,27 +266,27 @@ class EndgameSolver:
     @property
     def is_over(self) -> bool:
         """Whether it is proven, or no more can be found out with so much memory."""
-        return self._questions.is_over
+        return self._mtdf.is_over
 
     @property
     def solution(self) -> Solution:
         """What is known by now."""
-        questions = self._questions
+        mtdf = self._mtdf
         return Solution(
             move=self._best(),
-            value=questions.value,
-            proven=questions.is_proven,
-            floor=questions.floor if questions.floor > -UNKNOWN else None,
-            ceiling=questions.ceiling if questions.ceiling < UNKNOWN else None,
+            value=mtdf.value,
+            proven=mtdf.is_proven,
+            floor=mtdf.floor if mtdf.floor > -UNKNOWN else None,
+            ceiling=mtdf.ceiling if mtdf.ceiling < UNKNOWN else None,
             sure=self._sure,
-            depth=questions.depth,
+            depth=mtdf.depth,
             nodes=self._nodes,
         )
 
     def _best(self) -> Move:
-        """Give the best move so far; before there is any the best by static equity."""
-        questions = self._questions
-        if self._sure is not None and (questions.is_proven or questions.floor >= questions.value):
+        """Return the best move so far; before there is any the best by static equity."""
+        mtdf = self._mtdf
+        if self._sure is not None and (mtdf.is_proven or mtdf.floor >= mtdf.value):
             return self._sure
         if self._move is not None:
             return self._move
@@ -301,8 +301,8 @@ class EndgameSolver:
         It goes to the end of the game if the value is proven; else as far as it is seen at once.
         """
         self._line_nodes = _LINE_NODES
-        questions, position = self._questions, self._position
-        value, depth = questions.value, questions.ahead
+        mtdf, position = self._mtdf, self._position
+        value, depth = mtdf.value, mtdf.ahead
         turns = self._turns
         line = [self._best()]
         while True:
@@ -323,8 +323,8 @@ class EndgameSolver:
         return tuple(line)
 
     def _answer(self, position: Position, turns: int, value: int, depth: int) -> Move | None:
-        """Give the move that holds a value, if that is found out at once."""
-        follower, proven = self._follower, self._questions.is_proven
+        """Return the move that holds a value, if that is found out at once."""
+        follower, proven = self._follower, self._mtdf.is_proven
         follower.begin(position, turns, self._age)
         for deep in range(1, MAX_PLIES if proven else depth + 1):
             self._line_nodes -= follower.search(value - 1, deep, self._line_nodes)
@@ -345,17 +345,14 @@ def _is_packable(move: Move) -> bool:
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
-    """Make a legal move of an endgame; give the position after it, and the move's score."""
-    seat = position.on_turn
-    board, score = position.board, 0
-    rack = list(position.racks[seat])
+    """Make a legal move of an endgame; return the position after it, and the move's score."""
+    score = 0
+    rack = list(position.racks[position.on_turn])
     if isinstance(move, Place):
-        score = score_play(board, move, rules).score
-        board = board.with_move(move)
+        score = score_play(position.board, move, rules).score
         for tile in rack_tiles(move.placed):
             rack.remove(tile)
-    racks = (tuple(rack), position.racks[1]) if seat == 0 else (position.racks[0], tuple(rack))
-    return replace(position, board=board, racks=racks, on_turn=1 - seat), score
+    return position.after(move, score, tuple(rack)), score
 
 
 @on_warm_up

@@ -1,4 +1,4 @@
-"""Gaps: how much better than a play some move would have been, with each of many racks.
+"""Losses: how much better than a play some move would have been, with each of many racks.
 
 This lays plays and racks out for the kernels (``engine.kernels.equity_loss``).
 """
@@ -11,7 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.kernels.board import set_up
-from engine.kernels.equity_loss import Book, Order, begin_gaps, copy_book, find_gaps
+from engine.kernels.equity_loss import (
+    SlotOrder,
+    SubrackTable,
+    begin_losses,
+    copy_table,
+    find_losses,
+)
 from engine.kernels.equity_terms import LATE_TILES, POINT
 from engine.kernels.moves import MAX_PLACED, PASS_MOVE
 from engine.movegen.evaluation import PLAIN
@@ -25,12 +31,12 @@ from lexicons.store import Lexicon
 
 from .likelihood import Judge
 
-__all__ = ["Gaps", "Judges", "Play", "best_kept"]
+__all__ = ["EquityLosses", "Judges", "Play", "best_kept"]
 
 U8 = npt.NDArray[np.uint8]
 I32 = npt.NDArray[np.int32]
 
-_FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a book
+_FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 
 
 @dataclass(frozen=True)
@@ -44,25 +50,25 @@ class Play:
     score: int
     """Points."""
     held: int
-    """Tiles on his rack before it."""
+    """Tiles on its rack before it."""
     bag: int
     """Tiles in the bag before it, one or more: without a bag nothing is hidden."""
 
     @property
     def tiles(self) -> Rack:
-        """Give the tiles that were shown."""
+        """Return the tiles that were shown."""
         return rack_tiles(self.move.placed) if isinstance(self.move, Place) else ()
 
     @property
     def kept(self) -> int:
-        """Count the tiles that he did not give away."""
+        """Count the tiles that it did not give away."""
         if isinstance(self.move, Place):
             return self.held - len(self.move.placed)
         return self.held - (self.move if isinstance(self.move, int) else 0)
 
 
 class Judges:
-    """Generators by which gaps are found: one of equities, one of scores.
+    """Generators by which losses are found: one of equities, one of scores.
 
     One thread at a time may use them.
     """
@@ -77,38 +83,38 @@ class Judges:
         return self._made["static"].rules.rack_size
 
     def __getitem__(self, judge: Judge) -> Generator:
-        """Give the generator of a judge; that of scores is made when it is first wanted."""
+        """Return the generator of a judge; that of scores is made when it is first wanted."""
         if judge not in self._made:
             rules = self._made["static"].rules
             self._made[judge] = Generator(self._lexicon, rules, None, PLAIN)
         return self._made[judge]
 
 
-class Gaps:
-    """Finds gaps by one judge; what parts of racks are worth is remembered.
+class EquityLosses:
+    """Finds losses by one judge; what parts of racks are worth is remembered.
 
     Args:
         generator: judges.
         play: what was played.
-        reach: thousandths of a point: gaps up to it are told apart.
+        reach: thousandths of a point: losses up to it are told apart.
     """
 
     def __init__(self, generator: Generator, play: Play, reach: int) -> None:
         self._generator, self._play, self._reach = generator, play, reach
-        self._book = Book.empty(_FIRST_PLACES)
-        set_up(generator.desk["board"], play.board)
-        self._order = Order.empty(generator.desk["slots"]["slots"].shape[1])
+        self._table = SubrackTable.empty(_FIRST_PLACES)
+        set_up(generator.state["board"], play.board)
+        self._order = SlotOrder.empty(generator.state["slots"]["slots"].shape[1])
         packed = pack(play.move) if isinstance(play.move, Place) else int(PASS_MOVE)
         words = generator.words.words
         self._own = play.score * POINT
-        self._own += begin_gaps(generator.desk, words, np.uint64(packed), self._order)
+        self._own += begin_losses(generator.state, words, np.uint64(packed), self._order)
         if isinstance(play.move, Place):
             left = play.bag - len(play.move.placed) + MAX_PLACED
             if left < LATE_TILES:
-                self._own += int(generator.desk["evaluation"]["late"][0, left])
+                self._own += int(generator.state["evaluation"]["late"][0, left])
 
     def of(self, racks: U8, leaves: U8) -> I32:
-        """Give the gaps of racks: by how much the best move was better than the play.
+        """Return the losses of racks: by how much the best move was better than the play.
 
         Args:
             racks: sorted tiles, ``uint8[racks, size]``.
@@ -121,37 +127,37 @@ class Gaps:
         arrays = self._generator.leaves.arrays
         if 0 < leaves.shape[1] < self._generator.leaves.rack_size:
             own += arrays.values[leave_places(leaves, arrays)]
-        racks, gaps = np.ascontiguousarray(racks), np.empty(len(racks), np.int32)
+        racks, losses = np.ascontiguousarray(racks), np.empty(len(racks), np.int32)
         begin = 0
         while begin < len(racks):
-            begin += find_gaps(
-                self._generator.desk,
+            begin += find_losses(
+                self._generator.state,
                 self._generator.words.words,
                 arrays,
                 self._play.bag,
                 self._order,
-                self._book,
+                self._table,
                 racks[begin:],
                 own[begin:],
                 self._reach,
-                gaps[begin:],
+                losses[begin:],
             )
             if begin < len(racks):
                 self._make_room()
-        return gaps
+        return losses
 
     def _make_room(self) -> None:
-        """Go on in a larger book, or, where that would be too large, in an empty one."""
-        places = len(self._book.codes)
+        """Go on in a larger table, or, where that would be too large, in an empty one."""
+        places = len(self._table.codes)
         if places >= _MOST_PLACES:
-            self._book = Book.empty(places)
+            self._table = SubrackTable.empty(places)
             return
-        book, self._book = self._book, Book.empty(4 * places)
-        copy_book(book, self._book)
+        table, self._table = self._table, SubrackTable.empty(4 * places)
+        copy_table(table, self._table)
 
 
 def best_kept(leaves: LeaveTable, racks: U8, size: int) -> U8:
-    """Give the best so many tiles to keep of each rack, [racks, size] of [racks, held]."""
+    """Return the best so many tiles to keep of each rack, [racks, size] of [racks, held]."""
     held, arrays = racks.shape[1], leaves.arrays
     if size in (0, held) or size >= leaves.rack_size:
         return racks[:, :size]

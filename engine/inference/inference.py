@@ -1,11 +1,11 @@
-"""Inference: what an opponent holds, by what he played (Richards and Amir 2007), and beyond.
+"""Inference: what an opponent holds, by what it played (Richards and Amir 2007), and beyond.
 
-Bayes' rule: what he may have held is as likely as it was before he played, times how likely he made
-this play with it. Before: what he had kept, and random draws (``engine.inference.leave_prior``).
-The play: by how much a better one was there (``engine.kernels.equity_loss``), as a model of him
+Bayes' rule: what it may have held is as likely as it was before it played, times how likely it made
+this play with it. Before: what it had kept, and random draws (``engine.inference.leave_prior``).
+The play: by how much a better one was there (``engine.kernels.equity_loss``), as a model of it
 judges it (``engine.inference.likelihood``).
 
-His racks before the play are all listed while there are few enough, and else drawn. They are looked
+Its racks before the play are all listed while there are few enough, and else drawn. They are looked
 at one after another for as long as there is time; of those that are listed the order is that of
 *priority sampling* (Duffield, Lund and Thorup 2007): each has the priority prior / u, with u random
 from 0 to 1, and if those above a threshold t were looked at, each stands for max(prior, t). So
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.equity_loss import Book, copy_book
+from engine.kernels.equity_loss import SubrackTable, copy_table
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import standard_rules
@@ -28,8 +28,8 @@ from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
-from .equity_loss import Gaps, Judges, Play, best_kept
-from .leave_prior import Draws, LeavePrior, all_parts, count_parts, joined, priors_of
+from .equity_loss import EquityLosses, Judges, Play, best_kept
+from .leave_prior import Draws, LeavePrior, all_multisets, count_multisets, joined, priors_of
 from .likelihood import SIMULATING, Judge, Style
 
 __all__ = ["MOST_LISTED", "Inference", "Judges", "Play", "Posterior"]
@@ -86,7 +86,7 @@ class Posterior:
         return _entropy(self.prior / max(float(self.prior.sum()), _NOTHING))
 
     def top(self, count: int) -> list[tuple[Rack, float, float]]:
-        """Give the likeliest leaves, each with prior and posterior."""
+        """Return the likeliest leaves, each with prior and posterior."""
         order = np.lexsort((*self.leaves.T[::-1], -self.prior, -self.posterior))[:count]
         leaves = map(tuple, self.leaves[order].tolist())
         return list(
@@ -94,11 +94,11 @@ class Posterior:
         )
 
     def mass_of_top(self, count: int) -> float:
-        """Say how likely one of the likeliest so many leaves is the one."""
+        """Compute how likely one of the likeliest so many leaves is the one."""
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
     def as_prior(self, doubt: float = 0.0) -> LeavePrior:
-        """Give what he may have kept, to be drawn to.
+        """Return what it may have kept, to be drawn to.
 
         What was not looked at is not among it; how likely it is that, is doubt, or so is the given
         one, if it is more. Of many leaves those that are too unlikely to matter are left out.
@@ -117,11 +117,11 @@ class Inference:
     """Works out what an opponent kept who made a play; knows no clock.
 
     Args:
-        judges: lexicon, rules and what leaves are worth to him; they are in use meanwhile.
-        play: what he did.
-        counts: how many of each tile were unseen before it: on his rack or in the bag.
-        before: what he may have kept before, of those; he drew the rest.
-        style: what kind of player he may be.
+        judges: lexicon, rules and what leaves are worth to it; they are in use meanwhile.
+        play: what it did.
+        counts: how many of each tile were unseen before it: on its rack or in the bag.
+        before: what it may have kept before, of those; it drew the rest.
+        style: what kind of player it may be.
         seed: for what is drawn, and for the order.
         most_listed: more leaves than that are drawn.
 
@@ -152,9 +152,9 @@ class Inference:
         for model in style.models:
             if model.judge in reach:
                 reach[model.judge] = max(reach[model.judge], model.reach)
-        self._gaps = {one: Gaps(judges[one], play, far) for one, far in reach.items()}
+        self._losses = {one: EquityLosses(judges[one], play, far) for one, far in reach.items()}
         self._racks, self._leaves, self._odds = self._candidates(most_listed)
-        self._found = {judge: np.zeros(0, np.int32) for judge in self._gaps}
+        self._found = {judge: np.zeros(0, np.int32) for judge in self._losses}
         self.looked_at = 0
 
     @property
@@ -165,7 +165,7 @@ class Inference:
     # --- what there is to look at -----------------------------------------------------------------
 
     def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
-        """Give racks in the order in which they are looked at, what each keeps, and its odds."""
+        """Return racks in the order in which they are looked at, what each keeps, and its odds."""
         play, counts = self.play, self._counts
         shown = np.bincount(np.array(play.tiles, np.int64), minlength=len(counts))
         left = [had - gone for had, gone in zip(counts, shown.tolist(), strict=True)]
@@ -177,14 +177,14 @@ class Inference:
             empty = np.zeros((0, play.held), np.uint8)
             return empty, empty[:, : max(play.kept, 0)], np.zeros(0)
         plain = isinstance(play.move, Place)
-        self._is_listed = plain and count_parts(left, play.kept) <= most_listed
+        self._is_listed = plain and count_multisets(left, play.kept) <= most_listed
         if not self._is_listed:
             self._draws = Draws(counts, self._before, self._shown, play.held)
             if not self._draws.knows:
                 self._forget()
                 self._draws = Draws(counts, self._before, self._shown, play.held)
             return self._draw(0)
-        leaves = all_parts(left, play.kept)
+        leaves = all_multisets(left, play.kept)
         racks = joined(leaves, play.tiles)
         priors = self._priors(racks)
         there = np.flatnonzero(priors)
@@ -196,7 +196,7 @@ class Inference:
         return racks[there], leaves[there], priors[order]
 
     def _priors(self, racks: U8) -> F64:
-        """Say how likely racks are; what rules all of them out is forgotten."""
+        """Compute how likely racks are; what rules all of them out is forgotten."""
         known = priors_of(racks, self._counts, replace(self._before, doubt=0.0))
         if not known.any():
             self._forget()
@@ -222,22 +222,22 @@ class Inference:
     # --- work -------------------------------------------------------------------------------------
 
     def advance(self, racks: int) -> int:
-        """Look at so many more racks, or at those that are left; give their number."""
+        """Look at so many more racks, or at those that are left; return their number."""
         if not self._is_listed and self.looked_at + racks > len(self._racks):
             more = self._draw(max(racks, _BLOCK))
             self._racks = np.concatenate((self._racks, more[0]))
             self._leaves = np.concatenate((self._leaves, more[1]))
             self._odds = np.concatenate((self._odds, more[2]))
         part = slice(self.looked_at, min(self.looked_at + racks, len(self._racks)))
-        for judge, gaps in self._gaps.items():
-            found = gaps.of(self._racks[part], self._leaves[part])
+        for judge, losses in self._losses.items():
+            found = losses.of(self._racks[part], self._leaves[part])
             self._found[judge] = np.concatenate((self._found[judge], found))
         done = part.stop - part.start
         self.looked_at = part.stop
         return done
 
     def _judged(self, odds: F64) -> tuple[F64, tuple[float, ...]]:
-        """Give the likelihood of each rack looked at, and of the play by each model.
+        """Return the likelihood of each rack looked at, and of the play by each model.
 
         A model whose judge was not asked is neither more nor less likely for it.
         """
@@ -257,9 +257,9 @@ class Inference:
     # --- what is known ----------------------------------------------------------------------------
 
     def posterior(self) -> Posterior:
-        """Say what is believed by what was looked at so far.
+        """Compute what is believed by what was looked at so far.
 
-        If nothing is left that he could have held, it is the prior, and a note says so.
+        If nothing is left that it could have held, it is the prior, and a note says so.
         """
         end = self.looked_at
         leaves, prior, unseen = self._leaves[:end], self._odds[:end], 0.0
@@ -303,7 +303,7 @@ class Inference:
 
 
 def _effective(weights: F64, chances: F64) -> float:
-    """Give the effective sample size of a sample with these weights (Kish 1965).
+    """Return the effective sample size of a sample with these weights (Kish 1965).
 
     ``chances`` are those of having been looked at: what was sure to be adds no error.
     """
@@ -365,4 +365,4 @@ def warm_up() -> None:
         )
         inference.advance(100)
         inference.posterior()
-    copy_book(Book.empty(2), Book.empty(2))
+    copy_table(SubrackTable.empty(2), SubrackTable.empty(2))

@@ -1,4 +1,4 @@
-"""What a player may have kept, and the racks that he may have drawn to it."""
+"""What a player may have kept, and the racks that it may have drawn to it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.leave_prior import KeptTable, draw_racks, enter_kept, list_parts, rack_priors
+from engine.kernels.leave_prior import (
+    LeavePriorTable,
+    draw_racks,
+    enter_prior,
+    list_multisets,
+    rack_priors,
+)
 from engine.rules.position import Rack
 
 __all__ = [
     "Draws",
     "LeavePrior",
-    "all_parts",
+    "all_multisets",
     "components",
-    "count_parts",
+    "count_multisets",
     "drawn_racks",
     "joined",
     "priors_of",
@@ -33,18 +39,18 @@ _MOST_OF_A_TILE = 512
 
 @dataclass(frozen=True, eq=False)
 class LeavePrior:
-    """What a player may have kept on his rack when he last drew: multisets of one size."""
+    """What a player may have kept on its rack when it last drew: multisets of one size."""
 
     tiles: U8
     """[count, size] each sorted."""
     weights: F64
     """[count] probabilities."""
     doubt: float = 0.0
-    """How likely nothing of this is so, and his whole rack random."""
+    """How likely nothing of this is so, and its whole rack random."""
 
     @classmethod
     def nothing(cls) -> LeavePrior:
-        """Nothing: his whole rack is random."""
+        """Nothing: its whole rack is random."""
         return cls(np.zeros((1, 0), np.uint8), np.ones(1))
 
     @property
@@ -53,13 +59,13 @@ class LeavePrior:
         return int(self.tiles.shape[1])
 
     def racks(self) -> list[Rack]:
-        """Give the multisets as racks."""
+        """Return the multisets as racks."""
         return list(map(tuple, self.tiles.tolist()))
 
     def without(self, drawn: Sequence[int], counts: Sequence[int]) -> LeavePrior | None:
-        """Take in that somebody else drew tiles from what he does not hold.
+        """Take in that somebody else drew tiles from what it does not hold.
 
-        What he holds of a tile nobody else draws: the likelihood of the draw is
+        What it holds of a tile nobody else draws: the likelihood of the draw is
         Π C(Uₜ − Kₜ, Dₜ).
 
         Args:
@@ -67,7 +73,7 @@ class LeavePrior:
             counts: how many of each were unseen before.
 
         Returns:
-            What he may have kept now; None if he can't have kept any of it.
+            What it may have kept now; None if it can't have kept any of it.
         """
         pool = sum(counts) - self.size
         if pool < sum(drawn):
@@ -96,14 +102,16 @@ class LeavePrior:
             return None
         return LeavePrior(self.tiles[there], self.weights[there] / total, self.doubt)
 
-    def table(self) -> KeptTable:
+    def table(self) -> LeavePriorTable:
         """Lay it out for kernels."""
         places = 2
         while places < 2 * len(self.tiles):
             places *= 2
-        table = KeptTable(np.zeros(places, np.uint64), np.zeros(places), self.size, self.size == 0)
+        table = LeavePriorTable(
+            np.zeros(places, np.uint64), np.zeros(places), self.size, self.size == 0
+        )
         if self.size:
-            enter_kept(np.ascontiguousarray(self.tiles), self.weights, table)
+            enter_prior(np.ascontiguousarray(self.tiles), self.weights, table)
         return table
 
 
@@ -113,7 +121,7 @@ def joined(parts: U8, tiles: Rack) -> U8:
     return np.sort(np.concatenate((parts, same), axis=1), axis=1)
 
 
-def count_parts(counts: Sequence[int], size: int) -> int:
+def count_multisets(counts: Sequence[int], size: int) -> int:
     """Count the multisets of so many tiles of which there are ``counts``."""
     by_size = [1] + [0] * size
     for count in counts:
@@ -121,16 +129,16 @@ def count_parts(counts: Sequence[int], size: int) -> int:
     return by_size[size]
 
 
-def all_parts(counts: Sequence[int], size: int) -> U8:
+def all_multisets(counts: Sequence[int], size: int) -> U8:
     """List the multisets of so many tiles, [count, size], each sorted, in order."""
-    parts = np.empty((count_parts(counts, size), size), np.uint8)
+    parts = np.empty((count_multisets(counts, size), size), np.uint8)
     if len(parts):
-        list_parts(np.array(counts, np.int64), size, parts)
+        list_multisets(np.array(counts, np.int64), size, parts)
     return parts
 
 
 def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
-    """Say how likely each rack is.
+    """Compute how likely each rack is.
 
     Args:
         racks: [racks, size] each sorted, parts of what is unseen.
@@ -140,7 +148,7 @@ def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
     racks = np.ascontiguousarray(racks)  # kernels that are frozen take no others
     size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
     for part, share in components(kept):
-        if part.size > size:  # more than he holds
+        if part.size > size:  # more than it holds
             continue
         priors = np.zeros(len(racks))
         rack_priors(racks, numbers, part.table(), _binomials(size), priors)
@@ -162,7 +170,7 @@ def drawn_racks(
 
     Args:
         counts: how many of each tile are unseen.
-        kept: what he may have kept.
+        kept: what it may have kept.
         played: how many of each tile are known to be on the rack.
         size: of the rack.
         draws: how many racks.
@@ -181,7 +189,7 @@ class Draws:
 
     Args:
         counts: how many of each tile are unseen.
-        kept: what he may have kept.
+        kept: what it may have kept.
         played: how many of each tile are known to be on the rack.
         size: of the rack.
     """
@@ -193,7 +201,7 @@ class Draws:
         self._parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
         self._total = sum(part.total for part in self._parts)
         self.knows = self._parts[0].total > 0
-        """Whether what he is thought to have kept allows it, its doubt left aside."""
+        """Whether what it is thought to have kept allows it, its doubt left aside."""
 
     def draw(self, count: int, chance: np.random.Generator) -> tuple[U8, F64]:
         """Draw so many; as ``drawn_racks``."""
@@ -254,7 +262,7 @@ class _Ways:
 
 
 def _are_there(tiles: U8, counts: I64) -> npt.NDArray[np.bool_]:
-    """Tell which multisets, [count, size] each sorted, are part of so many of each tile."""
+    """Return which multisets, [count, size] each sorted, are part of so many of each tile."""
     times = np.ones(tiles.shape, np.int64)  # that a tile was there so far
     for at in range(1, tiles.shape[1]):
         again = tiles[:, at] == tiles[:, at - 1]

@@ -1,6 +1,6 @@
-"""How likely a player is to make a play with a rack: models of players, and which one he may be.
+"""How likely a player is to make a play with a rack: models of players, and which one it may be.
 
-All judge a play by its *gap*, by how much the best move would have been better, and differ in what
+All judge a play by its *loss*, by how much the best move would have been better, and differ in what
 is better (the judge) and in how much that matters:
 
 *deterministic*
@@ -8,12 +8,12 @@ is better (the judge) and in how much that matters:
 *margin*
     whatever is no more than so much below the best is as likely;
 *soft*
-    the chance falls with the gap *g*: exp(−g / T) / Z(T), with a temperature T in points.
+    the chance falls with the loss *g*: exp(−g / T) / Z(T), with a temperature T in points.
 
 Players of flesh and software are now careful and now not, or know what equity does not: a model may
 have several temperatures, each with its share. Z(T) stands for all moves that could have been made:
 the sum of exp(−g / T) over the moves of a rack, taken to be the same for all racks. It makes no
-difference for what a player of one temperature holds, and all the difference for which fits him.
+difference for what a player of one temperature holds, and all the difference for which fits it.
 
 No model is sure: ``floor`` is the least likelihood of a play.
 """
@@ -92,7 +92,7 @@ class Model:
 
     @property
     def reach(self) -> int:
-        """Thousandths of a point beyond which all gaps are alike: nothing is left but the floor."""
+        """Thousandths of a point beyond which every loss has the likelihood of the floor."""
         far = [
             temperature * (math.log(height / self.floor) if self.floor else _FAR)
             for temperature, height in self._heights()
@@ -100,19 +100,19 @@ class Model:
         ]
         return round((self.margin + max(far, default=0.0)) * _POINT)
 
-    def likelihood(self, gaps: npt.NDArray[Any]) -> F64:
-        """Give the likelihood of a play by its gaps, thousandths of a point, one for each rack."""
-        over = np.maximum(gaps / _POINT - self.margin, 0.0)
-        found = np.zeros(np.shape(gaps))
+    def likelihood(self, losses: npt.NDArray[Any]) -> F64:
+        """Return the likelihood of a play by its loss with each rack, in thousandths of a point."""
+        over = np.maximum(losses / _POINT - self.margin, 0.0)
+        found = np.zeros(np.shape(losses))
         for temperature, height in self._heights():
             if temperature:
                 found += height * np.exp(-over / temperature)
             else:
                 found += np.where(over > 0, 0.0, height)
-        return np.where(gaps > self.reach, self.floor, np.maximum(found, self.floor))
+        return np.where(losses > self.reach, self.floor, np.maximum(found, self.floor))
 
     def _heights(self) -> list[tuple[float, float]]:
-        """Give each temperature with the likelihood that it adds to a play without a gap."""
+        """Return each temperature with the likelihood that it adds to a play without a loss."""
         logs = np.log(_ALTERNATIVES[self.judge])
         rest = 1 - _MOVES * self.floor
         return [
@@ -125,7 +125,7 @@ DETERMINISTIC = Model("deterministic")
 
 
 def margin(points: float) -> Model:
-    """Give the margin model.
+    """Return the margin model.
 
     Raises:
         ValueError: as ``Model``.
@@ -134,7 +134,7 @@ def margin(points: float) -> Model:
 
 
 def soft(temperature: float) -> Model:
-    """Give a soft model of one temperature.
+    """Return a soft model of one temperature.
 
     Raises:
         ValueError: as ``Model``.
@@ -146,8 +146,8 @@ _FLOOR = 0.0002
 SIMULATING = Model(
     "simulating", temperatures=((0.25, 0.15), (1.0, 0.73), (3.0, 0.12)), floor=_FLOOR
 )
-"""A player who simulates: he makes the static favourite in three turns of four, and is 0.6 points
-below it in the mean. Fitted to the gaps of his plays by expectation and maximisation."""
+"""A player who simulates: it makes the static favourite in three turns of four, and is 0.6 points
+below it in the mean. Fitted to the losses of its plays by expectation and maximisation."""
 
 MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULATING}
 """The models that have a name, with what they usually have."""
@@ -185,7 +185,7 @@ class Style:
 
     @classmethod
     def of(cls, model: Model) -> Style:
-        """Give the style of a player who is known to be of a kind."""
+        """Return the style of a player who is known to be of a kind."""
         return cls((model,), (1.0,))
 
     def learn(self, evidence: Sequence[float]) -> Style:
@@ -197,21 +197,21 @@ class Style:
         return replace(self, odds=tuple((found / total).tolist()))
 
     def odds_of(self, judge: Judge) -> float:
-        """Say how likely he goes by a judge."""
+        """Compute how likely it goes by a judge."""
         pairs = zip(self.models, self.odds, strict=True)
         return sum(odd for model, odd in pairs if model.judge == judge)
 
     def named(self) -> dict[str, float]:
-        """Give the odds by the names of the models."""
+        """Return the odds by the names of the models."""
         return {model.name: odd for model, odd in zip(self.models, self.odds, strict=True)}
 
 
 def stranger(known: Mapping[str, float] | None = None) -> Style:
-    """Give what is thought of a player whom nobody knows, or of whom something was learnt before.
+    """Return what is thought of a player whom nobody knows, or of whom something was learnt before.
 
     Args:
         known: odds by the name of a model, as they were after other games. A part of a stranger
-            remains in them, so that he may have changed.
+            remains in them, so that it may have changed.
     """
     odds = np.array(list(_STRANGER.values()))
     before = np.array([max((known or {}).get(one.name, 0.0), 0.0) for one in _STRANGER])

@@ -1,14 +1,14 @@
-"""What an opponent may hold, followed through a game: a filter over what he keeps.
+"""What an opponent may hold, followed through a game: a filter over what it keeps.
 
-What he kept when he last drew, and random tiles, are the rack behind his next play; so what one
+What it kept when it last drew, and random tiles, are the rack behind its next play; so what one
 play tells is carried to the next. It changes with
 
-* his plays (``engine.inference.inference``): what he had kept, and what this play tells;
-* our own draws: a tile that we drew was not his (``LeavePrior.without``);
-* tiles that he had to show: they are on his rack.
+* its plays (``engine.inference.inference``): what it had kept, and what this play tells;
+* our own draws: a tile that we drew was not its (``LeavePrior.without``);
+* tiles that it had to show: they are on its rack.
 
-Each play also tells what kind of player he is (``engine.inference.likelihood``). The two are kept
-apart: what he holds is worked out by what he is thought to be now, and the other way round.
+Each play also tells what kind of player it is (``engine.inference.likelihood``). The two are kept
+apart: what it holds is worked out by what it is thought to be now, and the other way round.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from engine.rules.position import Position, Rack
 from engine.simulation.rollout_input import Belief
 
 from .inference import MOST_LISTED, Inference, Judges, Play, Posterior
-from .leave_prior import LeavePrior, all_parts, count_parts, joined, priors_of
+from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, priors_of
 from .likelihood import Style
 
 __all__ = ["DOUBT", "FULL_BAG", "RackFilter"]
 
 DOUBT = 0.1
-"""The share of samples that draw the opponent's rack as if nothing was known: no model of him is
+"""The share of samples that draw the opponent's rack as if nothing was known: no model of it is
 true."""
 
 
@@ -45,11 +45,11 @@ class RackFilter:
     """Follows one opponent through one game.
 
     Args:
-        judges: lexicon, rules and what leaves are worth to him.
-        style: what kind of player he is thought to be.
+        judges: lexicon, rules and what leaves are worth to it.
+        style: what kind of player it is thought to be.
         remembers: whether what earlier plays told counts (else the last play only, as in the
             paper).
-        learns: whether plays tell what kind of player he is.
+        learns: whether plays tell what kind of player it is.
         doubt: how likely what one play tells is taken to be wrong after all, from the next on.
     """
 
@@ -63,7 +63,7 @@ class RackFilter:
         """Begin with nothing known."""
         self.prior = LeavePrior.nothing()
         self.last: Posterior | None = None
-        """What his last play told."""
+        """What its last play told."""
 
     def watch(
         self, play: Play, counts: Sequence[int], *, seed: int = 0, most_listed: int = MOST_LISTED
@@ -71,7 +71,7 @@ class RackFilter:
         """Begin to work out what a play tells; ``conclude`` takes it in.
 
         Args:
-            play: what he did.
+            play: what it did.
             counts: how many of each tile were unseen before it.
             seed: for what is drawn.
             most_listed: as for ``Inference``.
@@ -85,9 +85,9 @@ class RackFilter:
         )
 
     def conclude(self, inference: Inference) -> Posterior:
-        """Take in what was found; give it.
+        """Take in what was found; return it.
 
-        Where nothing was looked at, or nothing makes sense, he may hold anything from then on.
+        Where nothing was looked at, or nothing makes sense, it may hold anything from then on.
         """
         found = self.last = inference.posterior()
         self.prior = found.as_prior(self.doubt)
@@ -101,9 +101,9 @@ class RackFilter:
         self.prior = self.prior.without(drawn, counts) or LeavePrior.nothing()
 
     def showed(self, tiles: Rack, counts: Sequence[int], held: int) -> None:
-        """Take in that he has these tiles, after a phony came off; ``counts`` are unseen.
+        """Take in that it has these tiles, after a phony came off; ``counts`` are unseen.
 
-        The rest of his rack of ``held`` tiles is thought to be what it was, so the phony is not to
+        The rest of its rack of ``held`` tiles is thought to be what it was, so the phony is not to
         be taken for a play before. Where too much is possible, only the tiles that were seen are
         kept in mind.
         """
@@ -113,10 +113,10 @@ class RackFilter:
         rest = held - len(tiles)
         if min(left) < 0 or rest < 0:
             self.prior = LeavePrior.nothing()
-        elif count_parts(left, rest) > MOST_LISTED:
+        elif count_multisets(left, rest) > MOST_LISTED:
             self.prior = known
         else:
-            others = all_parts(left, rest)
+            others = all_multisets(left, rest)
             racks = joined(others, tiles)
             priors = priors_of(racks, counts, self.prior)
             there = priors > 0
@@ -131,8 +131,8 @@ class RackFilter:
         highest score is best. But who passes a higher score by does not go by scores alone.
 
         Args:
-            position: before the play; the rack of the player on turn is his.
-            move: what he did.
+            position: before the play; the rack of the player on turn is its.
+            move: what it did.
         """
         greedy = [model for model in self.style.models if model.judge == "greedy"]
         if not self.learns or not greedy:
@@ -141,19 +141,19 @@ class RackFilter:
         own = moves.scores[moves.packed == pack(move)]
         if not len(own):  # no move that is known
             return
-        gap = np.array([int(moves.scores.max()) - int(own[0])]) * POINT
+        loss = np.array([int(moves.scores.max()) - int(own[0])]) * POINT
         none = np.zeros(1)
         likely = {
-            one.name: float((one.likelihood(gap) / one.likelihood(none))[0]) for one in greedy
+            one.name: float((one.likelihood(loss) / one.likelihood(none))[0]) for one in greedy
         }
         self.style = self.style.learn([likely.get(one.name, 1.0) for one in self.style.models])
 
     def forget(self) -> None:
-        """Begin again: he may hold anything."""
+        """Begin again: it may hold anything."""
         self.prior = LeavePrior.nothing()
 
     def belief(self, doubt: float = DOUBT) -> Belief | None:
-        """Give what simulations draw his rack from; None while nothing is known."""
+        """Return what simulations draw its rack from; None while nothing is known."""
         if not self.prior.size:
             return None
         return Belief(self.prior.tiles, self.prior.weights, max(doubt, self.prior.doubt))

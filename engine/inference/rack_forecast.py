@@ -1,14 +1,13 @@
-"""What an opponent is likely to have, and to do, once it is thought what he kept.
+"""What an opponent is likely to have, and to do, once it is thought what it kept.
 
-He drew the rest of his rack from what is unseen but not kept, as physical tiles. After an exchange
-the tiles that he gave away are thought to be among those that he may have drawn, for nobody knows
+It drew the rest of its rack from what is unseen but not kept, as physical tiles. After an exchange
+the tiles that it gave away are thought to be among those that it may have drawn, for nobody knows
 which they were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import comb, sqrt
 from typing import NamedTuple
 
@@ -34,19 +33,19 @@ class Sampled(NamedTuple):
 
 
 def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
-    """Say for each tile how likely one or more of it are on a player's rack; exact.
+    """Compute for each tile how likely one or more of it are on a player's rack; exact.
 
     Of the racks without a tile *t* the part that was kept lacks it, and so does the draw:
     hypergeometric (Feller 1968, II.6), Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K
     without *t*, with n tiles unseen, Uₜ of them *t*, and d drawn.
 
     Args:
-        kept: what he may have kept; weights that add up to 1.
-        counts: how many of each tile are unseen, on his rack or in the bag, by tile number.
-        drawn: how many tiles he drew.
+        kept: what it may have kept; weights that add up to 1.
+        counts: how many of each tile are unseen, on its rack or in the bag, by tile number.
+        drawn: how many tiles it drew.
 
     Raises:
-        ValueError: he drew more tiles than there are.
+        ValueError: it drew more tiles than there are.
     """
     pool = sum(counts) - kept.size
     if not 0 <= drawn <= pool:
@@ -60,7 +59,7 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
 
 
 def _held(kept: LeavePrior, tiles: int) -> F64:
-    """Say for each tile how likely one or more of it were kept."""
+    """Compute for each tile how likely one or more of it were kept."""
     first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
     first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
     weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
@@ -70,18 +69,18 @@ def _held(kept: LeavePrior, tiles: int) -> F64:
 def bingo_chance(
     generator: Generator, position: Position, kept: LeavePrior, drawn: int, samples: int, seed: int
 ) -> Sampled:
-    """Say how likely the static choice of the player on turn is a play of a whole rack.
+    """Compute how likely the static choice of the player on turn is a play of a whole rack.
 
     Args:
-        generator: makes his choices.
-        position: his rack is not known; what the other holds, if that is known, he does not have.
-        kept: what he may have kept.
-        drawn: how many tiles he drew to it.
+        generator: makes its choices.
+        position: its rack is not known; what the other holds, if that is known, it does not have.
+        kept: what it may have kept.
+        drawn: how many tiles it drew to it.
         samples: how many racks are looked at, one or more.
         seed: for the racks.
 
     Raises:
-        ValueError: he can't have kept any of it, or as ``Generator.best``.
+        ValueError: it can't have kept any of it, or as ``Generator.best``.
     """
     seat, rules = position.on_turn, generator.rules
     size = kept.size + drawn
@@ -97,8 +96,6 @@ def bingo_chance(
 
 
 def _is_bingo(generator: Generator, position: Position, rack: Rack) -> bool:
-    """Tell whether the static choice with a rack is a play of all its tiles."""
-    first, second = position.racks
-    racks = (rack, second) if position.on_turn == 0 else (first, rack)
-    move = generator.best(replace(position, racks=racks))[0].move
+    """Return whether the static choice with a rack is a play of all its tiles."""
+    move = generator.best(position.with_rack(position.on_turn, rack))[0].move
     return isinstance(move, Place) and len(move.placed) == generator.rules.rack_size

@@ -31,7 +31,7 @@ __all__ = [
     "BORDERED",
     "NO_CROSSING",
     "SQUARE",
-    "Board1",
+    "BoardRecord",
     "clear_board",
     "forget_changes",
     "is_empty",
@@ -80,13 +80,13 @@ BOARD = record_dtype(
     ],
 )
 
-Board1: TypeAlias = Any  # mypy knows nothing of the fields of records
+BoardRecord: TypeAlias = Any  # mypy knows nothing of the fields of records
 """A record of ``BOARD`` in a kernel; outside an array of one."""
 
 
 @helper
 def other_direction(side: Any, square: Any) -> Any:
-    """Give the same square's index in the other direction."""
+    """Return the same square's index in the other direction."""
     line, place = square // side, square % side
     if line < side:
         return (side + place) * side + line
@@ -94,7 +94,7 @@ def other_direction(side: Any, square: Any) -> Any:
 
 
 @helper
-def write_down(board: Board1, square: Any) -> None:
+def write_down(board: BoardRecord, square: Any) -> None:
     """Write down what a square is, and mark its line, before it changes."""
     at = board.changes
     before, now = board.square_before[at], board.squares[square]
@@ -109,7 +109,7 @@ def write_down(board: Board1, square: Any) -> None:
 
 
 @helper
-def undo_to(board: Board1, changes: Any) -> None:
+def undo_to(board: BoardRecord, changes: Any) -> None:
     """Undo what was done since ``board.changes`` was this."""
     while board.changes > changes:
         at = board.changes - 1
@@ -125,13 +125,13 @@ def undo_to(board: Board1, changes: Any) -> None:
 
 
 @helper
-def forget_changes(board: Board1) -> None:
+def forget_changes(board: BoardRecord) -> None:
     """Make room where nothing will be undone."""
     board.changes = 0
 
 
 @helper
-def put_tile(board: Board1, square: Any, letter: Any, value: Any) -> None:
+def put_tile(board: BoardRecord, square: Any, letter: Any, value: Any) -> None:
     """Put a tile on an empty square, given in either direction; cross-sets are not looked at."""
     side = board.side
     for _ in range(2):
@@ -148,7 +148,7 @@ def put_tile(board: Board1, square: Any, letter: Any, value: Any) -> None:
 
 
 @helper
-def _anchor(board: Board1, square: Any) -> None:
+def _anchor(board: BoardRecord, square: Any) -> None:
     here = board.squares[square]
     if here.on_board and not here.letter and not here.anchor:
         write_down(board, square)
@@ -156,8 +156,8 @@ def _anchor(board: Board1, square: Any) -> None:
 
 
 @helper
-def is_empty(board: Board1) -> Any:
-    """Tell whether no tile lies on a board: only then the start square is an anchor beside none."""
+def is_empty(board: BoardRecord) -> Any:
+    """Return whether a board is empty: only then the start square is an anchor beside no tile."""
     squares, start, side = board.squares, board.start, board.side
     beside = squares[start - 1].letter | squares[start + 1].letter
     across = squares[start - side].letter | squares[start + side].letter
@@ -165,7 +165,7 @@ def is_empty(board: Board1) -> Any:
 
 
 @helper
-def clear_board(board: Board1) -> None:
+def clear_board(board: BoardRecord) -> None:
     """Take every tile off; the start square becomes the only anchor, and nothing can be undone."""
     for square in range(2 * board.side * board.side):
         here = board.squares[square]
@@ -181,7 +181,7 @@ def clear_board(board: Board1) -> None:
 
 
 def new_board(rules: Rules) -> npt.NDArray[Any]:
-    """Give an array of one ``BOARD`` with the premium squares and the points of a game's rules.
+    """Return an array of one ``BOARD`` with the premium squares and the points of a game's rules.
 
     It is as ``clear_board`` leaves it, once that was called.
 

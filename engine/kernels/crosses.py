@@ -26,7 +26,7 @@ from lexicons.search_graph import (
 
 from .board import (
     NO_CROSSING,
-    Board1,
+    BoardRecord,
     other_direction,
     put_tile,
     write_down,
@@ -49,7 +49,7 @@ _NOTHING = np.uint64(0)
 
 
 @helper
-def cross_everywhere(board: Board1, nodes: Any) -> None:
+def cross_everywhere(board: BoardRecord, nodes: Any) -> None:
     """Work out every cross-set of a board that was set up, which is modified in place."""
     side = board.side
     for square in range(side, side * (2 * side - 1)):
@@ -61,7 +61,7 @@ def cross_everywhere(board: Board1, nodes: Any) -> None:
 
 @helper
 def first_square(side: Any, move: Any) -> Any:
-    """Give the first square of a placement's word, in the placement's direction."""
+    """Return the first square of a placement's word, in the placement's direction."""
     row = np.int64(move >> np.uint64(ROW_SHIFT)) & SIDE_MASK
     column = np.int64(move >> np.uint64(COLUMN_SHIFT)) & SIDE_MASK
     if np.int64(move >> np.uint64(DIRECTION_SHIFT)) & 1:
@@ -70,7 +70,7 @@ def first_square(side: Any, move: Any) -> Any:
 
 
 @helper
-def play(board: Board1, nodes: Any, move: Any) -> None:
+def play(board: BoardRecord, nodes: Any, move: Any) -> None:
     """Put the tiles of a placement down and keep anchors, cross-sets and cross-scores true.
 
     ``undo_to(board, changes)`` takes them up again, ``changes`` being ``board.changes`` before.
@@ -93,7 +93,7 @@ def play(board: Board1, nodes: Any, move: Any) -> None:
 
 
 @helper
-def _cross_ends(board: Board1, nodes: Any, square: Any) -> None:
+def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
     """Work out the cross-sets at both ends of the tiles across a square that has a tile."""
     side = board.side
     for step in (-side, side):
@@ -106,7 +106,7 @@ def _cross_ends(board: Board1, nodes: Any, square: Any) -> None:
 
 
 @helper
-def _cross(board: Board1, nodes: Any, square: Any) -> None:
+def _cross(board: BoardRecord, nodes: Any, square: Any) -> None:
     """Work out the letters that complete the word across an empty square, and the points there."""
     squares, side = board.squares, board.side
     here = squares[square]
@@ -121,7 +121,7 @@ def _cross(board: Board1, nodes: Any, square: Any) -> None:
 
 
 @helper
-def _after_tiles(board: Board1, nodes: Any, square: Any, below: bool) -> Any:
+def _after_tiles(board: BoardRecord, nodes: Any, square: Any, below: bool) -> Any:
     """Go down the DAWG by the tiles above the square; try each letter on those below it."""
     squares, side = board.squares, board.side
     at = square - side
@@ -156,7 +156,7 @@ def _after_tiles(board: Board1, nodes: Any, square: Any, below: bool) -> Any:
 
 
 @helper
-def _before_tiles(board: Board1, nodes: Any, square: Any) -> Any:
+def _before_tiles(board: BoardRecord, nodes: Any, square: Any) -> Any:
     """Go up the GADDAG by the tiles below the square, the last first; take what ends a word."""
     squares, side = board.squares, board.side
     at = square + side

@@ -12,8 +12,8 @@ A node is entered in this order, and each step may be the last:
 2. Who may end the game by a pass may do just that.
 3. A play of all tiles that are left ends the game; the dearest of them is a floor of the value.
 4. The *replies* that the other side has already: its best plays in the position as it is. A move
-   that touches the zone of none (``engine.kernels.footprint``) leaves them be. If one of them goes
-   out, that is a ceiling of what the move can come to: most moves are refuted by it, unplayed.
+   that touches the footprint of none (``engine.kernels.footprint``) leaves them be. If one of them
+   goes out, that is a ceiling of what the move can come to: most moves are refuted by it, unplayed.
 5. The moves that are left are searched in order of a guess: their points, less what the best reply
    that they leave brings, and what stays on either rack.
 
@@ -21,8 +21,8 @@ At the horizon, where no depth is left, only the first move of that order is gon
 end of the game: the guess at a leaf is what such greedy play comes to.
 
 **Passes.** Six scoreless turns in a row end the game. Let w be the best that the mover has but a
-pass, −w′ the worst that the other can do to him with anything but a pass, and T what the racks come
-to. With one turn left to six a pass is worth T. With two, he has max(w, min(−w′, T)); put into
+pass, −w′ the worst that the other can do to it with anything but a pass, and T what the racks come
+to. With one turn left to six a pass is worth T. With two, it has max(w, min(−w′, T)); put into
 itself, this formula gives itself again, so that with four or six left the value is the same, and
 with three or five, where it is the other whose pass would end the game, it is that too. So two
 passes in a row may end the game here; only where five turns were scoreless already does one.
@@ -56,8 +56,8 @@ from .endgame_moves import (
 )
 from .endgame_stack import (
     MAX_PLIES,
-    Endgame1,
-    Frame1,
+    EndgameRecord,
+    FrameRecord,
     position_key,
     square_key,
     take_tiles,
@@ -81,7 +81,7 @@ _MOST_WORK = 31
 @kernel
 def begin_endgame(
     search_array: Any,
-    desk_array: Any,
+    state_array: Any,
     words_array: Any,
     leaves: LeaveArrays,
     racks: Any,
@@ -89,22 +89,22 @@ def begin_endgame(
     seat: int,
     turns: int,
 ) -> None:
-    """Take a position up: the desk's board was set up, ``racks`` are sorted tiles by seat.
+    """Take a position up: the state's board was set up, ``racks`` are sorted tiles by seat.
 
     So many scoreless ``turns`` in a row will end the game.
 
-    ``search_array`` and ``desk_array`` are modified in place.
+    ``search_array`` and ``state_array`` are modified in place.
     """
-    search, desk, words = search_array[0], desk_array[0], words_array[0]
-    board, lines = desk.board, search.lines
+    search, state, words = search_array[0], state_array[0], words_array[0]
+    board, line_cache = state.board, search.line_cache
     cross_everywhere(board, words.nodes)
     root = search.frames[0]
     root.racks_key = 0
     for one in range(2):
-        fill_rack(desk.rack, racks[one], sizes[one], board.points, leaves)
-        look_up_rack(lines.listed[one], board, desk.rack)
-        lines.listed[one].nodes = words.nodes
-        root.held[one] = units_of(lines, one, racks[one], sizes[one])
+        fill_rack(state.rack, racks[one], sizes[one], board.points, leaves)
+        look_up_rack(line_cache.gaddag[one], board, state.rack)
+        line_cache.gaddag[one].nodes = words.nodes
+        root.held[one] = units_of(line_cache, one, racks[one], sizes[one])
         root.points[one] = 0
         for at in range(sizes[one]):
             root.points[one] += board.points[racks[one, at]]
@@ -135,14 +135,14 @@ def begin_endgame(
 
 @kernel
 def search_endgame(
-    search_array: Any, desk_array: Any, words_array: Any, alpha: int, depth: int, nodes: int
+    search_array: Any, state_array: Any, words_array: Any, alpha: int, depth: int, nodes: int
 ) -> None:
     """Search on for so many nodes; ask the question first if the last one has been answered.
 
     ``over`` tells whether it is: then ``value`` and ``solved`` are the answer. A search that is not
     over is gone on with, whatever ``alpha`` and ``depth`` are.
     """
-    search, desk, words = search_array[0], desk_array[0], words_array[0]
+    search, state, words = search_array[0], state_array[0], words_array[0]
     if search.over:
         search.over = False
         search.entering = True
@@ -153,18 +153,18 @@ def search_endgame(
     last = search.nodes + nodes
     while not search.over and (search.nodes < last or search.returning):
         if search.entering:
-            _enter(search, desk)
+            _enter(search, state)
         elif search.returning:
-            _take_back(search, desk)
+            _take_back(search, state)
         else:
-            _go_on(search, desk, words)
+            _go_on(search, state, words)
 
 
 # --- a node ---------------------------------------------------------------------------------------
 
 
 @helper
-def _enter(search: Endgame1, desk: Any) -> None:
+def _enter(search: EndgameRecord, state: Any) -> None:
     """Come to a position: leave it at once, or list its candidates."""
     frame = search.frames[search.ply]
     search.entering = False
@@ -177,18 +177,18 @@ def _enter(search: Endgame1, desk: Any) -> None:
     known = recall(search.table, search.buckets, frame.key)
     if search.ply and _is_enough(search, frame, known):
         return
-    look_at_lines(search, desk.board, frame)
-    frame.solved = not search.lines.overflowed
+    look_at_lines(search, state.board, frame)
+    frame.solved = not search.line_cache.overflowed
     if frame.pass_ends and is_allowed(search, PASS_MOVE):
         reach(frame, frame.points[1 - frame.seat] - frame.points[frame.seat], PASS_MOVE)
-    list_own(search, frame, desk.board.side)
+    list_own(search, frame, state.board.side)
     if frame.best <= frame.alpha:
-        list_replies(search, desk.board, frame)
-        put_in_order(search, desk.board, frame, known.best)
+        list_replies(search, state.board, frame)
+        put_in_order(search, state.board, frame, known.best)
 
 
 @helper
-def _is_enough(search: Endgame1, frame: Frame1, known: Known) -> Any:
+def _is_enough(search: EndgameRecord, frame: FrameRecord, known: Known) -> Any:
     """Leave a node, if what is known of it answers the question."""
     depth = min(max(frame.depth, 0), PROVEN)
     if known.floor_depth >= depth and known.floor > frame.alpha:
@@ -205,7 +205,7 @@ def _is_enough(search: Endgame1, frame: Frame1, known: Known) -> Any:
 
 
 @helper
-def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
+def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
     """Play the next candidate, or leave the node: there is none, or the last was enough."""
     frame = search.frames[search.ply]
     if frame.best > frame.alpha or not frame.count:
@@ -214,7 +214,7 @@ def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
     order, move = take_first(search, frame)
     frame.move = move
     frame.score = np.int64(order >> POINTS_BITS & POINTS_MASK)
-    frame.changes = desk.board.changes
+    frame.changes = state.board.changes
     if frame.depth <= 0 and frame.count:  # one guess will do
         frame.count = 0
         frame.solved = False
@@ -229,18 +229,18 @@ def _go_on(search: Endgame1, desk: Any, words: Any) -> None:
     child.depth = frame.depth - 1
     child.alpha = frame.score - frame.alpha - 1
     child.first = frame.first + frame.count
-    desk.board.changed_lines = 0
+    state.board.changed_lines = 0
     if move != PASS_MOVE:
         child.points[frame.seat] -= np.int64(order & POINTS_MASK)
-        take_tiles(search.lines, desk.board, child, frame.seat, move)
-        play(desk.board, words.nodes, move)
+        take_tiles(search.line_cache, state.board, child, frame.seat, move)
+        play(state.board, words.nodes, move)
     search.ply += 1
     search.entering = True
 
 
 @helper
-def _is_shortcut(search: Endgame1) -> Any:
-    """Tell whether the next pass may end the game, after this one.
+def _is_shortcut(search: EndgameRecord) -> Any:
+    """Return whether the next pass may end the game, after this one.
 
     The formula above is about the best of all moves. So a pass at the first ply, where others may
     not be chosen, takes no shortcut, nor does the one that leads back to a choice of all.
@@ -251,16 +251,16 @@ def _is_shortcut(search: Endgame1) -> Any:
 
 
 @helper
-def _take_back(search: Endgame1, desk: Any) -> None:
+def _take_back(search: EndgameRecord, state: Any) -> None:
     """Take the move back that was searched, and note what it has come to."""
     frame = search.frames[search.ply]
     search.returning = False
-    undo_to(desk.board, frame.changes)
+    undo_to(state.board, frame.changes)
     value = frame.score - search.value
     if value > frame.alpha:
         frame.best = value
         frame.best_move = frame.move
-        frame.solved = search.solved and not search.lines.overflowed
+        frame.solved = search.solved and not search.line_cache.overflowed
         refuters = search.refuters[search.ply]
         if refuters[0] != frame.move:
             refuters[1] = refuters[0]
@@ -271,7 +271,7 @@ def _take_back(search: Endgame1, desk: Any) -> None:
 
 
 @helper
-def _leave(search: Endgame1, frame: Frame1) -> None:
+def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
     """Leave a node with what it has come to, and write that down."""
     enough = frame.best > frame.alpha
     if search.ply or not search.is_restricted:
@@ -288,13 +288,13 @@ def _leave(search: Endgame1, frame: Frame1) -> None:
 
 
 @helper
-def _write_down(search: Endgame1, frame: Frame1, enough: Any) -> None:
+def _write_down(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
     """Put a bound into the table; one that is proven gives way to a better one only.
 
     Values that there is no room for are not written, and nothing more is proven.
     """
     if abs(frame.best) >= UNKNOWN:
-        search.lines.overflowed = True
+        search.line_cache.overflowed = True
         return
     known = recall(search.table, search.buckets, frame.key)
     floor, ceiling, best = known.floor, known.ceiling, known.best

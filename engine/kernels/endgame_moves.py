@@ -16,8 +16,8 @@ from lexicons.bits import GOLDEN, lowest_bit, wrapping_mul
 from lexicons.jit import helper
 from lexicons.memory import put_word, word_at
 
-from .board import Board1
-from .endgame_stack import Endgame1, Frame1
+from .board import BoardRecord
+from .endgame_stack import EndgameRecord, FrameRecord
 from .footprint import line_of
 from .line_cache import ENTRY_WORDS, HALF, LOWER, fits_in, hash_line, placements_along
 from .moves import PASS_MOVE
@@ -60,7 +60,7 @@ _THREE = np.uint64(ENTRY_WORDS)
 
 
 @helper
-def reach(frame: Frame1, value: Any, move: Any) -> None:
+def reach(frame: FrameRecord, value: Any, move: Any) -> None:
     """Take note that a move comes to a value for certain."""
     if value > frame.best:
         frame.best = value
@@ -68,9 +68,9 @@ def reach(frame: Frame1, value: Any, move: Any) -> None:
 
 
 @helper
-def look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
+def look_at_lines(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) -> None:
     """Find out where the placements along each line are: as before, but where lines changed."""
-    lines, side = search.lines, board.side
+    line_cache, side = search.line_cache, board.side
     changed = board.changed_lines
     if search.ply:
         above = search.frames[search.ply - 1]
@@ -81,7 +81,7 @@ def look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
         frame.forgotten = above.forgotten
     else:
         changed = (_ONE << np.uint64(2 * side)) - _ONE
-        frame.forgotten = lines.forgotten
+        frame.forgotten = line_cache.forgotten
     changed &= ~(_ONE | _ONE << np.uint64(side - 1))  # the border has none
     changed &= ~(_ONE << np.uint64(side) | _ONE << np.uint64(2 * side - 1))
     while changed:
@@ -90,20 +90,20 @@ def look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
         frame.hashes[line] = hash_line(board, line)
         for seat in range(2):
             frame.where[seat, line] = placements_along(
-                lines, board, line, frame.hashes[line], seat, frame.held[seat]
+                line_cache, board, line, frame.hashes[line], seat, frame.held[seat]
             )
     tries = 0
-    while frame.forgotten != lines.forgotten:
-        frame.forgotten = lines.forgotten
+    while frame.forgotten != line_cache.forgotten:
+        frame.forgotten = line_cache.forgotten
         for one in range(2 * side):
             if frame.hashes[one]:
                 for seat in range(2):
                     frame.where[seat, one] = placements_along(
-                        lines, board, one, frame.hashes[one], seat, frame.held[seat]
+                        line_cache, board, one, frame.hashes[one], seat, frame.held[seat]
                     )
         tries += 1
         if tries > 2:  # there is no room for the placements of one position
-            lines.overflowed = True
+            line_cache.overflowed = True
             for one in range(2 * side):
                 frame.where[0, one] = 0
                 frame.where[1, one] = 0
@@ -111,13 +111,13 @@ def look_at_lines(search: Endgame1, board: Board1, frame: Frame1) -> None:
 
 
 @helper
-def list_own(search: Endgame1, frame: Frame1, side: Any) -> None:
+def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
     """Write the mover's placements down as candidates; those that go out are worth what they are.
 
     A candidate's first word has the places that it covers in its upper half until it is ordered.
     """
-    lines, seat = search.lines, frame.seat
-    entries, candidates = lines.entries, search.candidates
+    line_cache, seat = search.line_cache, frame.seat
+    entries, candidates = line_cache.entries, search.candidates
     held = frame.held[seat]
     twice = 2 * frame.points[1 - seat]
     at, end = np.uint64(frame.first), np.uint64(search.room - 1)
@@ -148,8 +148,8 @@ def list_own(search: Endgame1, frame: Frame1, side: Any) -> None:
 
 
 @helper
-def is_allowed(search: Endgame1, move: Any) -> Any:
-    """Tell whether a move may be chosen at the first ply; at others every one may."""
+def is_allowed(search: EndgameRecord, move: Any) -> Any:
+    """Return whether a move may be chosen at the first ply; at others every one may."""
     if search.ply or not search.is_restricted:
         return True
     for nth in range(search.without_count):
@@ -162,10 +162,14 @@ def is_allowed(search: Endgame1, move: Any) -> Any:
 
 
 @helper
-def list_replies(search: Endgame1, board: Board1, frame: Frame1) -> None:
+def list_replies(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) -> None:
     """Note the best that the other side could play, were it its turn."""
-    lines, replies, seat = search.lines, search.replies, 1 - frame.seat
-    entries, held, own = lines.entries, frame.held[1 - frame.seat], frame.points[1 - frame.seat]
+    line_cache, replies, seat = search.line_cache, search.replies, 1 - frame.seat
+    entries, held, own = (
+        line_cache.entries,
+        frame.held[1 - frame.seat],
+        frame.points[1 - frame.seat],
+    )
     clear_replies(replies, own)
     for line in range(2 * board.side):
         where = frame.where[seat, line]
@@ -189,7 +193,9 @@ def list_replies(search: Endgame1, board: Board1, frame: Frame1) -> None:
 
 
 @helper
-def put_in_order(search: Endgame1, board: Board1, frame: Frame1, remembered: Any) -> None:
+def put_in_order(
+    search: EndgameRecord, board: BoardRecord, frame: FrameRecord, remembered: Any
+) -> None:
     """Drop the candidates that the replies refute, and make the others a heap by a guess."""
     candidates, own = search.candidates, frame.points[frame.seat]
     replies, refuters = search.replies, search.refuters[search.ply]
@@ -224,7 +230,7 @@ def put_in_order(search: Endgame1, board: Board1, frame: Frame1, remembered: Any
 
 
 @helper
-def take_first(search: Endgame1, frame: Frame1) -> Any:
+def take_first(search: EndgameRecord, frame: FrameRecord) -> Any:
     """Take the first of the candidates off: its order and points, and the move."""
     candidates, first = search.candidates, np.uint64(frame.first) * _TWO
     order, move = word_at(candidates, first), word_at(candidates, first + _ONE)

@@ -15,9 +15,9 @@ from lexicons.alphabet import BLANK
 from lexicons.bits import mixed, wrapping_add, wrapping_sub
 from lexicons.jit import helper, record_dtype
 
-from .board import Board1, other_direction
+from .board import BoardRecord, other_direction
 from .crosses import first_square
-from .line_cache import LINES, MAX_LINES
+from .line_cache import LINE_CACHE, MAX_LINES
 from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from .replies import REPLIES
 
@@ -25,8 +25,8 @@ __all__ = [
     "ENDGAME",
     "MAX_PLIES",
     "MOST_LISTED",
-    "Endgame1",
-    "Frame1",
+    "EndgameRecord",
+    "FrameRecord",
     "position_key",
     "square_key",
     "take_tiles",
@@ -68,7 +68,7 @@ FRAME = record_dtype(
 )
 ENDGAME = record_dtype(
     [
-        ("lines", LINES),
+        ("line_cache", LINE_CACHE),
         ("replies", REPLIES),
         ("frames", FRAME, (MAX_PLIES,)),
         ("ply", np.int64),
@@ -94,13 +94,15 @@ ENDGAME = record_dtype(
         ("noise", np.int64),  # points by which the order is disturbed; each thread has its own
     ],
 )
-Endgame1: TypeAlias = Any
+EndgameRecord: TypeAlias = Any
 """A record of ``ENDGAME`` in a kernel."""
-Frame1: TypeAlias = Any
+FrameRecord: TypeAlias = Any
 
 
 @helper
-def take_tiles(lines: Any, board: Board1, child: Frame1, seat: Any, move: Any) -> None:
+def take_tiles(
+    line_cache: Any, board: BoardRecord, child: FrameRecord, seat: Any, move: Any
+) -> None:
     """Take the tiles of a placement off a seat's rack, and note them on the board's key."""
     side = board.side
     square = first_square(side, move)
@@ -111,7 +113,7 @@ def take_tiles(lines: Any, board: Board1, child: Frame1, seat: Any, move: Any) -
         code = move_tile(move, nth)
         letter = code & LETTER_MASK
         tile = np.uint64(BLANK) if code & BLANK_CODE else letter
-        child.held[seat] -= lines.units[seat, tile]
+        child.held[seat] -= line_cache.units[seat, tile]
         child.racks_key = wrapping_sub(child.racks_key, tile_key(seat, tile))
         across = other_direction(side, square) if down else square
         share = square_key(across, letter, board.points[tile])
@@ -120,8 +122,8 @@ def take_tiles(lines: Any, board: Board1, child: Frame1, seat: Any, move: Any) -
 
 
 @helper
-def position_key(frame: Frame1) -> Any:
-    """Give the key of all that decides what a position is worth."""
+def position_key(frame: FrameRecord) -> Any:
+    """Return the key of all that decides what a position is worth."""
     key = wrapping_add(frame.board_key, frame.racks_key)
     if frame.seat:
         key = wrapping_add(key, _ON_TURN)
@@ -132,11 +134,11 @@ def position_key(frame: Frame1) -> Any:
 
 @helper
 def square_key(square: Any, letter: Any, points: Any) -> Any:
-    """Give the share of a tile on a square, across, in a board's key; a blank has its points."""
+    """Return the share of a tile on a square, across, in a board's key; a blank has its points."""
     return mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
 
 
 @helper
 def tile_key(seat: Any, tile: Any) -> Any:
-    """Give the share of a tile on a rack in the key of both."""
+    """Return the share of a tile on a rack in the key of both."""
     return mixed(_ON_TURN + np.uint64(2) * tile + np.uint64(seat))

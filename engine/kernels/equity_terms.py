@@ -1,6 +1,6 @@
 """What a play is worth beyond its score, as far as it depends on the tiles that are played.
 
-For every part of a rack once a turn: this completes the leave map. What the numbers stand for, and
+For every subrack once a turn: this completes the leave map. What the numbers stand for, and
 where they come from, is told in ``engine.movegen.evaluation``.
 """
 
@@ -13,18 +13,18 @@ import numpy as np
 from lexicons.bits import bit_count
 from lexicons.jit import helper, record_dtype
 
-from .board import Board1
+from .board import BoardRecord
 from .crosses import first_square
 from .moves import LETTER_MASK, MAX_PLACED, move_tile, tile_count
-from .racks import Rack1
+from .racks import RackRecord
 
 __all__ = [
     "EVALUATION",
     "LATE_TILES",
     "PASS_EQUITY",
     "POINT",
-    "Evaluation1",
-    "fill_worths",
+    "EvaluationRecord",
+    "fill_equity_terms",
     "opening_cost",
     "use_evaluation",
 ]
@@ -48,41 +48,41 @@ EVALUATION = record_dtype(
         ("not_out", np.int32),  # … and this
     ],
 )
-Evaluation1: TypeAlias = Any
+EvaluationRecord: TypeAlias = Any
 """A record of ``EVALUATION`` in a kernel; outside an array of one. Thousandths of a point."""
 
 
 @helper
-def fill_worths(
-    rack: Rack1,
-    evaluation: Evaluation1,
+def fill_equity_terms(
+    rack: RackRecord,
+    evaluation: EvaluationRecord,
     bag: Any,
     opponent_points: Any,
     exchange_minimum: Any,
 ) -> None:
-    """Fill in what playing and what exchanging each part of a rack is worth.
+    """Fill in what playing and what exchanging each subrack is worth.
 
     ``bag`` counts tiles. ``opponent_points`` are those of the opponent's
-    rack; they matter when the bag is empty, and he is known to hold what is unseen.
+    rack; they matter when the bag is empty, and it is known to hold what is unseen.
     """
     whole = (1 << rack.held) - 1
     rack.exchangeable = min(rack.held, bag) if bag >= exchange_minimum else 0
-    for part in range(whole + 1):
-        kept = whole ^ part
-        rack.swaps[part] = rack.leaves[kept]
+    for subrack in range(whole + 1):
+        kept = whole ^ subrack
+        rack.swaps[subrack] = rack.leaves[kept]
         if bag:
-            left = bag - np.int64(bit_count(np.uint64(part))) + MAX_PLACED
+            left = bag - np.int64(bit_count(np.uint64(subrack))) + MAX_PLACED
             late = evaluation.late[left] if left < LATE_TILES else 0
-            rack.worths[part] = rack.leaves[kept] + late
+            rack.equity_terms[subrack] = rack.leaves[kept] + late
         elif kept:
             points = evaluation.kept_times * rack.points[kept]
-            rack.worths[part] = -POINT * points - evaluation.not_out
+            rack.equity_terms[subrack] = -POINT * points - evaluation.not_out
         else:
-            rack.worths[part] = POINT * evaluation.out_times * opponent_points
+            rack.equity_terms[subrack] = POINT * evaluation.out_times * opponent_points
 
 
 @helper
-def use_evaluation(evaluation: Evaluation1, other: Evaluation1) -> None:
+def use_evaluation(evaluation: EvaluationRecord, other: EvaluationRecord) -> None:
     """Make an evaluation, which is modified in place, the same as another."""
     evaluation.vowels = other.vowels
     evaluation.opening_vowel = other.opening_vowel
@@ -94,8 +94,8 @@ def use_evaluation(evaluation: Evaluation1, other: Evaluation1) -> None:
 
 
 @helper
-def opening_cost(board: Board1, evaluation: Evaluation1, move: Any) -> Any:
-    """Say what the vowels of a first play cost: those beside premium squares of the next lines."""
+def opening_cost(board: BoardRecord, evaluation: EvaluationRecord, move: Any) -> Any:
+    """Compute the cost of a first play for its vowels beside premium squares of the next lines."""
     squares, side = board.squares, board.side
     square = first_square(side, move)
     cost = np.int64(0)

@@ -1,12 +1,12 @@
-"""Zones: the squares on which a placement depends.
+"""Footprints: the squares on which a placement depends.
 
 A placement stays legal, and keeps its score, as long as nobody puts a tile on one of the squares
 that it covers, on the squares before and behind its word, or on those at the ends of the words that
-it makes across. So two moves of which neither touches the other's zone can be told to go together
-without playing either.
+it makes across. So two moves of which neither touches the other's footprint can be told to go
+together without playing either.
 
-A zone is a set of places for each line, in both directions (``engine.kernels.board``): whether a
-move touches it is one look at the move's own line.
+A footprint is a set of places for each line, in both directions (``engine.kernels.board``): whether
+a move touches it is one look at the move's own line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from lexicons.jit import helper
 
-from .board import Board1, other_direction
+from .board import BoardRecord, other_direction
 from .crosses import first_square
 from .moves import (
     COLUMN_SHIFT,
@@ -27,44 +27,46 @@ from .moves import (
     tile_count,
 )
 
-__all__ = ["line_of", "mark_zone"]
+__all__ = ["line_of", "mark_footprint"]
 
 _ONE = np.uint64(1)
 
 
 @helper
 def line_of(side: Any, move: Any) -> Any:
-    """Give the line along which a placement runs."""
+    """Return the line along which a placement runs."""
     if move >> np.uint64(DIRECTION_SHIFT) & _ONE:
         return side + 1 + (np.int64(move >> np.uint64(COLUMN_SHIFT)) & SIDE_MASK)
     return 1 + (np.int64(move >> np.uint64(ROW_SHIFT)) & SIDE_MASK)
 
 
 @helper
-def mark_zone(board: Board1, move: Any, zone: Any) -> None:
-    """Write the zone of a placement, which is legal on a board, over ``zone``: bits by line."""
+def mark_footprint(board: BoardRecord, move: Any, footprint: Any) -> None:
+    """Write the footprint of a placement, which is legal on a board, over ``footprint``: bits by
+    line.
+    """
     squares, side = board.squares, board.side
     for line in range(2 * side):
-        zone[line] = 0
+        footprint[line] = 0
     square = first_square(side, move)
-    _mark(side, square - 1, zone)
+    _mark(side, square - 1, footprint)
     for _ in range(tile_count(move)):
         while squares[square].letter:
             square += 1
-        _mark(side, square, zone)
+        _mark(side, square, footprint)
         for step in (-side, side):
             end = square + step
             while squares[end].letter:
                 end += step
-            _mark(side, end, zone)
+            _mark(side, end, footprint)
         square += 1
     while squares[square].letter:
         square += 1
-    _mark(side, square, zone)
+    _mark(side, square, footprint)
 
 
 @helper
-def _mark(side: Any, square: Any, zone: Any) -> None:
-    zone[square // side] |= _ONE << np.uint64(square % side)
+def _mark(side: Any, square: Any, footprint: Any) -> None:
+    footprint[square // side] |= _ONE << np.uint64(square % side)
     turned = other_direction(side, square)
-    zone[turned // side] |= _ONE << np.uint64(turned % side)
+    footprint[turned // side] |= _ONE << np.uint64(turned % side)

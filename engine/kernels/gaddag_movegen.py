@@ -27,20 +27,27 @@ from lexicons.bits import bit_count, lowest_bit, lowest_set
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import address_of, word_at
 from lexicons.search_graph import GADDAG_ROOT, SEPARATOR, WORD_ENDS, child_of, first_child
-from lexicons.word_map import Words1
+from lexicons.word_map import WordsRecord
 
-from .board import NO_CROSSING, Board1
-from .listing import CROSSED_SHIFT, CROSSING_SHIFT, Listed1, complete
+from .board import NO_CROSSING, BoardRecord
+from .listing import CROSSED_SHIFT, CROSSING_SHIFT, GaddagRecord, complete
 from .moves import (
     BLANK_CODE,
     MAX_PLACED,
     TILE_BITS,
     where_packed,
 )
-from .racks import PARTS, Rack1
-from .shadow_placing import Desk1
+from .racks import SUBRACK_COUNT, RackRecord
+from .shadow_placing import StateRecord
 
-__all__ = ["LISTED", "Listed1", "find_everything", "list_into", "list_line", "look_up_rack"]
+__all__ = [
+    "GADDAG_SEARCH",
+    "GaddagRecord",
+    "list_into",
+    "list_line",
+    "list_placements",
+    "look_up_rack",
+]
 
 _LINE = 32  # places of a line with its border, and some
 
@@ -66,12 +73,12 @@ PARTIAL = record_dtype(
     ],
 )
 # Integers are unsigned, for numba makes a float of a signed and an unsigned one; but for counts.
-LISTED = record_dtype(
+GADDAG_SEARCH = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph
         ("moves", np.uint64),  # addresses of the arrays that placements are written to
         ("scores", np.uint64),
-        ("parts", np.uint64),
+        ("subracks", np.uint64),
         ("capacity", np.int64),  # their length
         ("count", np.int64),  # of placements found; those beyond the capacity are not written
         ("whole", np.uint64),  # the rack's tiles as a mask
@@ -79,7 +86,7 @@ LISTED = record_dtype(
         ("natural", np.uint64),  # the letters of the others
         ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by letter: the tiles that are this one
         ("points", np.uint64, (2 * (MAX_LETTERS + 1),)),  # by letter, with BLANK_CODE or without
-        ("letters", np.uint64, (PARTS,)),  # by mask: the letters that the tiles can be
+        ("letters", np.uint64, (SUBRACK_COUNT,)),  # by mask: the letters that the tiles can be
         ("bonus", np.uint64),
         ("bonus_tiles", np.uint64),
         ("down", np.bool_),  # the way the line runs
@@ -99,29 +106,31 @@ _TILE_BITS = np.uint64(TILE_BITS)
 
 
 def list_into(
-    desk: npt.NDArray[Any],
+    state: npt.NDArray[Any],
     moves: npt.NDArray[np.uint64],
     scores: npt.NDArray[np.int32],
-    parts: npt.NDArray[np.uint8],
+    subracks: npt.NDArray[np.uint8],
 ) -> None:
-    """Have an array of one ``DESK`` list moves in arrays of one length, which the caller keeps."""
-    listed = desk["listed"]
+    """Have an array of one ``SEARCH_STATE`` list moves in arrays of one length, which the caller
+    keeps.
+    """
+    listed = state["gaddag"]
     listed["moves"] = address_of(moves)
     listed["scores"] = address_of(scores)
-    listed["parts"] = address_of(parts)
+    listed["subracks"] = address_of(subracks)
     listed["capacity"] = len(moves)
 
 
 @helper
-def find_everything(desk: Desk1, words: Words1) -> None:
-    """List every placement in ``desk.listed``, in no particular order, each once.
+def list_placements(state: StateRecord, words: WordsRecord) -> None:
+    """List every placement in ``state.gaddag``, in no particular order, each once.
 
     A single tile that makes a word both ways is given across.
     """
-    board, search = desk.board, desk.listed
+    board, search = state.board, state.gaddag
     search.nodes = words.nodes
     search.count = 0
-    look_up_rack(search, board, desk.rack)
+    look_up_rack(search, board, state.rack)
     side = board.side
     for line in range(1, side - 1):
         list_line(search, board, line)
@@ -130,7 +139,7 @@ def find_everything(desk: Desk1, words: Words1) -> None:
 
 
 @helper
-def list_line(search: Listed1, board: Board1, line: Any) -> None:
+def list_line(search: GaddagRecord, board: BoardRecord, line: Any) -> None:
     """List the placements along a line, those across first (``engine.kernels.board``)."""
     search.down = line >= board.side
     if _take_line(search, board, line * board.side):
@@ -138,12 +147,12 @@ def list_line(search: Listed1, board: Board1, line: Any) -> None:
 
 
 @helper
-def look_up_rack(search: Listed1, board: Board1, rack: Rack1) -> None:
+def look_up_rack(search: GaddagRecord, board: BoardRecord, rack: RackRecord) -> None:
     """Copy what the search asks of a rack, so that it has all in one place."""
-    parts = 1 << rack.held
-    search.whole = np.uint64(parts - 1)
+    subracks = 1 << rack.held
+    search.whole = np.uint64(subracks - 1)
     search.blanks = rack.bits[BLANK]
-    search.natural = rack.letters[parts - 1]
+    search.natural = rack.letters[subracks - 1]
     search.bonus = np.uint64(board.bonus)
     search.bonus_tiles = np.uint64(board.bonus_tiles)
     blank = np.uint64(BLANK_CODE)
@@ -151,14 +160,14 @@ def look_up_rack(search: Listed1, board: Board1, rack: Rack1) -> None:
         search.bits[letter] = rack.bits[letter]
         search.points[letter] = np.uint64(board.points[letter])
         search.points[np.uint64(letter) | blank] = np.uint64(board.points[BLANK])
-    for part in range(parts):
-        any_letter = np.uint64(part) & search.blanks != _NOTHING
-        search.letters[part] = board.any_letter if any_letter else rack.letters[part]
+    for subrack in range(subracks):
+        any_letter = np.uint64(subrack) & search.blanks != _NOTHING
+        search.letters[subrack] = board.any_letter if any_letter else rack.letters[subrack]
 
 
 @helper
-def _take_line(search: Listed1, board: Board1, first: Any) -> Any:
-    """Copy a line from its first square, one of the border, on; tell whether it has an anchor."""
+def _take_line(search: GaddagRecord, board: BoardRecord, first: Any) -> Any:
+    """Copy a line from its first square, one of the border, on; return whether it has an anchor."""
     search.where = where_packed(board.side, first + 1)
     search.where_step = where_packed(board.side, first + 2) - search.where
     has_anchor = False
@@ -183,7 +192,7 @@ def _take_line(search: Listed1, board: Board1, first: Any) -> Any:
 
 
 @helper
-def _search_line(search: Listed1, end: Any) -> None:
+def _search_line(search: GaddagRecord, end: Any) -> None:
     """Find the placements in a line, each from the first of its anchors; places end before this.
 
     When an anchor is done, the cross-set is emptied where later words would reach it.
@@ -212,7 +221,7 @@ def _search_line(search: Listed1, end: Any) -> None:
 
 
 @helper
-def _multiply(search: Listed1, end: Any) -> None:
+def _multiply(search: GaddagRecord, end: Any) -> None:
     """Work out by what a word is multiplied that covers the anchor and reaches to a place."""
     product = _ONE
     for distance in range(search.anchor):
@@ -227,8 +236,8 @@ def _multiply(search: Listed1, end: Any) -> None:
 
 
 @helper
-def _through_left(search: Listed1, node: Any, sums: Any, place: Any) -> Any:
-    """Go on by the playthrough from a place to the left; give node, sums and the place behind."""
+def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
+    """Follow the playthrough from a place to the left; return node, sums and the place behind."""
     while search.cells[place].letter:
         node = child_of(search.nodes, node, search.cells[place].letter)
         sums += search.cells[place].sums
@@ -237,8 +246,8 @@ def _through_left(search: Listed1, node: Any, sums: Any, place: Any) -> Any:
 
 
 @helper
-def _through_right(search: Listed1, node: Any, sums: Any, place: Any) -> Any:
-    """Go on by the playthrough from a place to the right; give node, sums and the place behind."""
+def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
+    """Follow the playthrough from a place to the right; return node, sums and the place behind."""
     while search.cells[place].letter:
         node = child_of(search.nodes, node, search.cells[place].letter)
         sums += search.cells[place].sums
@@ -247,7 +256,7 @@ def _through_right(search: Listed1, node: Any, sums: Any, place: Any) -> Any:
 
 
 @helper
-def _build_left(search: Listed1, place: Any, node: Any, sums: Any) -> None:
+def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
     """Build words around the anchor: from the empty square to the left of what a node spells."""
     held, packed = search.whole, _NOTHING
     candidates = _turn(search, place, node, held, packed, sums)
@@ -277,8 +286,10 @@ def _build_left(search: Listed1, place: Any, node: Any, sums: Any) -> None:
 
 
 @helper
-def _turn(search: Listed1, place: Any, node: Any, held: Any, packed: Any, sums: Any) -> Any:
-    """Build on to the right of the anchor, if the left part may end; give what fits to its left."""
+def _turn(search: GaddagRecord, place: Any, node: Any, held: Any, packed: Any, sums: Any) -> Any:
+    """Build on to the right of the anchor, if the left subrack may end; return what fits to its
+    left.
+    """
     if node & SEPARATOR:
         after = search.anchor + _ONE
         turned = word_at(search.nodes, first_child(node))
@@ -290,7 +301,7 @@ def _turn(search: Listed1, place: Any, node: Any, held: Any, packed: Any, sums: 
 
 @helper
 def _build_right(
-    search: Listed1,
+    search: GaddagRecord,
     first: Any,
     candidates: Any,
     place: Any,
@@ -327,7 +338,7 @@ def _build_right(
 
 @helper
 def _try_lowest(
-    search: Listed1, nodes: Any, blanks: Any, candidates: Any, node: Any, held: Any
+    search: GaddagRecord, nodes: Any, blanks: Any, candidates: Any, node: Any, held: Any
 ) -> Any:
     """Try the first of the letters that fit: give its node, its code and the tiles that are left.
 

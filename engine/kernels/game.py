@@ -66,7 +66,7 @@ GAME = record_dtype(
 
 
 def new_game(rules: Rules, mirrored: bool = False) -> Any:
-    """Give an array of one ``GAME`` of these rules, without tiles."""
+    """Return an array of one ``GAME`` of these rules, without tiles."""
     game = np.zeros(1, GAME)
     game["rack_size"] = rules.rack_size
     game["scoreless_limit"] = rules.scoreless_limit
@@ -75,32 +75,32 @@ def new_game(rules: Rules, mirrored: bool = False) -> Any:
 
 
 @helper
-def choose(desk: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) -> None:
-    """Find the move of the highest equity for a seat: the first of ``desk.found``."""
+def choose(state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) -> None:
+    """Find the move of the highest equity for a seat: the first of ``state.top``."""
     other = 1 - seat
     bag = game.back - game.front
-    points = points_on_rack(game, other, desk.board.points)
-    take_rack(desk, game.racks[seat], game.held[seat], leaves, bag, points)
-    keep_only(desk.found, 1, NEVER, 2)
-    find_moves(desk, words)
-    if not desk.found.count:
-        desk.found.moves[0] = PASS_MOVE
-        desk.found.scores[0] = 0
-        desk.found.equities[0] = PASS_EQUITY
-        desk.found.parts[0] = 0
+    points = points_on_rack(game, other, state.board.points)
+    take_rack(state, game.racks[seat], game.held[seat], leaves, bag, points)
+    keep_only(state.top, 1, NEVER, 2)
+    find_moves(state, words)
+    if not state.top.count:
+        state.top.moves[0] = PASS_MOVE
+        state.top.scores[0] = 0
+        state.top.equities[0] = PASS_EQUITY
+        state.top.subracks[0] = 0
 
 
 @helper
-def make_move(desk: Any, game: Any, words: Any, seat: Any, move: Any, score: Any) -> Any:
-    """Make a move and draw; give the number of tiles placed. The board remembers the changes."""
+def make_move(state: Any, game: Any, words: Any, seat: Any, move: Any, score: Any) -> Any:
+    """Make a move and draw; return the number of tiles placed. The board remembers the changes."""
     if move < EXCHANGE:
-        play(desk.board, words.nodes, move)
+        play(state.board, words.nodes, move)
     return carry_out(game, seat, move, score)
 
 
 @helper
 def carry_out(game: Any, seat: Any, move: Any, score: Any) -> Any:
-    """Make a move but for the board: score and draw; give the number of tiles placed."""
+    """Make a move but for the board: score and draw; return the number of tiles placed."""
     if move >= EXCHANGE:
         game.scoreless += 1
         if move < PASS_MOVE:
@@ -189,7 +189,7 @@ def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
 
 @helper
 def _are_within_reach(game: Any, seat: Any, leave: Any, size: Any) -> Any:
-    """Tell whether bag and rack of a seat have all tiles of a sorted leave."""
+    """Return whether bag and rack of a seat have all tiles of a sorted leave."""
     wanted = np.int64(0)
     for nth in range(size):
         wanted = wanted + 1 if nth and leave[nth] == leave[nth - 1] else np.int64(1)

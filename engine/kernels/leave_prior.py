@@ -1,8 +1,8 @@
-"""What a player may hold: racks listed or drawn, and how likely each is before his play is judged.
+"""What a player may hold: racks listed or drawn, and how likely each is before its play is judged.
 
-His rack before a play is what he kept the last time and what he drew to it. Of what he kept there
-is a table, multisets of tiles with weights (``KeptTable``); what he drew is random, as physical
-tiles from what is unseen. So the prior of a rack R is, over all he may have kept in it,
+Its rack before a play is what it kept the last time and what it drew to it. Of what it kept there
+is a table, multisets of tiles with weights (``LeavePriorTable``); what it drew is random, as
+physical tiles from what is unseen. So the prior of a rack R is, over all it may have kept in it,
 
     Σ w(K) · Π C(Uₜ − Kₜ, Rₜ − Kₜ) / C(|U| − |K|, |R| − |K|)
 
@@ -23,7 +23,7 @@ from lexicons.jit import helper, kernel
 
 from .multiset_hash import extended, place_of
 
-__all__ = ["KeptTable", "draw_racks", "enter_kept", "list_parts", "rack_priors"]
+__all__ = ["LeavePriorTable", "draw_racks", "enter_prior", "list_multisets", "rack_priors"]
 
 U8: TypeAlias = npt.NDArray[np.uint8]
 I64: TypeAlias = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ F64: TypeAlias = npt.NDArray[np.float64]
 _ONE = np.uint64(1)
 
 
-class KeptTable(NamedTuple):
+class LeavePriorTable(NamedTuple):
     """What a player may have kept: multisets of one size, found by their codes (open addressing).
 
     The places are twice as many as the multisets or more, a power of two.
@@ -46,7 +46,7 @@ class KeptTable(NamedTuple):
 
 
 @kernel
-def enter_kept(tiles: U8, weights: F64, table: KeptTable) -> None:
+def enter_prior(tiles: U8, weights: F64, table: LeavePriorTable) -> None:
     """Enter multisets, [count, size] sorted tiles and their weights, into an empty table."""
     for row in range(len(tiles)):
         code = np.uint64(0)
@@ -58,7 +58,7 @@ def enter_kept(tiles: U8, weights: F64, table: KeptTable) -> None:
 
 
 @kernel
-def list_parts(counts: I64, size: int, parts: U8) -> int:
+def list_multisets(counts: I64, size: int, parts: U8) -> int:
     """Write all multisets of so many tiles of which there are ``counts``, in order; count them.
 
     ``parts``, [room, size], is modified in place; what has no room in it is counted only.
@@ -89,8 +89,10 @@ def list_parts(counts: I64, size: int, parts: U8) -> int:
 
 
 @kernel
-def rack_priors(racks: U8, counts: I64, table: KeptTable, binomials: F64, priors: F64) -> None:
-    """Say how likely each rack is, up to a common factor.
+def rack_priors(
+    racks: U8, counts: I64, table: LeavePriorTable, binomials: F64, priors: F64
+) -> None:
+    """Compute how likely each rack is, up to a common factor.
 
     Args:
         racks: [racks, size] sorted.
@@ -127,7 +129,7 @@ def _ways(rack: Any, held: Any, kept: Any, counts: Any, binomials: Any) -> Any:
 
 @helper
 def _mixed(
-    rack: Any, size: Any, held: Any, kept: Any, counts: Any, table: KeptTable, binomials: Any
+    rack: Any, size: Any, held: Any, kept: Any, counts: Any, table: LeavePriorTable, binomials: Any
 ) -> Any:
     """Sum over all that may have been kept of a rack; each choice of letters once."""
     prior = 0.0
@@ -208,7 +210,7 @@ def _uniform(chance: Any) -> Any:
 
 @helper
 def _begin_rack(kept: Any, played: Any, drawn: Any, rack: Any) -> Any:
-    """Put on a rack what was kept and what is missing of what was played; give its size."""
+    """Put on a rack what was kept and what is missing of what was played; return its size."""
     held = 0
     drawn[:] = 0
     for tile in kept:

@@ -22,8 +22,8 @@ from lexicons.bits import GOLDEN, lowest_set, wrapping_add, wrapping_mul
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import put_word, word_at
 
-from .board import BORDERED, Board1
-from .gaddag_movegen import LISTED, Listed1, list_line
+from .board import BORDERED, BoardRecord
+from .gaddag_movegen import GADDAG_SEARCH, GaddagRecord, list_line
 from .moves import (
     BLANK_CODE,
     COLUMN_SHIFT,
@@ -38,10 +38,10 @@ from .moves import (
 __all__ = [
     "ENTRY_WORDS",
     "HALF",
-    "LINES",
+    "LINE_CACHE",
     "LOWER",
     "MAX_LINES",
-    "Lines1",
+    "LineCacheRecord",
     "fits_in",
     "forget_lines",
     "hash_line",
@@ -66,9 +66,9 @@ _HIGHEST = np.uint64((1 << 14) - 1)  # points of a placement; searches count to 
 _STIR = np.uint64(0xBF58476D1CE4E5B9)
 _TILE_HERE = np.uint64(1 << 62)
 
-LINES = record_dtype(
+LINE_CACHE = record_dtype(
     [
-        ("listed", LISTED, (2,)),  # by seat
+        ("gaddag", GADDAG_SEARCH, (2,)),  # by seat
         ("units", np.uint64, (2, MAX_LETTERS + 1)),  # by seat and tile: one of it in a count
         ("whole", np.uint64, (2,)),  # by seat: the count of its tiles when the search began
         ("salts", np.uint64, (2,)),  # by seat: the hash of its tiles
@@ -82,37 +82,37 @@ LINES = record_dtype(
         ("overflowed", np.bool_),  # more placements, or points, than there is room for
     ],
 )
-Lines1: TypeAlias = Any
-"""A record of ``LINES`` in a kernel."""
+LineCacheRecord: TypeAlias = Any
+"""A record of ``LINE_CACHE`` in a kernel."""
 
 
 @helper
 def fits_in(need: Any, held: Any) -> Any:
-    """Tell whether a multiset of tiles is part of another; both are counts of one seat."""
+    """Return whether a multiset of tiles is part of another; both are counts of one seat."""
     return ((held | _GUARDS) - need) & _GUARDS == _GUARDS
 
 
 @helper
-def units_of(lines: Lines1, seat: Any, tiles: Any, size: Any) -> Any:
-    """Number a seat's different tiles, which are sorted; give the count of all of them."""
+def units_of(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> Any:
+    """Number a seat's different tiles, which are sorted; return the count of all of them."""
     held, shift = np.uint64(0), 0
     salt = np.uint64(size)
     for tile in range(MAX_LETTERS + 1):
-        lines.units[seat, tile] = 0
+        line_cache.units[seat, tile] = 0
     for at in range(size):
         if at and tiles[at] != tiles[at - 1]:
             shift += _UNIT_BITS
-        lines.units[seat, tiles[at]] = _ONE << np.uint64(shift)
-        held += lines.units[seat, tiles[at]]
+        line_cache.units[seat, tiles[at]] = _ONE << np.uint64(shift)
+        held += line_cache.units[seat, tiles[at]]
         salt = wrapping_mul(salt ^ np.uint64(tiles[at]), GOLDEN)
-    lines.whole[seat] = held
-    lines.salts[seat] = salt ^ salt >> HALF
+    line_cache.whole[seat] = held
+    line_cache.salts[seat] = salt ^ salt >> HALF
     return held
 
 
 @helper
-def hash_line(board: Board1, line: Any) -> Any:
-    """Give a number for all that decides what can be placed along a line."""
+def hash_line(board: BoardRecord, line: Any) -> Any:
+    """Return a number for all that decides what can be placed along a line."""
     hashed = np.uint64(line)
     for square in range(line * board.side + 1, (line + 1) * board.side - 1):
         here = board.squares[square]
@@ -128,41 +128,44 @@ def hash_line(board: Board1, line: Any) -> Any:
 
 @helper
 def placements_along(
-    lines: Lines1, board: Board1, line: Any, hashed: Any, seat: Any, held: Any
+    line_cache: LineCacheRecord, board: BoardRecord, line: Any, hashed: Any, seat: Any, held: Any
 ) -> Any:
-    """Give where placements along a line are, and above it in 32 bits how many.
+    """Return where placements along a line are, and above it in 32 bits how many.
 
     They are those that a seat has with the tiles that it holds, and perhaps more: see which fit. A
     rack with a blank has so many that it pays to list them anew for the tiles that are left.
     """
-    if not lines.units[seat, BLANK]:
-        held = lines.whole[seat]
-    key = wrapping_add(hashed ^ wrapping_mul(held, _STIR), lines.salts[seat]) | _ONE
-    mask = np.uint64(lines.places - 1)
+    if not line_cache.units[seat, BLANK]:
+        held = line_cache.whole[seat]
+    key = wrapping_add(hashed ^ wrapping_mul(held, _STIR), line_cache.salts[seat]) | _ONE
+    mask = np.uint64(line_cache.places - 1)
     place = key >> HALF & mask
-    found = word_at(lines.index, place * np.uint64(2))
+    found = word_at(line_cache.index, place * np.uint64(2))
     while found and found != key:
         place = place + _ONE & mask
-        found = word_at(lines.index, place * np.uint64(2))
+        found = word_at(line_cache.index, place * np.uint64(2))
     if found:
-        return word_at(lines.index, place * np.uint64(2) + _ONE)
-    search = lines.listed[seat]
+        return word_at(line_cache.index, place * np.uint64(2) + _ONE)
+    search = line_cache.gaddag[seat]
     search.count = 0
-    _hold(search, lines.units[seat], held)
+    _hold(search, line_cache.units[seat], held)
     list_line(search, board, line)
-    if lines.used + search.count > lines.room or 4 * lines.known > 3 * lines.places:
-        forget_lines(lines)
-        lines.forgotten += 1
+    if (
+        line_cache.used + search.count > line_cache.room
+        or 4 * line_cache.known > 3 * line_cache.places
+    ):
+        forget_lines(line_cache)
+        line_cache.forgotten += 1
         place = key >> HALF & mask
-    where = _write(lines, search, seat)
-    put_word(lines.index, place * np.uint64(2), np.int64(key))
-    put_word(lines.index, place * np.uint64(2) + _ONE, np.int64(where))
-    lines.known += 1
+    where = _write(line_cache, search, seat)
+    put_word(line_cache.index, place * np.uint64(2), np.int64(key))
+    put_word(line_cache.index, place * np.uint64(2) + _ONE, np.int64(where))
+    line_cache.known += 1
     return where
 
 
 @helper
-def _hold(search: Listed1, units: Any, held: Any) -> None:
+def _hold(search: GaddagRecord, units: Any, held: Any) -> None:
     """Let what is listed be made of some of a rack's tiles, of equal ones the first."""
     search.whole = 0
     search.natural = 0
@@ -179,41 +182,41 @@ def _hold(search: Listed1, units: Any, held: Any) -> None:
 
 
 @helper
-def forget_lines(lines: Lines1) -> None:
+def forget_lines(line_cache: LineCacheRecord) -> None:
     """Begin with no line known."""
-    for place in range(lines.places):
-        put_word(lines.index, np.uint64(2 * place), np.int64(0))
-    lines.used = 0
-    lines.known = 0
+    for place in range(line_cache.places):
+        put_word(line_cache.index, np.uint64(2 * place), np.int64(0))
+    line_cache.used = 0
+    line_cache.known = 0
 
 
 @helper
-def _write(lines: Lines1, search: Listed1, seat: Any) -> Any:
-    """Write down what was listed, with the tiles and squares of each; give where it is."""
-    count = min(search.count, search.capacity, lines.room)
+def _write(line_cache: LineCacheRecord, search: GaddagRecord, seat: Any) -> Any:
+    """Write down what was listed, with the tiles and squares of each; return where it is."""
+    count = min(search.count, search.capacity, line_cache.room)
     if count < search.count:
-        lines.overflowed = True
-    begin = np.uint64(lines.used)
+        line_cache.overflowed = True
+    begin = np.uint64(line_cache.used)
     for nth in range(count):
         move = word_at(search.moves, np.uint64(nth))
         # The scores were written as 32-bit integers.
         pair = word_at(search.scores, np.uint64(nth >> 1))
         score = pair >> HALF if nth & 1 else pair & LOWER
         if score > _HIGHEST:
-            lines.overflowed = True
+            line_cache.overflowed = True
             score = _HIGHEST
-        need, squares, points = _describe(search, lines.units[seat], move)
+        need, squares, points = _describe(search, line_cache.units[seat], move)
         entry = (begin + np.uint64(nth)) * _THREE
-        put_word(lines.entries, entry, np.int64(move))
-        put_word(lines.entries, entry + _ONE, np.int64(need | squares << HALF))
-        put_word(lines.entries, entry + np.uint64(2), np.int64(score | points << HALF))
-    lines.used += count
+        put_word(line_cache.entries, entry, np.int64(move))
+        put_word(line_cache.entries, entry + _ONE, np.int64(need | squares << HALF))
+        put_word(line_cache.entries, entry + np.uint64(2), np.int64(score | points << HALF))
+    line_cache.used += count
     return begin | np.uint64(count) << HALF
 
 
 @helper
-def _describe(search: Listed1, units: Any, move: Any) -> Any:
-    """Give the tiles of a placement as a count, the places that it covers, and their points."""
+def _describe(search: GaddagRecord, units: Any, move: Any) -> Any:
+    """Return the tiles of a placement as a count, the places that it covers, and their points."""
     down = move >> np.uint64(DIRECTION_SHIFT) & _ONE
     shift = np.uint64(ROW_SHIFT) if down else np.uint64(COLUMN_SHIFT)
     place = (move >> shift & np.uint64(SIDE_MASK)) + _ONE

@@ -31,7 +31,7 @@ from .moves import (
     move_tile,
 )
 
-__all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "Listed1", "complete"]
+__all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "GaddagRecord", "complete"]
 
 # Sums of points in one integer: what a tile adds to them is one product. From the lowest bit on,
 # the points of the word's letters, those of the crossing words, and the number of these.
@@ -40,8 +40,8 @@ CROSSED_SHIFT = np.uint64(56)
 LETTERS_MASK = np.uint64((1 << 24) - 1)
 _CROSSING_MASK = np.uint64((1 << 32) - 1)
 
-Listed1: TypeAlias = Any
-"""A record of ``engine.kernels.gaddag_movegen.LISTED`` in a kernel."""
+GaddagRecord: TypeAlias = Any
+"""A record of ``engine.kernels.gaddag_movegen.GADDAG_SEARCH`` in a kernel."""
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
@@ -53,7 +53,7 @@ _BLANK_CODES = np.uint64(sum(int(BLANK_CODE) << TILE_BITS * nth for nth in range
 
 @helper
 def complete(
-    search: Listed1, first: Any, multiplier: Any, held: Any, packed: Any, sums: Any
+    search: GaddagRecord, first: Any, multiplier: Any, held: Any, packed: Any, sums: Any
 ) -> None:
     """List a word that begins at a place, with its blanks in every way."""
     used = search.whole ^ held
@@ -73,18 +73,18 @@ def complete(
 
 
 @helper
-def _list(search: Listed1, move: Any, score: Any, part: Any) -> None:
+def _list(search: GaddagRecord, move: Any, score: Any, subrack: Any) -> None:
     if search.count < search.capacity:
         at = np.uint64(search.count)
         put_word(search.moves, at, np.int64(move))
         put_int(search.scores, at, np.int64(score))
-        put_byte(search.parts, at, np.int64(part))
+        put_byte(search.subracks, at, np.int64(subrack))
     search.count += 1
 
 
 @helper
-def _has_choice(search: Listed1, held: Any, packed: Any) -> Any:
-    """Tell whether other tiles could be the blanks: if one is left, or is what another tile is."""
+def _has_choice(search: GaddagRecord, held: Any, packed: Any) -> Any:
+    """Return whether other tiles could be blanks: one is left, or the rack has its letter."""
     choice = held & search.blanks
     blanks = packed & _BLANK_CODES
     while blanks:
@@ -96,7 +96,7 @@ def _has_choice(search: Listed1, held: Any, packed: Any) -> Any:
 
 @helper
 def _list_each_way(
-    search: Listed1, place: Any, multiplier: Any, used: Any, move: Any, score: Any
+    search: GaddagRecord, place: Any, multiplier: Any, used: Any, move: Any, score: Any
 ) -> None:
     """List a word from a place on with each choice of tiles that the blanks can be."""
     placed = bit_count(used)
@@ -125,7 +125,7 @@ def _list_each_way(
 
 
 @helper
-def _note_stand_ins(search: Listed1, stand_ins: Any, move: Any) -> None:
+def _note_stand_ins(search: GaddagRecord, stand_ins: Any, move: Any) -> None:
     while stand_ins:
         nth = lowest_bit(stand_ins)
         search.stand_ins[move_tile(move, np.int64(nth)) & LETTER_MASK] |= lowest_set(stand_ins)
@@ -134,7 +134,7 @@ def _note_stand_ins(search: Listed1, stand_ins: Any, move: Any) -> None:
 
 @helper
 def _next_choice(chosen: Any) -> Any:
-    """Give the next higher integer with as many bits (Gosper, HAKMEM 175); of none, the highest."""
+    """Return the next integer with as many bits (Gosper, HAKMEM 175); after 0 the highest."""
     if not chosen:
         return ~_NOTHING
     carried = chosen + lowest_set(chosen)
@@ -143,7 +143,7 @@ def _next_choice(chosen: Any) -> Any:
 
 @helper
 def _list_with_blanks(
-    search: Listed1, chosen: Any, stand_ins: Any, used: Any, move: Any, score: Any
+    search: GaddagRecord, chosen: Any, stand_ins: Any, used: Any, move: Any, score: Any
 ) -> None:
     """List a move with blanks for the chosen tiles, if the rack has all the others.
 

@@ -69,7 +69,7 @@ def tile_count(move: Any) -> Any:
 
 @helper
 def move_tile(move: Any, at: Any) -> Any:
-    """Give the code of a move's tile, from 0: its letter, with ``BLANK_CODE`` for a blank."""
+    """Return the code of a move's tile, from 0: its letter, with ``BLANK_CODE`` for a blank."""
     return move >> np.uint64(TILE_BITS * (MAX_PLACED - 1 - at)) & _TILE_MASK
 
 

@@ -22,13 +22,13 @@ _ONE = np.uint64(1)
 
 @helper
 def extended(code: Any, tile: Any) -> Any:
-    """Give the code of a multiset and one more tile, which is no less than the others."""
+    """Return the code of a multiset and one more tile, which is no less than the others."""
     return code << np.uint64(TILE_BITS) | np.uint64(tile + 1)
 
 
 @helper
 def place_of(codes: Any, code: Any) -> Any:
-    """Give the place of a code in a table, or the empty one where it belongs."""
+    """Return the place of a code in a table, or the empty one where it belongs."""
     mask = np.uint64(len(codes) - 1)
     place = (wrapping_mul(code, GOLDEN) >> np.uint64(32)) & mask
     while codes[place] and codes[place] != code:

@@ -13,11 +13,11 @@ from lexicons.leaves import LeaveArrays
 
 from .crosses import cross_everywhere
 from .equity_terms import PASS_EQUITY, POINT, opening_cost
-from .gaddag_movegen import find_everything
+from .gaddag_movegen import list_placements
 from .moves import PASS_MOVE
 from .racks import is_regular
 from .search_state import exchange_of, find_moves, take_rack
-from .shadow_placing import Desk1
+from .shadow_placing import StateRecord
 from .top_moves import keep_only
 
 __all__ = ["MoveArrays", "Turn", "list_moves", "search_moves"]
@@ -31,7 +31,7 @@ class Turn(NamedTuple):
     rack: U8  # [7] the first ``size`` of them sorted
     size: int
     bag: int  # tiles in it
-    opponent_points: int  # of his tiles; known when the bag is empty
+    opponent_points: int  # of its tiles; known when the bag is empty
 
 
 class MoveArrays(NamedTuple):
@@ -40,33 +40,33 @@ class MoveArrays(NamedTuple):
     packed: npt.NDArray[np.uint64]  # ``engine.kernels.moves``
     scores: npt.NDArray[np.int32]  # points
     equities: npt.NDArray[np.int32]  # thousandths of a point
-    parts: U8  # bit n: the rack's nth tile is used
+    subracks: U8  # bit n: the rack's nth tile is used
 
 
 @kernel
 def list_moves(
-    desk_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, moves: MoveArrays
+    state_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, moves: MoveArrays
 ) -> int:
-    """Write every move, in no particular order; give their number.
+    """Write every move, in no particular order; return their number.
 
-    The board of the desk has been set up. ``moves`` and ``desk_array`` are modified in place. Moves
-    beyond the arrays' length are counted and not written: come again with longer ones.
+    The board of the state has been set up. ``moves`` and ``state_array`` are modified in place.
+    Moves beyond the arrays' length are counted and not written: come again with longer ones.
     """
-    desk, words = desk_array[0], words_array[0]
-    _begin(desk, words, leaves, turn)
-    find_everything(desk, words)
-    count = desk.listed.count
+    state, words = state_array[0], words_array[0]
+    _begin(state, words, leaves, turn)
+    list_placements(state, words)
+    count = state.gaddag.count
     for at in range(min(count, len(moves.packed))):
-        equity = moves.scores[at] * POINT + desk.rack.worths[moves.parts[at]]
-        if desk.rack.opening:
-            equity += opening_cost(desk.board, desk.evaluation, moves.packed[at])
+        equity = moves.scores[at] * POINT + state.rack.equity_terms[moves.subracks[at]]
+        if state.rack.opening:
+            equity += opening_cost(state.board, state.evaluation, moves.packed[at])
         moves.equities[at] = equity
-    return _add_others(desk, moves, count)  # type: ignore[no-any-return]
+    return _add_others(state, moves, count)  # type: ignore[no-any-return]
 
 
 @kernel
 def search_moves(
-    desk_array: Any,
+    state_array: Any,
     words_array: Any,
     leaves: LeaveArrays,
     turn: Turn,
@@ -79,17 +79,17 @@ def search_moves(
     The search ends early when ``enough`` are found, which need not be the best then. A pass is
     found only if there is nothing else.
     """
-    desk, words = desk_array[0], words_array[0]
-    _begin(desk, words, leaves, turn)
-    keep_only(desk.found, limit, floor, enough)
-    find_moves(desk, words)
+    state, words = state_array[0], words_array[0]
+    _begin(state, words, leaves, turn)
+    keep_only(state.top, limit, floor, enough)
+    find_moves(state, words)
 
 
 @helper
-def _begin(desk: Desk1, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
-    cross_everywhere(desk.board, words.nodes)
+def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
+    cross_everywhere(state.board, words.nodes)
     take_rack(
-        desk,
+        state,
         turn.rack,
         turn.size,
         leaves,
@@ -99,20 +99,22 @@ def _begin(desk: Desk1, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
 
 
 @helper
-def _add_others(desk: Desk1, moves: MoveArrays, count: Any) -> Any:
-    """Write the exchanges and the pass behind so many placements; give the new count."""
-    rack = desk.rack
-    for part in range(1, 1 << rack.held):
-        if bit_count(np.uint64(part)) <= np.uint64(rack.exchangeable) and is_regular(rack, part):
-            count = _add(moves, count, exchange_of(rack, part), rack.swaps[part], part)
+def _add_others(state: StateRecord, moves: MoveArrays, count: Any) -> Any:
+    """Write the exchanges and the pass behind so many placements; return the new count."""
+    rack = state.rack
+    for subrack in range(1, 1 << rack.held):
+        if bit_count(np.uint64(subrack)) <= np.uint64(rack.exchangeable) and is_regular(
+            rack, subrack
+        ):
+            count = _add(moves, count, exchange_of(rack, subrack), rack.swaps[subrack], subrack)
     return _add(moves, count, PASS_MOVE, PASS_EQUITY, 0)
 
 
 @helper
-def _add(moves: MoveArrays, count: Any, move: Any, equity: Any, part: Any) -> Any:
+def _add(moves: MoveArrays, count: Any, move: Any, equity: Any, subrack: Any) -> Any:
     if count < len(moves.packed):
         moves.packed[count] = move
         moves.scores[count] = 0
         moves.equities[count] = equity
-        moves.parts[count] = part
+        moves.subracks[count] = subrack
     return count + 1

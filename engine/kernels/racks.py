@@ -1,12 +1,12 @@
-"""A rack and its parts: all 2⁷ subsets of its tiles, each a mask of bits, looked up once a turn.
+"""A rack and its subracks: all 2⁷ subsets of its tiles, each a mask of bits, looked up once a turn.
 
 The search takes tiles off a rack by clearing bits and has nothing to put back. The *leave map* says
-for every part what it is worth to play it: the value of the tiles that stay, read from the leave
+for every subrack what it is worth to play it: the value of the tiles that stay, read from the leave
 table once, and what else depends on them alone (``engine.kernels.equity_terms``).
 
 Tiles are sorted by number, the blank (0) first, so that the place of a leave in its table is a sum
-(``lexicons.leaves``). Of equal tiles any may be in a part; ``is_regular`` tells the one mask that
-stands for all which hold the same letters.
+(``lexicons.leaves``). Of equal tiles any may be in a subrack; ``is_regular`` tells the one mask
+that stands for all which hold the same letters.
 """
 
 from __future__ import annotations
@@ -23,35 +23,47 @@ from lexicons.word_map import KEYS
 
 from .moves import MAX_PLACED
 
-__all__ = ["PARTS", "RACK", "Rack1", "fill_rack", "is_regular"]
+__all__ = ["RACK", "SUBRACK_COUNT", "RackRecord", "fill_rack", "is_regular"]
 
-PARTS = 1 << MAX_PLACED
+SUBRACK_COUNT = 1 << MAX_PLACED
 
 RACK = record_dtype(
     [
         ("held", np.int64),  # how many tiles
         ("tiles", np.uint8, (MAX_PLACED + 1,)),  # sorted; behind them zeros
         ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by tile: which of ``tiles`` are this one
-        ("letters", np.uint64, (PARTS,)),  # by mask: bit n, the part has letter n; no blanks
-        ("keys", np.uint64, (PARTS,)),  # by mask: the key of its letters (``lexicons.word_map``)
-        ("blanks", np.uint8, (PARTS,)),  # by mask
-        ("points", np.int32, (PARTS,)),  # by mask: of its tiles
-        ("leaves", np.int32, (PARTS,)),  # by mask: worth of keeping it; 0 for all seven
-        ("worths", np.int32, (PARTS,)),  # by mask: of playing it, beyond the points it scores
-        ("swaps", np.int32, (PARTS,)),  # by mask: of exchanging it
+        (
+            "letters",
+            np.uint64,
+            (SUBRACK_COUNT,),
+        ),  # by mask: bit n, the subrack has letter n; no blanks
+        (
+            "keys",
+            np.uint64,
+            (SUBRACK_COUNT,),
+        ),  # by mask: the key of its letters (``lexicons.word_map``)
+        ("blanks", np.uint8, (SUBRACK_COUNT,)),  # by mask
+        ("points", np.int32, (SUBRACK_COUNT,)),  # by mask: of its tiles
+        ("leaves", np.int32, (SUBRACK_COUNT,)),  # by mask: worth of keeping it; 0 for all seven
+        (
+            "equity_terms",
+            np.int32,
+            (SUBRACK_COUNT,),
+        ),  # by mask: of playing it, beyond the points it scores
+        ("swaps", np.int32, (SUBRACK_COUNT,)),  # by mask: of exchanging it
         ("exchangeable", np.int64),  # how many tiles may be exchanged
         ("repeats", np.uint64),  # bit n: tile n is the same as the one before it
         ("opening", np.bool_),  # the board is empty, and where vowels lie matters
     ],
 )
 
-Rack1: TypeAlias = Any
+RackRecord: TypeAlias = Any
 """A record of ``RACK`` in a kernel; outside an array of one."""
 
 
 @helper
-def fill_rack(rack: Rack1, tiles: Any, size: Any, points: Any, leaves: LeaveArrays) -> None:
-    """Take the first ``size`` of sorted ``tiles`` on a rack, and look its parts up.
+def fill_rack(rack: RackRecord, tiles: Any, size: Any, points: Any, leaves: LeaveArrays) -> None:
+    """Take the first ``size`` of sorted ``tiles`` on a rack, and look its subracks up.
 
     ``rack`` is modified in place; ``points`` are by tile. Worths and swaps are not filled in.
     """
@@ -65,13 +77,13 @@ def fill_rack(rack: Rack1, tiles: Any, size: Any, points: Any, leaves: LeaveArra
         rack.bits[rack.tiles[at]] |= np.uint64(1) << np.uint64(at)
         if at and rack.tiles[at] == rack.tiles[at - 1]:
             rack.repeats |= np.uint64(1) << np.uint64(at)
-    _fill_parts(rack, points)
+    _fill_subracks(rack, points)
     _fill_leaves(rack, leaves)
 
 
 @helper
-def _fill_parts(rack: Rack1, points: Any) -> None:
-    """Each part is one without its last tile, and that tile."""
+def _fill_subracks(rack: RackRecord, points: Any) -> None:
+    """Each subrack is one without its last tile, and that tile."""
     rack.letters[0] = 0
     rack.keys[0] = 0
     rack.blanks[0] = 0
@@ -82,17 +94,17 @@ def _fill_parts(rack: Rack1, points: Any) -> None:
         blank = 1 if tile == BLANK else 0
         letter = np.uint64(0) if blank else np.uint64(1) << np.uint64(tile)
         for rest in range(last):
-            part = rest | last
-            rack.letters[part] = rack.letters[rest] | letter
-            rack.keys[part] = wrapping_add(rack.keys[rest], KEYS[tile])
-            rack.blanks[part] = rack.blanks[rest] + blank
-            rack.points[part] = rack.points[rest] + points[tile]
+            subrack = rest | last
+            rack.letters[subrack] = rack.letters[rest] | letter
+            rack.keys[subrack] = wrapping_add(rack.keys[rest], KEYS[tile])
+            rack.blanks[subrack] = rack.blanks[rest] + blank
+            rack.points[subrack] = rack.points[rest] + points[tile]
 
 
 @helper
-def _fill_leaves(rack: Rack1, leaves: LeaveArrays) -> None:
-    """Look every part up in the leave table, but for a whole rack, which is no leave."""
-    places = rack.worths  # is filled in later
+def _fill_leaves(rack: RackRecord, leaves: LeaveArrays) -> None:
+    """Look every subrack up in the leave table, but for a whole rack, which is no leave."""
+    places = rack.equity_terms  # is filled in later
     places[0] = 0
     longest = len(leaves.binomials)
     for at in range(rack.held):
@@ -101,14 +113,16 @@ def _fill_leaves(rack: Rack1, leaves: LeaveArrays) -> None:
             before = bit_count(np.uint64(rest))
             if before < longest:
                 places[rest | last] = places[rest] + leaves.binomials[before, tile]
-    for part in range(1 << rack.held):
-        held = bit_count(np.uint64(part))
+    for subrack in range(1 << rack.held):
+        held = bit_count(np.uint64(subrack))
         inside = held <= longest
-        rack.leaves[part] = leaves.values[leaves.offsets[held] + places[part]] if inside else 0
+        rack.leaves[subrack] = (
+            leaves.values[leaves.offsets[held] + places[subrack]] if inside else 0
+        )
 
 
 @helper
-def is_regular(rack: Rack1, part: Any) -> Any:
-    """Tell whether a mask is the one for its letters: of equal tiles it takes the first ones."""
-    part = np.uint64(part)
-    return not part & rack.repeats & ~(part << np.uint64(1))
+def is_regular(rack: RackRecord, subrack: Any) -> Any:
+    """Return whether a mask is the one for its letters: of equal tiles it takes the first ones."""
+    subrack = np.uint64(subrack)
+    return not subrack & rack.repeats & ~(subrack << np.uint64(1))

@@ -1,13 +1,13 @@
 """Rollouts: a candidate is played, static players go on for some turns, and all is taken back.
 
 What the mover does not see, the opponent's rack and the order of the bag, is drawn anew for each
-sample: the opponent holds what a distribution over *holdings* says, tiles that he is thought to
+sample: the opponent holds what a distribution over *holdings* says, tiles that it is thought to
 have kept, and for the rest random ones. Sample ``n`` draws the same for every candidate (common
-random numbers), and each player draws from an end of the bag of his own, so that candidates are
+random numbers), and each player draws from an end of the bag of its own, so that candidates are
 compared in the same luck, however many tiles each of them takes.
 
-A rollout is worth two things to the mover. Its *equity* is the points that he gains on his opponent
-from before the candidate on, and what the two last leaves are worth. Its *win* is how likely he
+A rollout is worth two things to the mover. Its *equity* is the points that it gains on its opponent
+from before the candidate on, and what the two last leaves are worth. Its *win* is how likely it
 then wins, by a table of spread and unseen tiles; of a game that has ended 1, ½ or 0.
 
 All sums are integers, so that it makes no difference who works out which sample, and in what order.
@@ -43,7 +43,7 @@ _STREAM = np.uint64(0xD1342543DE82EF95)
 
 
 class Holdings(NamedTuple):
-    """What the opponent may hold, as far as it is not random; none: his whole rack is."""
+    """What the opponent may hold, as far as it is not random; none: its whole rack is."""
 
     tiles: U8  # [holdings, rack size] the first ``sizes`` of each, sorted
     sizes: U8  # [holdings]
@@ -62,7 +62,7 @@ class Scene(NamedTuple):
     """What every sample begins with."""
 
     rack: U8  # [held] the mover's tiles, sorted
-    hidden: U8  # [unseen] what he does not see, sorted
+    hidden: U8  # [unseen] what it does not see, sorted
     opponent_tiles: int  # how many of them the opponent holds
     spread: int  # points that the mover is ahead
     scoreless: int  # turns in a row
@@ -92,15 +92,15 @@ class Tally(NamedTuple):
 
 
 @kernel
-def lay_out(desk_array: Any, words_array: Any) -> None:
+def lay_out(state_array: Any, words_array: Any) -> None:
     """Work out what belongs to a board that has been set up; once before ``roll_out``."""
-    desk, words = desk_array[0], words_array[0]
-    cross_everywhere(desk.board, words.nodes)
+    state, words = state_array[0], words_array[0]
+    cross_everywhere(state.board, words.nodes)
 
 
 @kernel
 def roll_out(
-    desk_array: Any,
+    state_array: Any,
     game_array: Any,
     words_array: Any,
     leaves: LeaveArrays,
@@ -115,7 +115,7 @@ def roll_out(
     """Work samples out, add them up in ``tally``, and write each one down.
 
     Args:
-        desk_array: ``lay_out`` was called for its board; that is as before afterwards.
+        state_array: ``lay_out`` was called for its board; that is as before afterwards.
         game_array: scratch, mirrored.
         words_array: the lexicon.
         leaves: of both players.
@@ -127,21 +127,21 @@ def roll_out(
         values: [2, candidates, room] wins and equities by sample, as far as there is room.
         tally: modified in place.
     """
-    desk, game, words = desk_array[0], game_array[0], words_array[0]
-    board = desk.board
+    state, game, words = state_array[0], game_array[0], words_array[0]
+    board = state.board
     for task in range(len(work)):
         one, first, count = work[task, 0], work[task, 1], work[task, 2]
         move = candidates.moves[one]
         if move < EXCHANGE:
             play(board, words.nodes, move)
-        update_slots(desk.slots, board)
+        update_slots(state.slots, board)
         laid = board.changes
         for sample in range(first, first + count):
             _deal(game, scene, holdings, sample)
             carry_out(game, 0, move, candidates.scores[one])
             settle(game, board.points, 0)
             game.kept[0] = candidates.leaves[one]
-            on_turn = _go_on(desk, game, words, leaves, scene.plies, tally, one)
+            on_turn = _go_on(state, game, words, leaves, scene.plies, tally, one)
             undo_to(board, laid)
             win, gained = _value(game, scene, chances, on_turn)
             _add_up(tally, one, win, gained)
@@ -153,7 +153,7 @@ def roll_out(
 
 @helper
 def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
-    """Give the opponent a rack that he may have, and shuffle the rest into a bag."""
+    """Return the opponent a rack that it may have, and shuffle the rest into a bag."""
     game.chance = wrapping_mul(wrapping_add(scene.seed, np.uint64(sample)), _STREAM)
     hidden = scene.hidden
     for at in range(len(hidden)):
@@ -201,23 +201,25 @@ def _hold(game: Any, holdings: Holdings) -> None:
 
 @helper
 def _go_on(
-    desk: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, one: Any
+    state: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, one: Any
 ) -> Any:
-    """Let static players take turns; give the seat that is on turn then."""
-    found, seat, ply = desk.found, 1, 0
+    """Let static players take turns; return the seat that is on turn then."""
+    found, seat, ply = state.top, 1, 0
     while ply < plies and not game.over:
-        choose(desk, game, words, leaves, seat)
+        choose(state, game, words, leaves, seat)
         move, score = found.moves[0], np.int64(found.scores[0])
-        game.kept[seat] = desk.rack.leaves[(1 << desk.rack.held) - 1 ^ np.int64(found.parts[0])]
+        game.kept[seat] = state.rack.leaves[
+            (1 << state.rack.held) - 1 ^ np.int64(found.subracks[0])
+        ]
         tally.turns[one, ply] += 1
         tally.scores[one, ply] += score
         tally.score_squares[one, ply] += score * score
         if move < EXCHANGE:
-            tally.bingos[one, ply] += tile_count(move) == desk.board.bonus_tiles
+            tally.bingos[one, ply] += tile_count(move) == state.board.bonus_tiles
             if ply + 1 < plies:  # nobody looks at the board after the last turn
-                play(desk.board, words.nodes, move)
+                play(state.board, words.nodes, move)
         carry_out(game, seat, move, score)
-        settle(game, desk.board.points, seat)
+        settle(game, state.board.points, seat)
         seat = 1 - seat
         ply += 1
     return seat
@@ -225,7 +227,7 @@ def _go_on(
 
 @helper
 def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
-    """Say what a rollout came to: win and equity."""
+    """Compute what a rollout came to: win and equity."""
     gained = (game.scores[0] - game.scores[1]) * POINT
     if not game.over and game.back > game.front:  # without a bag nothing is drawn to a leave
         gained += game.kept[0] - game.kept[1]
@@ -244,7 +246,7 @@ def _add_up(tally: Tally, one: Any, win: Any, gained: Any) -> None:
 
 @helper
 def _win(game: Any, chances: Chances, ahead: Any, on_turn: Any) -> Any:
-    """Say how likely the mover wins who is so many thousandths of a point ahead."""
+    """Compute how likely the mover wins who is so many thousandths of a point ahead."""
     if game.over:
         return CERTAIN // 2 * (np.int64(ahead > 0) + np.int64(ahead >= 0))
     unseen = game.back - game.front + game.held[1 - on_turn] - chances.first_unseen

@@ -4,9 +4,9 @@ Each player makes the move of the highest equity. All chance is in the orders of
 caller shuffles, and in the places where the tiles of an exchange go back, drawn from a generator
 that is seeded for each game; so a game can be played again, and two games can have the same luck:
 with the same order and the seats swapped, and ``mirrored``, where seat 1 draws from the back, each
-player draws the same tiles from an end of his own, until tiles go back.
+player draws the same tiles from an end of its own, until tiles go back.
 
-A leave can be *forced* into play: on a turn that the caller names, the mover gives his rack back
+A leave can be *forced* into play: on a turn that the caller names, the mover gives its rack back
 and takes that leave and random tiles instead, if bag and rack have it. Training does so with leaves
 that chance deals too seldom.
 """
@@ -25,7 +25,7 @@ from lexicons.leaves import LeaveArrays
 from .board import clear_board, forget_changes
 from .crosses import play
 from .equity_terms import use_evaluation
-from .gaddag_movegen import find_everything
+from .gaddag_movegen import list_placements
 from .game import choose, deal, give_leave, make_move, settle
 from .moves import EXCHANGE, MAX_PLACED
 from .search_state import take_rack
@@ -62,7 +62,7 @@ class Results(NamedTuple):
 
 @kernel
 def play_games(
-    desk_array: Any,
+    state_array: Any,
     game_array: Any,
     words_array: Any,
     leaves: tuple[LeaveArrays, LeaveArrays],
@@ -74,26 +74,26 @@ def play_games(
 
     Desk and game, arrays of one, and ``results`` are modified in place.
     """
-    desk, game, words = desk_array[0], game_array[0], words_array[0]
+    state, game, words = state_array[0], game_array[0], words_array[0]
     for number in range(len(deals.orders)):
-        clear_board(desk.board)
+        clear_board(state.board)
         deal(game, deals.orders[number], deals.seeds[number])
         results.bingos[number, :] = 0
         seat, turn = 0, 0
         while not game.over:
             player = deals.begins[number] ^ seat
-            use_evaluation(desk.evaluation, evaluations[player])
+            use_evaluation(state.evaluation, evaluations[player])
             if turn < deals.forced_sizes.shape[1] and deals.forced_sizes[number, turn]:
                 size = deals.forced_sizes[number, turn]
                 give_leave(game, seat, deals.forced[number, turn], size)
-            choose(desk, game, words, leaves[player], seat)
-            move, score = desk.found.moves[0], desk.found.scores[0]
+            choose(state, game, words, leaves[player], seat)
+            move, score = state.top.moves[0], state.top.scores[0]
             if turn < results.moves.shape[1]:
-                _record(desk, game, seat, results, number, turn)
-            placed = make_move(desk, game, words, seat, move, score)
-            forget_changes(desk.board)
-            results.bingos[number, seat] += placed == desk.board.bonus_tiles
-            settle(game, desk.board.points, seat)
+                _record(state, game, seat, results, number, turn)
+            placed = make_move(state, game, words, seat, move, score)
+            forget_changes(state.board)
+            results.bingos[number, seat] += placed == state.board.bonus_tiles
+            settle(game, state.board.points, seat)
             seat = 1 - seat
             turn += 1
         results.turns[number] = turn
@@ -102,22 +102,22 @@ def play_games(
 
 
 @helper
-def _record(desk: Any, game: Any, seat: Any, results: Results, number: Any, turn: Any) -> None:
+def _record(state: Any, game: Any, seat: Any, results: Results, number: Any, turn: Any) -> None:
     """Write down what was chosen, and where, before it is played."""
-    results.moves[number, turn] = desk.found.moves[0]
-    results.equities[number, turn] = desk.found.equities[0]
+    results.moves[number, turn] = state.top.moves[0]
+    results.equities[number, turn] = state.top.equities[0]
     results.spreads[number, turn] = game.scores[seat] - game.scores[1 - seat]
     results.bags[number, turn] = game.back - game.front
-    kept = (1 << desk.rack.held) - 1 ^ np.int64(desk.found.parts[0])
-    results.leaves[number, turn] = desk.rack.leaves[kept]
-    results.sizes[number, turn] = desk.rack.held
+    kept = (1 << state.rack.held) - 1 ^ np.int64(state.top.subracks[0])
+    results.leaves[number, turn] = state.rack.leaves[kept]
+    results.sizes[number, turn] = state.rack.held
     for at in range(MAX_PLACED):
-        results.racks[number, turn, at] = desk.rack.tiles[at]
+        results.racks[number, turn, at] = state.rack.tiles[at]
 
 
 @kernel
 def list_in_games(
-    desk_array: Any,
+    state_array: Any,
     words_array: Any,
     leaves: LeaveArrays,
     games: Results,
@@ -127,23 +127,23 @@ def list_in_games(
     """Go through recorded games and list all placements in the positions with so many blanks.
 
     Where they are listed is overwritten each time; ``listing.list_into`` comes first, and its
-    arrays still have to be there. Gives the number of positions and of placements.
+    arrays still have to be there. Returns the number of positions and of placements.
     """
-    desk, words = desk_array[0], words_array[0]
+    state, words = state_array[0], words_array[0]
     positions, listed = 0, 0
     for number in range(len(games.turns)):
-        clear_board(desk.board)
+        clear_board(state.board)
         for turn in range(games.turns[number]):
             size, tiles = games.sizes[number, turn], games.racks[number, turn]
             blanks = 0
             for at in range(size):
                 blanks += tiles[at] == BLANK
             if fewest_blanks <= blanks <= most_blanks:
-                take_rack(desk, tiles, size, leaves, 1, 0)
-                find_everything(desk, words)
+                take_rack(state, tiles, size, leaves, 1, 0)
+                list_placements(state, words)
                 positions += 1
-                listed += desk.listed.count
+                listed += state.gaddag.count
             if games.moves[number, turn] < EXCHANGE:
-                play(desk.board, words.nodes, games.moves[number, turn])
-                forget_changes(desk.board)
+                play(state.board, words.nodes, games.moves[number, turn])
+                forget_changes(state.board)
     return positions, listed

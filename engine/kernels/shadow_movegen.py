@@ -4,13 +4,14 @@ Every slot has a bound; they go into a heap. From the most promising on, each is
 its bound is below the worst move that is kept. A slot is looked into in four steps, each of which
 ends most of what is left:
 
-1. the word map: which parts of the rack may make a word with the playthrough;
-2. the bound of each part: its own tiles and its own leave, where the slot's has the best of both;
-3. the cross-sets: at each square that is crossed, some tile of the part has to fit;
+1. the word map: which subracks of the rack may make a word with the playthrough;
+2. the bound of each subrack: its own tiles and its own leave, where the slot's has the best of
+both;
+3. the cross-sets: at each square that is crossed, some tile of the subrack has to fit;
 4. the words themselves, letter by letter (``engine.kernels.shadow_placing``).
 
-Slots and parts whose bound *equals* the worst move kept are looked into as well, for the order of
-moves of one worth is fixed, and does not depend on which was found first.
+Slots and subracks whose bound *equals* the worst move kept are looked into as well, for the order
+of moves of one worth is fixed, and does not depend on which was found first.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ import numpy as np
 
 from lexicons.bits import lowest_bit
 from lexicons.jit import helper, record_dtype
-from lexicons.word_map import Words1
+from lexicons.word_map import WordsRecord
 
 from .equity_terms import POINT
-from .shadow_placing import Desk1, try_part
-from .shadow_slots import SLOTS_A_LINE, Slot
-from .subracks import LANES, NEVER, Sizes1, lanes_completing, lanes_fitting
+from .shadow_placing import StateRecord, try_subrack
+from .shadow_slots import SLOTS_A_LINE, SlotRecord
+from .subracks import LANES, NEVER, SubracksRecord, lanes_completing, lanes_fitting
 
-__all__ = ["HEAP", "Heap1", "find_best"]
+__all__ = ["HEAP", "HeapRecord", "search_slots"]
 
 _SLOTS = 1 << 14
 _LIFT = 1 << 30  # what makes a bound positive
@@ -40,44 +41,44 @@ HEAP = record_dtype(
     [
         ("count", np.int64),
         ("entries", np.uint64, (_SLOTS,)),  # bound + _LIFT in the upper half, slot in the lower
-        ("bounds", np.int32, (LANES,)),  # of the parts, for the slot that is looked into
+        ("bounds", np.int32, (LANES,)),  # of the subracks, for the slot that is looked into
     ],
 )
-Heap1: TypeAlias = Any
+HeapRecord: TypeAlias = Any
 """A record of ``HEAP`` in a kernel."""
 
 
 @helper
-def find_best(desk: Desk1, words: Words1) -> None:
-    """Offer ``desk.found`` every placement that may get in; rack, sizes and slots are filled in."""
-    heap, found = desk.heap, desk.found
-    _fill_heap(desk)
-    while heap.count and found.count < found.enough:
+def search_slots(state: StateRecord, words: WordsRecord) -> None:
+    """Offer ``state.top`` every placement that may get in; rack, sizes and slots are filled in."""
+    heap, top = state.heap, state.top
+    _fill_heap(state)
+    while heap.count and top.count < top.enough:
         entry = heap.entries[0]
-        if np.int64(entry >> _HALF) - _LIFT < found.threshold:
+        if np.int64(entry >> _HALF) - _LIFT < top.threshold:
             break
         heap.count -= 1
         _drop_first(heap)
-        slot = desk.slots.slots[entry & _INDEX_MASK]
-        lanes = _promising(desk, slot, words)
+        slot = state.slots.slots[entry & _INDEX_MASK]
+        lanes = _promising(state, slot, words)
         while lanes:
             lane = lowest_bit(lanes)
             lanes &= lanes - _ONE
-            if heap.bounds[lane] >= found.threshold:  # it may have risen meanwhile
-                try_part(desk, slot, lane, words)
+            if heap.bounds[lane] >= top.threshold:  # it may have risen meanwhile
+                try_subrack(state, slot, lane, words)
 
 
 @helper
-def _fill_heap(desk: Desk1) -> None:
-    heap, slots, sizes = desk.heap, desk.slots, desk.sizes
-    threshold = desk.found.threshold
+def _fill_heap(state: StateRecord) -> None:
+    heap, slots, subracks = state.heap, state.slots, state.subracks
+    threshold = state.top.threshold
     count: Any = 0
-    for line in range(1, 2 * desk.board.side):
+    for line in range(1, 2 * state.board.side):
         begin = line * SLOTS_A_LINE
         for index in range(begin, begin + slots.count[line]):
             slot = slots.slots[index]
-            if slot.tiles <= desk.rack.held:
-                bound = _shadow(slot, sizes)
+            if slot.tiles <= state.rack.held:
+                bound = _shadow(slot, subracks)
                 # Written in any case: a branch would be foretold wrongly half the time.
                 heap.entries[count] = np.uint64(bound + _LIFT) << _HALF | np.uint64(index)
                 count += np.int64(bound >= threshold)
@@ -87,17 +88,17 @@ def _fill_heap(desk: Desk1) -> None:
 
 
 @helper
-def _shadow(slot: Slot, sizes: Sizes1) -> Any:
+def _shadow(slot: SlotRecord, subracks: SubracksRecord) -> Any:
     """Bound the equity of a slot: the rack's dearest tiles there, and the best leave besides."""
-    worth = sizes.best_worth[np.int64(slot.key != 0), slot.tiles]
-    bound = np.int64(slot.fixed) * POINT + worth
+    equity_term = subracks.best_terms[np.int64(slot.key != 0), slot.tiles]
+    bound = np.int64(slot.fixed) * POINT + equity_term
     for at in range(len(slot.coefficients)):
-        bound += slot.coefficients[at] * sizes.dearest[at]
+        bound += slot.coefficients[at] * subracks.dearest[at]
     return max(bound, np.int64(NEVER))
 
 
 @helper
-def _sift_down(heap: Heap1, at: Any) -> None:
+def _sift_down(heap: HeapRecord, at: Any) -> None:
     """Let an entry sink until neither of those under it is greater (Williams 1964)."""
     entries, count = heap.entries, heap.count
     entry = entries[at]
@@ -113,7 +114,7 @@ def _sift_down(heap: Heap1, at: Any) -> None:
 
 
 @helper
-def _drop_first(heap: Heap1) -> None:
+def _drop_first(heap: HeapRecord) -> None:
     """Take the first entry off, which ``count`` does not count any more.
 
     The gap sinks to the bottom and the last entry rises there (bottom-up, Wegener 1993): it belongs
@@ -139,32 +140,36 @@ def _drop_first(heap: Heap1) -> None:
 
 
 @helper
-def _promising(desk: Desk1, slot: Slot, words: Words1) -> Any:
-    """Give the lanes of the parts that may make a word there which is good enough."""
-    sizes, size = desk.sizes, np.int64(slot.tiles)
-    completing = sizes.alone[size]
+def _promising(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> Any:
+    """Return the lanes of the subracks that may make a word there which is good enough."""
+    subracks, size = state.subracks, np.int64(slot.tiles)
+    completing = subracks.alone[size]
     if slot.key:
-        completing = lanes_completing(sizes, size, slot.key, words)
+        completing = lanes_completing(subracks, size, slot.key, words)
     if not completing:
         return completing
-    lanes = completing & _lanes_in_reach(desk, slot, size)
+    lanes = completing & _lanes_in_reach(state, slot, size)
     crossed = np.uint64(slot.crossed)
     while crossed and lanes:
         square = slot.start + np.int64(lowest_bit(crossed))
-        lanes &= lanes_fitting(sizes, desk.rack, size, desk.board.squares[square].cross_set)
+        lanes &= lanes_fitting(subracks, state.rack, size, state.board.squares[square].cross_set)
         crossed &= crossed - _ONE
     return lanes
 
 
 @helper
-def _lanes_in_reach(desk: Desk1, slot: Slot, size: Any) -> Any:
-    """Bound every part of a size in ``desk.heap.bounds``; give the lanes that can get in."""
-    bounds, worth, values = desk.heap.bounds, desk.sizes.worth, desk.sizes.values
+def _lanes_in_reach(state: StateRecord, slot: SlotRecord, size: Any) -> Any:
+    """Bound every subrack of a size in ``state.heap.bounds``; return the lanes that can get in."""
+    bounds, equity_term, values = (
+        state.heap.bounds,
+        state.subracks.equity_term,
+        state.subracks.values,
+    )
     c, base = slot.coefficients, np.int32(slot.fixed * POINT)
     for lane in range(LANES):  # in vectors; one expression, so that a sum stays in its register
         bounds[lane] = (
             base
-            + worth[size, lane]
+            + equity_term[size, lane]
             + c[0] * values[size, 0, lane]
             + c[1] * values[size, 1, lane]
             + c[2] * values[size, 2, lane]
@@ -173,7 +178,7 @@ def _lanes_in_reach(desk: Desk1, slot: Slot, size: Any) -> Any:
             + c[5] * values[size, 5, lane]
             + c[6] * values[size, 6, lane]
         )
-    threshold = np.int32(desk.found.threshold)
+    threshold = np.int32(state.top.threshold)
     lanes = np.uint64(0)
     for lane in range(LANES):
         lanes |= np.uint64(np.int32(bounds[lane]) >= threshold) << np.uint64(lane)

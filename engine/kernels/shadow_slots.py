@@ -26,10 +26,10 @@ from lexicons.jit import helper, record_dtype
 from lexicons.layout import MAX_SIDE
 from lexicons.word_map import KEYS
 
-from .board import BORDERED, NO_CROSSING, Board1
+from .board import BORDERED, NO_CROSSING, BoardRecord
 from .moves import MAX_PLACED
 
-__all__ = ["SLOT", "SLOTS", "SLOTS_A_LINE", "Slot", "Slots1", "update_slots"]
+__all__ = ["SLOT", "SLOTS", "SLOTS_A_LINE", "SlotRecord", "SlotsRecord", "update_slots"]
 
 SLOTS_A_LINE = MAX_SIDE * MAX_PLACED
 _LINES = 2 * BORDERED
@@ -52,13 +52,13 @@ SLOTS = record_dtype(
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
 )
-Slot: TypeAlias = Any
-Slots1: TypeAlias = Any
+SlotRecord: TypeAlias = Any
+SlotsRecord: TypeAlias = Any
 """A record of ``SLOTS`` in a kernel; outside an array of one."""
 
 
 @helper
-def update_slots(slots: Slots1, board: Board1) -> None:
+def update_slots(slots: SlotsRecord, board: BoardRecord) -> None:
     """Work out the slots of the lines that have changed; both records are modified in place."""
     lines = np.uint64(2 * board.side)
     changed = board.changed_lines
@@ -71,7 +71,7 @@ def update_slots(slots: Slots1, board: Board1) -> None:
 
 
 @helper
-def _slots_of_line(slots: Slots1, board: Board1, line: Any) -> None:
+def _slots_of_line(slots: SlotsRecord, board: BoardRecord, line: Any) -> None:
     slots.count[line] = 0
     begin = line * board.side
     first: Any = np.int64(0)  # anchor
@@ -91,7 +91,7 @@ def _slots_of_line(slots: Slots1, board: Board1, line: Any) -> None:
 
 
 @helper
-def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
+def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -> None:
     """Add the slots of words that begin on a square, with one tile, two, and so on."""
     square, key = start, np.uint64(0)
     playthrough: Any = np.int64(0)
@@ -143,13 +143,13 @@ def _slots_from(slots: Slots1, board: Board1, line: Any, start: Any) -> None:
 
 @helper
 def _coefficient(square: Any, multiplier: Any) -> Any:
-    """Say how often the points of a tile on a square count."""
+    """Compute how often the points of a tile on a square count."""
     own = square.word_multiplier if square.cross_score != NO_CROSSING else 0
     return np.int64(square.letter_multiplier * (multiplier + own))
 
 
 @helper
-def _insert_coefficient(slots: Slots1, coefficient: Any) -> None:
+def _insert_coefficient(slots: SlotsRecord, coefficient: Any) -> None:
     """Put a coefficient among those that are there, which are in order, the last of them 0."""
     for at in range(MAX_PLACED):  # without branches, which nothing could foretell
         here = np.int64(slots.coefficients[at])
@@ -159,7 +159,7 @@ def _insert_coefficient(slots: Slots1, coefficient: Any) -> None:
 
 @helper
 def _sort_coefficients(
-    slots: Slots1, board: Board1, first: Any, last: Any, multiplier: Any
+    slots: SlotsRecord, board: BoardRecord, first: Any, last: Any, multiplier: Any
 ) -> None:
     """Begin again with the tiles placed from one square to another: the word counts more now."""
     for at in range(MAX_PLACED):

@@ -12,11 +12,11 @@ import numpy as np
 
 from lexicons.jit import helper, record_dtype
 
-__all__ = ["FOUND", "MAX_KEPT", "Found1", "keep_only", "offer"]
+__all__ = ["MAX_KEPT", "TOP_MOVES", "TopMovesRecord", "keep_only", "offer"]
 
 MAX_KEPT = 128
 
-FOUND = record_dtype(
+TOP_MOVES = record_dtype(
     [
         ("limit", np.int64),  # how many moves to keep, the best ones
         ("enough", np.int64),  # the search ends when so many were found
@@ -25,46 +25,46 @@ FOUND = record_dtype(
         ("moves", np.uint64, (MAX_KEPT,)),  # packed, best first
         ("equities", np.int32, (MAX_KEPT,)),  # thousandths of a point
         ("scores", np.int32, (MAX_KEPT,)),  # points
-        ("parts", np.uint8, (MAX_KEPT,)),  # of the rack that each plays
+        ("subracks", np.uint8, (MAX_KEPT,)),  # of the rack that each plays
     ],
 )
-Found1: TypeAlias = Any
-"""A record of ``FOUND`` in a kernel."""
+TopMovesRecord: TypeAlias = Any
+"""A record of ``TOP_MOVES`` in a kernel."""
 
 
 @helper
-def keep_only(found: Found1, limit: Any, threshold: Any, enough: Any) -> None:
+def keep_only(top: TopMovesRecord, limit: Any, threshold: Any, enough: Any) -> None:
     """Begin with nothing found."""
-    found.limit = limit
-    found.enough = enough
-    found.threshold = threshold
-    found.count = 0
+    top.limit = limit
+    top.enough = enough
+    top.threshold = threshold
+    top.count = 0
 
 
 @helper
-def offer(found: Found1, equity: Any, score: Any, move: Any, part: Any) -> None:
+def offer(top: TopMovesRecord, equity: Any, score: Any, move: Any, subrack: Any) -> None:
     """Keep a move if it is among the best so far; equals are ordered by the packed move."""
-    if equity < found.threshold:
+    if equity < top.threshold:
         return
-    at = found.count
-    if at == found.limit:
+    at = top.count
+    if at == top.limit:
         at -= 1
-        if equity == found.equities[at] and move > found.moves[at]:
+        if equity == top.equities[at] and move > top.moves[at]:
             return
     else:
-        found.count = at + 1
+        top.count = at + 1
     while at > 0 and (
-        found.equities[at - 1] < equity
-        or (found.equities[at - 1] == equity and found.moves[at - 1] > move)
+        top.equities[at - 1] < equity
+        or (top.equities[at - 1] == equity and top.moves[at - 1] > move)
     ):
-        found.equities[at] = found.equities[at - 1]
-        found.scores[at] = found.scores[at - 1]
-        found.moves[at] = found.moves[at - 1]
-        found.parts[at] = found.parts[at - 1]
+        top.equities[at] = top.equities[at - 1]
+        top.scores[at] = top.scores[at - 1]
+        top.moves[at] = top.moves[at - 1]
+        top.subracks[at] = top.subracks[at - 1]
         at -= 1
-    found.equities[at] = equity
-    found.scores[at] = score
-    found.moves[at] = move
-    found.parts[at] = part
-    if found.count == found.limit:
-        found.threshold = max(found.threshold, np.int64(found.equities[found.limit - 1]))
+    top.equities[at] = equity
+    top.scores[at] = score
+    top.moves[at] = move
+    top.subracks[at] = subrack
+    if top.count == top.limit:
+        top.threshold = max(top.threshold, np.int64(top.equities[top.limit - 1]))

@@ -77,13 +77,13 @@ class Known(NamedTuple):
 
 @helper
 def signature(move: Any) -> Any:
-    """Give a part of a packed move's hash, by which it is recognised among others."""
+    """Return a part of a packed move's hash, by which it is recognised among others."""
     return np.int64(wrapping_mul(move, GOLDEN) >> _SIGNATURE_SHIFT)
 
 
 @helper
 def recall(table: Any, buckets: Any, key: Any) -> Any:
-    """Give what is known of a position; ``table`` is an address."""
+    """Return what is known of a position; ``table`` is an address."""
     first = _first(buckets, key)
     for nth in range(_BUCKET):
         at = first + _TWO * np.uint64(nth)

@@ -22,7 +22,7 @@ __all__ = ["best_candidates", "is_symmetric", "ranked_moves"]
 def best_candidates(
     generator: Generator, position: Position, count: int, without: Collection[Move] = ()
 ) -> list[RankedMove]:
-    """Give so many of the moves of the highest static equity, fewer if there are no more.
+    """Return so many of the moves of the highest static equity, fewer if there are no more.
 
     On an empty board that is its own mirror image every word can be played across and down, which
     comes to the same; it is given across. A pass is given only if there is nothing else.
@@ -54,7 +54,7 @@ def ranked_moves(
     for move in moves:
         at = np.flatnonzero(found.packed == np.uint64(pack(move)))[:1]
         if len(at):
-            (leave,) = leaves_of(found.parts[at], rack)
+            (leave,) = leaves_of(found.subracks[at], rack)
             score, equity = int(found.scores[at[0]]), int(found.equities[at[0]])
             ranked.append(RankedMove(move, score, equity, leave))
         else:
@@ -82,7 +82,7 @@ def _runs_down(move: Move) -> bool:
 
 
 def is_symmetric(layout: BoardLayout) -> bool:
-    """Tell whether rows and columns of a board can be swapped."""
+    """Return whether rows and columns of a board can be swapped."""
     if layout.rows != layout.columns or layout.start[0] != layout.start[1]:
         return False
     side = range(layout.rows)

@@ -10,7 +10,7 @@ down): it gives the opponent a place there. On the standard board that is 0.7 at
 MAGPIE has this rule; Macondo and wolges have 0.7 at the same squares, after Sheppard's Maven.
 
 **Going out** (on by default). With an empty bag leaves are worth nothing. Who goes out gains twice
-what the opponent holds, which is what is unseen; who does not loses 10 and twice what he keeps. So
+what the opponent holds, which is what is unseen; who does not loses 10 and twice what it keeps. So
 do Macondo, MAGPIE and wolges; Quackle has 8 and 2.61 times. Without it such plays have their score.
 
 **Late bag** (on by default). What it is worth to leave so many tiles in the bag, by Quackle's
@@ -60,7 +60,7 @@ class Evaluation:
     late_bag: bool = True
 
     def record(self, distribution: TileDistribution) -> npt.NDArray[Any]:
-        """Give what kernels read: an array of one ``EVALUATION``."""
+        """Return what kernels read: an array of one ``EVALUATION``."""
         weights = np.zeros(1, EVALUATION)
         if self.opening:
             vowels = (1 << tile for tile, vowel in enumerate(distribution.vowels) if vowel)

@@ -17,7 +17,7 @@ from engine.kernels.board import new_board, set_up
 from engine.kernels.gaddag_movegen import list_into
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.position_movegen import MoveArrays, Turn, list_moves, search_moves
-from engine.kernels.search_state import new_desk
+from engine.kernels.search_state import new_state
 from engine.kernels.subracks import NEVER
 from engine.kernels.top_moves import MAX_KEPT
 from engine.rules.moves import PASS, Move
@@ -68,7 +68,7 @@ def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[Scor
     """
     found = Generator(lexicon, rules).arrays(position)
     kinds = found.packed >> _KIND_SHIFT
-    used = np.where(kinds, np.bitwise_count(found.parts), 0)
+    used = np.where(kinds, np.bitwise_count(found.subracks), 0)
     order = np.lexsort((found.packed, -found.scores, used, kinds))
     moves = unpack(found.packed[order], position.board)
     return list(map(ScoredMove, moves, found.scores[order].tolist()))
@@ -107,7 +107,7 @@ class Generator:
         self.leaves = leaves
         self.words = lexicon.word_map  # keeps the memory that kernels read by address
         record = evaluation.record(rules.distribution)
-        self.desk = new_desk(_empty_board(rules), record, rules.exchange_minimum)
+        self.state = new_state(_empty_board(rules), record, rules.exchange_minimum)
 
     def everything(self, position: Position) -> list[RankedMove]:
         """Rank all that the player on turn may do, the pass included, best first.
@@ -118,7 +118,7 @@ class Generator:
         return self._head(position, None)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
-        """Give the head of ``everything``: so many moves, or all there are but the pass.
+        """Return the head of ``everything``: so many moves, or all there are but the pass.
 
         Up to 128 are found without listing the others. A pass is given only if there is nothing
         else.
@@ -135,7 +135,7 @@ class Generator:
         return found or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
 
     def better_than(self, position: Position, equity: int) -> RankedMove | None:
-        """Give some move of more than this equity, thousandths of a point, if there is one.
+        """Return some move of more than this equity, thousandths of a point, if there is one.
 
         The first that is found ends the search; it need not be the best. A pass is not considered.
 
@@ -146,7 +146,7 @@ class Generator:
         return found[0] if found else None
 
     def arrays(self, position: Position) -> MoveArrays:
-        """Give all that the player on turn may do as arrays, in no particular order.
+        """Return all that the player on turn may do as arrays, in no particular order.
 
         Raises:
             ValueError: as ``legal_moves``.
@@ -160,8 +160,8 @@ class Generator:
                 np.empty(capacity, np.int32),
                 np.empty(capacity, np.uint8),
             )
-            list_into(self.desk, found.packed, found.scores, found.parts)
-            count = list_moves(self.desk, self.words.words, self.leaves.arrays, turn, found)
+            list_into(self.state, found.packed, found.scores, found.subracks)
+            count = list_moves(self.state, self.words.words, self.leaves.arrays, turn, found)
             if count <= capacity:
                 return _picked(found, slice(count))
             capacity = count
@@ -174,9 +174,9 @@ class Generator:
 
     def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
         turn = self._turn(position)
-        search_moves(self.desk, self.words.words, self.leaves.arrays, turn, limit, floor, enough)
-        found = self.desk["found"][0]
-        kept = MoveArrays(found["moves"], found["scores"], found["equities"], found["parts"])
+        search_moves(self.state, self.words.words, self.leaves.arrays, turn, limit, floor, enough)
+        found = self.state["top"][0]
+        kept = MoveArrays(found["moves"], found["scores"], found["equities"], found["subracks"])
         return _ranked(_picked(kept, slice(int(found["count"]))), position)
 
     def _turn(self, position: Position) -> Turn:
@@ -184,7 +184,7 @@ class Generator:
         rules = self.rules
         rack = position.racks[position.on_turn]
         check_rack(rack, len(rules.distribution.counts))
-        set_up(self.desk["board"], position.board)
+        set_up(self.state["board"], position.board)
         hidden = unseen(position, position.on_turn, rules)
         bag = bag_count(position, rules, hidden)
         points = zip(hidden, rules.distribution.points, strict=True)
@@ -199,7 +199,7 @@ class Generator:
 
 
 def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None:
-    """See that words, rules and leaves are about the same tiles.
+    """Check that words, rules and leaves are about the same tiles.
 
     Raises:
         ValueError: says which two differ, and how.
@@ -217,18 +217,18 @@ def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None
 
 
 def _picked(found: MoveArrays, which: slice | npt.NDArray[np.int64]) -> MoveArrays:
-    packed, scores, equities, parts = found
-    return MoveArrays(packed[which], scores[which], equities[which], parts[which])
+    packed, scores, equities, subracks = found
+    return MoveArrays(packed[which], scores[which], equities[which], subracks[which])
 
 
 def _ranked(found: MoveArrays, position: Position) -> list[RankedMove]:
     moves = unpack(found.packed, position.board)
-    leaves = leaves_of(found.parts, tuple(sorted(position.racks[position.on_turn])))
+    leaves = leaves_of(found.subracks, tuple(sorted(position.racks[position.on_turn])))
     return list(map(RankedMove, moves, found.scores.tolist(), found.equities.tolist(), leaves))
 
 
 def check_rack(rack: Rack, tiles: int) -> None:
-    """See that kernels can take a rack, of a game with so many different tiles.
+    """Check that kernels can take a rack, of a game with so many different tiles.
 
     Raises:
         ValueError: more than seven tiles, or one that there is not.

@@ -32,7 +32,7 @@ _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 
 def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
-    """Give packed moves (``engine.kernels.moves``) as values, in their order.
+    """Return packed moves (``engine.kernels.moves``) as values, in their order.
 
     Args:
         packed: ``uint64[moves]``.
@@ -76,23 +76,23 @@ def pack(move: Move) -> int:
     return where
 
 
-def leaves_of(parts: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
-    """Give what stays on a rack when its parts are used; equal leaves are one value.
+def leaves_of(subracks: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
+    """Return what stays on a rack when its parts are used; equal leaves are one value.
 
     Args:
-        parts: ``uint8[moves]``: in each bit ``n`` says that tile ``n`` of the rack is used.
+        subracks: ``uint8[moves]``: in each bit ``n`` says that tile ``n`` of the rack is used.
         rack: sorted.
     """
     kept = lru_cache(maxsize=None)(
-        lambda part: tuple(tile for at, tile in enumerate(rack) if not part >> at & 1)
+        lambda subrack: tuple(tile for at, tile in enumerate(rack) if not subrack >> at & 1)
     )
-    return map(kept, parts.tolist())
+    return map(kept, subracks.tolist())
 
 
 def _word_at(
     squares: npt.NDArray[np.uint8], where: int, placed: int
 ) -> tuple[int, int, Direction, Callable[[list[int]], tuple[int, ...]]]:
-    """Unpack where a word begins; give also what puts its placed tiles on its squares."""
+    """Unpack where a word begins; return also what puts its placed tiles on its squares."""
     direction = Direction(where >> (DIRECTION_SHIFT - COLUMN_SHIFT))
     row, column = where >> (ROW_SHIFT - COLUMN_SHIFT) & SIDE_MASK, where & SIDE_MASK
     line = squares[row, column:] if direction is Direction.ACROSS else squares[row:, column]

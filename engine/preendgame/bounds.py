@@ -11,9 +11,9 @@ import numpy.typing as npt
 from engine.endgame import Solution
 from engine.movegen.generator import RankedMove
 
-from .full_position import Deal
+from .full_position import FullPosition
 
-__all__ = ["EPSILON", "Branch", "Ledger", "Standing", "Trial"]
+__all__ = ["EPSILON", "Assessment", "Branch", "CandidateBounds", "Trial"]
 
 EPSILON = 1e-9
 """Sums of weights that differ by less are equal."""
@@ -32,8 +32,8 @@ class Branch:
         is_exact: whether it is certain that the game comes to this.
     """
 
-    def __init__(self, deal: Deal, seat: int, *, is_exact: bool = True) -> None:
-        self.position = deal.position
+    def __init__(self, full: FullPosition, seat: int, *, is_exact: bool = True) -> None:
+        self.position = full.position
         self.is_exact = is_exact
         scores = self.position.scores
         self._lead = scores[seat] - scores[1 - seat]
@@ -44,11 +44,11 @@ class Branch:
         """Proven: it is not less and not more."""
         self.is_exhausted = False
         """Whether the solver can't find out more, though it is not proven."""
-        if deal.over:
+        if full.over:
             self.low = self.high = self.final
 
     def is_open(self, *, outcome_only: bool) -> bool:
-        """Tell whether there is something to find out."""
+        """Return whether there is something to find out."""
         if self.is_exhausted:
             return False
         if outcome_only:
@@ -77,17 +77,17 @@ class Branch:
 class Trial:
     """A candidate in one case, with one order of the bag."""
 
-    deal: Deal
+    full: FullPosition
     """Before the candidate is played."""
     weight: float
     branches: list[Branch] = field(default_factory=list)
-    """The opponent's choice is among them, where he has one; none until the trial is looked at."""
+    """The opponent's choice is among them, where it has one; none until the trial is looked at."""
     is_guess: bool = False
     """Whether the branches are those of a static opponent, for a first look."""
     visits: int = 0
 
     def open(self, *, outcome_only: bool) -> list[Branch]:
-        """Give the branches that may decide and have something to find out, the worst first.
+        """Return the branches that may decide and have something to find out, the worst first.
 
         The opponent takes the branch that is worst for us.
         """
@@ -103,7 +103,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Assessment:
     """How a candidate stands; spreads are final ones, in points."""
 
     win: float
@@ -113,15 +113,15 @@ class Standing:
     spread_low: float
     spread_high: float
 
-    def beats(self, other: Standing) -> bool:
-        """Tell whether it is proven to be as good or better: wins first, then spread."""
+    def beats(self, other: Assessment) -> bool:
+        """Return whether it is proven to be as good or better: wins first, then spread."""
         if self.win_low > other.win_high + EPSILON:
             return True
         is_as_good = self.win_low >= other.win_high - EPSILON
         return is_as_good and self.spread_low >= other.spread_high - EPSILON
 
 
-class Ledger:
+class CandidateBounds:
     """A candidate and its trials.
 
     Args:
@@ -144,7 +144,7 @@ class Ledger:
         self.low: Reals = np.full(count, -np.inf)
         self.high: Reals = np.full(count, np.inf)
         self.looked = np.zeros(count, np.bool_)
-        self._standing: Standing | None = None
+        self._standing: Assessment | None = None
 
     def note(self, case: int, order: int) -> None:
         """Take in what became of a trial; the opponent chooses among its branches."""
@@ -169,11 +169,11 @@ class Ledger:
         return self._is_exact and bool((np.sign(self.low) == np.sign(self.high)).all())
 
     @property
-    def standing(self) -> Standing:
+    def assessment(self) -> Assessment:
         """How it stands by the trials looked at, one at least, and between which bounds."""
         if self._standing is None:
             weights = self.weights[self.looked] / self.weights[self.looked].sum()
-            self._standing = Standing(
+            self._standing = Assessment(
                 win=float(weights @ _won(self.final[self.looked])),
                 spread=float(weights @ self.final[self.looked]),
                 win_low=float(self.weights @ _won(self.low)),
@@ -184,7 +184,7 @@ class Ledger:
         return self._standing
 
     def shares(self) -> tuple[float, float, float]:
-        """Give the shares of wins, draws and losses among the trials looked at, one at least."""
+        """Return the shares of wins, draws and losses among the trials looked at, one at least."""
         weights, final = self.weights[self.looked], self.final[self.looked]
         wins, draws, losses = (float(weights[np.sign(final) == s].sum()) for s in (1, 0, -1))
         total = wins + draws + losses

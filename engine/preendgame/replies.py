@@ -1,11 +1,11 @@
-"""The opponent in a pre-endgame: what he replies while tiles are left in the bag.
+"""The opponent in a pre-endgame: what it replies while tiles are left in the bag.
 
-He moves without knowing them, and what he does is a *model*:
+It moves without knowing them, and what it does is a *model*:
 
-``rational``     the reply that is best on average over what is unseen to him, the same in all cases
-                 that he can't tell apart. He compares the best few by static equity, and a pass,
+``rational``     the reply that is best on average over what is unseen to it, the same in all cases
+                 that it can't tell apart. It compares the best few by static equity, and a pass,
                  each by a short look at a sample of what the other may hold.
-``pessimistic``  the reply that is worst for us: he knows everything. The same few are compared.
+``pessimistic``  the reply that is worst for us: it knows everything. The same few are compared.
 ``static``       the reply of the highest equity.
 
 If the bag is not empty after that, both sides make static moves until it is.
@@ -15,17 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Steps
-from dataclasses import replace
 from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from engine.movegen.generator import Generator, RankedMove
-from engine.rules.position import Position, Rack
+from engine.rules.position import Position
 
 from .bounds import Branch
-from .full_position import Deal, passing, tiles_of
-from .scenarios import list_cases, orders_of
+from .full_position import FullPosition, passing, tiles_of
+from .scenarios import list_scenarios, orders_of
 
 __all__ = ["MODELS", "Model", "Opponent"]
 
@@ -33,7 +32,7 @@ Model: TypeAlias = Literal["rational", "pessimistic", "static"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
 
 _REPLIES = 4  # that are compared, besides a pass
-_GUESSES = 6  # racks of ours that he thinks of
+_GUESSES = 6  # racks of ours that it thinks of
 _GUESS_NODES = 32
 _STATIC_MOVE = 30  # nodes that take as long
 
@@ -42,15 +41,15 @@ Search: TypeAlias = Callable[[Branch, int], Iterator[int]]
 
 
 class Opponent:
-    """Who replies in a pre-endgame, by a model of him.
+    """Who replies in a pre-endgame, by a model of it.
 
     What takes work is done in steps: its methods are generators that give the nodes of each.
 
     Args:
-        model: how he chooses.
-        generator: for his static moves, and ours.
-        search: for endgames that he thinks of.
-        seed: for what he thinks of.
+        model: how it chooses.
+        generator: for its static moves, and ours.
+        search: for endgames that it thinks of.
+        seed: for what it thinks of.
     """
 
     def __init__(self, model: Model, generator: Generator, search: Search, seed: int) -> None:
@@ -60,21 +59,21 @@ class Opponent:
 
     @property
     def is_static(self) -> bool:
-        """Whether his replies take no thought."""
+        """Whether its replies take no thought."""
         return self._model == "static"
 
-    def static_branches(self, deal: Deal) -> Steps[int, None, list[Branch]]:
+    def static_branches(self, full: FullPosition) -> Steps[int, None, list[Branch]]:
         """Play a deal on with the static reply of the player on turn."""
-        (reply,) = self._generator.best(deal.position)
+        (reply,) = self._generator.best(full.position)
         yield _STATIC_MOVE
-        return [(yield from self._branch(deal, reply, 1 - deal.position.on_turn))]
+        return [(yield from self._branch(full, reply, 1 - full.position.on_turn))]
 
-    def branches(self, deal: Deal) -> Steps[int, None, list[Branch]]:
+    def branches(self, full: FullPosition) -> Steps[int, None, list[Branch]]:
         """Play a deal on with the replies that the model may choose."""
         if self.is_static:
-            return (yield from self.static_branches(deal))
-        seat = deal.position.on_turn
-        seen = _with_rack(deal.position, 1 - seat, ())
+            return (yield from self.static_branches(full))
+        seat = full.position.on_turn
+        seen = full.position.with_rack(1 - seat, ())
         replies = [*self._generator.best(seen, _REPLIES), passing(seen)]
         yield _STATIC_MOVE
         if self._model == "rational":
@@ -83,38 +82,33 @@ class Opponent:
             replies = [self._chosen[seen]]
         found = []
         for reply in replies:
-            found.append((yield from self._branch(deal, reply, 1 - seat)))
+            found.append((yield from self._branch(full, reply, 1 - seat)))
         return found
 
-    def _branch(self, deal: Deal, reply: RankedMove, seat: int) -> Steps[int, None, Branch]:
+    def _branch(self, full: FullPosition, reply: RankedMove, seat: int) -> Steps[int, None, Branch]:
         """Play a reply, and static moves until the bag is empty; from the side of a seat."""
-        deal = deal.after(reply.move, reply.score, self._generator.rules, self._seed)
-        is_exact = self.is_static and (deal.over or not deal.bag)
-        while deal.bag and not deal.over:
-            best = self._generator.best(deal.position)[0]
-            deal = deal.after(best.move, best.score, self._generator.rules, self._seed)
+        full = full.after(reply.move, reply.score, self._generator.rules, self._seed)
+        is_exact = self.is_static and (full.over or not full.bag)
+        while full.bag and not full.over:
+            best = self._generator.best(full.position)[0]
+            full = full.after(best.move, best.score, self._generator.rules, self._seed)
             yield _STATIC_MOVE
-        return Branch(deal, seat, is_exact=is_exact)
+        return Branch(full, seat, is_exact=is_exact)
 
     def _choose(self, seen: Position, replies: list[RankedMove]) -> Steps[int, None, RankedMove]:
         """Choose the reply that is best on average over what the player on turn doesn't see."""
         rules, seat = self._generator.rules, seen.on_turn
-        cases, _ = list_cases(seen, rules, None, self._seed, _GUESSES)
+        cases, _ = list_scenarios(seen, rules, None, self._seed, _GUESSES)
         worths = []
         for reply in replies:
             together = len(tiles_of(reply.move))
             wins, spread = 0.0, 0.0
             for nth, case in enumerate(cases):
                 ((bag, _),), _ = orders_of(case.bag, together, 1, self._seed + nth)
-                deal = Deal(_with_rack(seen, 1 - seat, case.rack), bag)
-                branch = yield from self._branch(deal, reply, seat)
+                full = FullPosition(seen.with_rack(1 - seat, case.rack), bag)
+                branch = yield from self._branch(full, reply, seat)
                 yield from self._search(branch, _GUESS_NODES)
                 wins += case.weight * (np.sign(branch.final) + 1) / 2
                 spread += case.weight * branch.final
             worths.append((round(wins, 9), spread))
         return replies[max(range(len(replies)), key=worths.__getitem__)]
-
-
-def _with_rack(position: Position, seat: int, rack: Rack) -> Position:
-    racks = position.racks
-    return replace(position, racks=(rack, racks[1]) if seat == 0 else (racks[0], rack))

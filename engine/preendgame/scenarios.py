@@ -11,20 +11,20 @@ from math import comb, factorial
 import numpy as np
 import numpy.typing as npt
 
-from engine.inference.leave_prior import LeavePrior, all_parts, priors_of
+from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
 from engine.kernels.rollouts import Holdings
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
 from lexicons.jit import on_warm_up
 
-__all__ = ["Case", "list_cases", "orders_of"]
+__all__ = ["Scenario", "list_scenarios", "orders_of"]
 
 _SEEDS = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Scenario:
     """One way in which the unseen tiles may lie."""
 
     rack: Rack
@@ -35,9 +35,9 @@ class Case:
     """Of all cases together 1."""
 
 
-def list_cases(
+def list_scenarios(
     position: Position, rules: Rules, belief: Belief | None, seed: int, most: int
-) -> tuple[list[Case], float]:
+) -> tuple[list[Scenario], float]:
     """List the racks that the player who is not on turn may hold, each once.
 
     A rack is as likely as the belief says; tiles that it doesn't speak of are drawn as physical
@@ -55,7 +55,7 @@ def list_cases(
     begins = scene(position, rules, TO_THE_END, seed)
     laid_out = holdings(position, begins, belief, rules)
     counts = unseen(position, position.on_turn, rules)
-    racks = all_parts(counts, begins.opponent_tiles)
+    racks = all_multisets(counts, begins.opponent_tiles)
     weights = _weigh(racks, counts, laid_out)
     chance = np.random.default_rng(seed % _SEEDS)
     order = chance.permutation(np.flatnonzero(weights > 0))
@@ -67,7 +67,7 @@ def list_cases(
         chosen, times = np.unique(drawn, return_counts=True)
         racks, mass, weights = racks[chosen], float(weights[chosen].sum()), times / most
     listed = [
-        Case(tuple(rack), _without(counts, rack), weight)
+        Scenario(tuple(rack), _without(counts, rack), weight)
         for rack, weight in zip(racks.tolist(), weights.tolist(), strict=True)
     ]
     return listed, mass
@@ -76,7 +76,7 @@ def list_cases(
 def _weigh(
     racks: npt.NDArray[np.uint8], counts: tuple[int, ...], laid_out: Holdings
 ) -> npt.NDArray[np.float64]:
-    """Say how likely each rack is; holdings of different sizes are different beliefs."""
+    """Compute how likely each rack is; holdings of different sizes are different beliefs."""
     if not len(laid_out.sizes):
         return priors_of(racks, counts, LeavePrior.nothing())
     shares = np.diff(laid_out.sums, prepend=0.0)
@@ -126,6 +126,6 @@ def orders_of(
 def warm_up() -> None:
     """Compile the kernels, or load them, by weighing a few racks."""
     counts = 1, 1
-    racks = all_parts(counts, 1)
+    racks = all_multisets(counts, 1)
     for kept in (LeavePrior.nothing(), LeavePrior(np.ones((1, 1), np.uint8), np.ones(1))):
         priors_of(racks, counts, kept)

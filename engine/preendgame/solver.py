@@ -22,10 +22,10 @@ from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import Rules, check_move, why_not
 from engine.simulation.rollout_input import Belief
 
-from .bounds import EPSILON, Branch, Ledger, Trial
-from .full_position import Deal, passing, tiles_of
+from .bounds import EPSILON, Branch, CandidateBounds, Trial
+from .full_position import FullPosition, passing, tiles_of
 from .replies import MODELS, Model, Opponent
-from .scenarios import Case, list_cases, orders_of
+from .scenarios import Scenario, list_scenarios, orders_of
 
 __all__ = ["MOST_IN_BAG", "Outcome", "PreEndgame", "likely_candidates"]
 
@@ -72,7 +72,7 @@ class Outcome:
 def likely_candidates(
     generator: Generator, position: Position, most: int | None = None
 ) -> list[RankedMove]:
-    """Give the moves that a pre-endgame compares: the best by static equity, and a pass.
+    """Return the moves that a pre-endgame compares: the best by static equity, and a pass.
 
     Args:
         generator: ranks them.
@@ -124,10 +124,10 @@ class PreEndgame:
         self._solver, self._generator = solver, generator
         self._position, self._seat = position, position.on_turn
         self._seed = seed
-        cases, self.mass = list_cases(position, rules, belief, seed, most_cases)
+        cases, self.mass = list_scenarios(position, rules, belief, seed, most_cases)
         self.cases = len(cases)
         orders = max(1, most_cases // len(cases))
-        self._ledgers = [self._ledger(one, cases, orders) for one in candidates]
+        self._bounds = [self._bounds_of(one, cases, orders) for one in candidates]
         self._alive = list(range(len(candidates)))
         self._by_points: set[int] = set()  # candidates whose points may decide
         self._beaten_by_now: set[int] | None = None
@@ -136,7 +136,9 @@ class PreEndgame:
         self._steps = self._work()
         self._is_over = False
 
-    def _ledger(self, one: RankedMove, cases: list[Case], most_orders: int) -> Ledger:
+    def _bounds_of(
+        self, one: RankedMove, cases: list[Scenario], most_orders: int
+    ) -> CandidateBounds:
         """Lay out all that may come of a candidate."""
         together = len(tiles_of(one.move))
         trials, exact = [], True
@@ -145,13 +147,15 @@ class PreEndgame:
             exact = exact and all_listed and not isinstance(one.move, Exchange)
             racks = self._position.racks[self._seat], case.rack
             position = replace(self._position, racks=racks if self._seat == 0 else racks[::-1])
-            trials.append([Trial(Deal(position, bag), case.weight * s) for bag, s in orders])
-        return Ledger(one, trials, exact and self.mass > 1 - EPSILON)
+            trials.append(
+                [Trial(FullPosition(position, bag), case.weight * s) for bag, s in orders]
+            )
+        return CandidateBounds(one, trials, exact and self.mass > 1 - EPSILON)
 
     # --- work -----------------------------------------------------------------------------------
 
     def advance(self, nodes: int) -> int:
-        """Do so much work, in nodes of the solver, hardly more; give how much, 0 when it is over.
+        """Do so much work, in nodes of the solver, hardly more; return how much, 0 when it is over.
 
         What comes of it is the same in slices of any size, if the solver has one thread.
         """
@@ -166,7 +170,7 @@ class PreEndgame:
         return done
 
     def _work(self) -> Iterator[int]:
-        """Go from round to round; give the nodes of each step."""
+        """Go from round to round; return the nodes of each step."""
         for number in count():
             selected = self._select(number)
             if not selected:
@@ -174,32 +178,32 @@ class PreEndgame:
             self._alive = selected
             for which, case, order in self._round(number):
                 for nodes in self._look(which, case, order):
-                    self._ledgers[which].nodes += nodes
+                    self._bounds[which].nodes += nodes
                     yield nodes
 
     def _round(self, number: int) -> Iterator[tuple[int, int, int]]:
-        """Give the trials of a round: all candidates in one case, then in the next.
+        """Return the trials of a round: all candidates in one case, then in the next.
 
         A candidate is looked at in every case before it is in any a second time.
         """
-        new = {which for which in self._alive if not self._ledgers[which].looked.all()}
+        new = {which for which in self._alive if not self._bounds[which].looked.all()}
         for case in range(min(_FIRST_CASES << 2 * number, self.cases)):
             for which in self._alive:
                 if self._is_compared and which in self._beaten():
                     continue
-                for order, trial in enumerate(self._ledgers[which].trials[case]):
+                for order, trial in enumerate(self._bounds[which].trials[case]):
                     if self._is_open(which, trial) and not (which in new and trial.visits):
                         yield which, case, order
 
     def _select(self, number: int) -> list[int]:
         """Select the candidates of a round; none, if there is nothing to find out any more."""
         if not self._is_compared:
-            return list(range(len(self._ledgers)))
+            return list(range(len(self._bounds)))
         left = [which for which in self._in_order() if which not in self._beaten()]
-        best = max(self._ledgers[which].standing.win for which in left)
-        level = {w for w in left if self._ledgers[w].standing.win > best - EPSILON}
+        best = max(self._bounds[which].assessment.win for which in left)
+        level = {w for w in left if self._bounds[w].assessment.win > best - EPSILON}
         self._by_points = level if len(level) > 1 or len(left) == 1 else set()
-        half = max(_FEW, -(-len(self._ledgers) >> number))
+        half = max(_FEW, -(-len(self._bounds) >> number))
         if not any(map(self._has_open, left[:half])):
             half = len(left)
             left = [which for which in left if self._has_open(which)][:_FEW]
@@ -207,22 +211,20 @@ class PreEndgame:
 
     def _has_open(self, which: int) -> bool:
         return any(
-            self._is_open(which, trial)
-            for trials in self._ledgers[which].trials
-            for trial in trials
+            self._is_open(which, trial) for trials in self._bounds[which].trials for trial in trials
         )
 
     def _is_open(self, which: int, trial: Trial) -> bool:
-        """Tell whether a trial of a candidate has something to find out that may decide."""
+        """Return whether a trial of a candidate has something to find out that may decide."""
         outcome_only = which not in self._by_points
         return trial.visits == 0 or trial.is_guess or any(trial.open(outcome_only=outcome_only))
 
     def _look(self, which: int, case: int, order: int) -> Iterator[int]:
-        """Look at a trial, the longer the more often that was done; give the nodes of each step."""
-        ledger = self._ledgers[which]
-        trial = ledger.trials[case][order]
+        """Look at a trial, each time for longer; yield the nodes of each step."""
+        bounds = self._bounds[which]
+        trial = bounds.trials[case][order]
         if not trial.branches or trial.is_guess:
-            yield from self._play(ledger.ranked, trial)
+            yield from self._play(bounds.ranked, trial)
         nodes = _FIRST_NODES * _GROWTH**trial.visits
         outcome_only = which not in self._by_points
         for branch in trial.open(outcome_only=outcome_only):
@@ -234,23 +236,23 @@ class PreEndgame:
             if outcome_only and branch.high < 0:
                 break
         trial.visits += 1
-        ledger.note(case, order)
+        bounds.note(case, order)
         self._beaten_by_now = None
 
     def _play(self, one: RankedMove, trial: Trial) -> Iterator[int]:
         """Play a candidate, and what the opponent may reply as long as there is a bag."""
-        deal = trial.deal.after(one.move, one.score, self._generator.rules, self._seed)
-        if not deal.bag or deal.over:
-            trial.branches = [Branch(deal, self._seat)]
+        full = trial.full.after(one.move, one.score, self._generator.rules, self._seed)
+        if not full.bag or full.over:
+            trial.branches = [Branch(full, self._seat)]
         elif trial.visits or self._opponent.is_static:
-            trial.branches = yield from self._opponent.branches(deal)
+            trial.branches = yield from self._opponent.branches(full)
             trial.is_guess = False
         else:
-            trial.branches = yield from self._opponent.static_branches(deal)
+            trial.branches = yield from self._opponent.static_branches(full)
             trial.is_guess = True
 
     def _search(self, branch: Branch, nodes: int, *, first_win: bool = False) -> Iterator[int]:
-        """Work on an endgame; give the nodes of each step, none more than are wanted now."""
+        """Work on an endgame; return the nodes of each step, none more than are wanted now."""
         if branch.low == branch.high:
             return
         solver = self._solver
@@ -274,28 +276,28 @@ class PreEndgame:
     @property
     def is_settled(self) -> bool:
         """Whether no more work could change which candidate is best."""
-        rivals = len(self._ledgers) - 1
+        rivals = len(self._bounds) - 1
         return self._is_over or (self._is_compared and len(self._beaten()) == rivals)
 
     def leader(self) -> Outcome:
-        """Say what is known of the best candidate so far."""
-        return self._outcome(self._ledgers[self._in_order(deepest=True)[0]])
+        """Compute what is known of the best candidate so far."""
+        return self._outcome(self._bounds[self._in_order(deepest=True)[0]])
 
     def outcomes(self) -> list[Outcome]:
-        """Say what is known of every candidate, the best first.
+        """Compute what is known of every candidate, the best first.
 
         Those that were given up after a shorter look than others and may still be best come last.
         Until all have been looked at in a case they are in the order given.
         """
-        return [self._outcome(self._ledgers[which]) for which in self._in_order(deepest=True)]
+        return [self._outcome(self._bounds[which]) for which in self._in_order(deepest=True)]
 
-    def _outcome(self, ledger: Ledger) -> Outcome:
-        one = ledger.ranked
+    def _outcome(self, bounds: CandidateBounds) -> Outcome:
+        one = bounds.ranked
         wins, draws, losses, spread = 0.0, 1.0, 0.0, one.equity / POINT
-        if ledger.looked.any():
-            wins, draws, losses = ledger.shares()
+        if bounds.looked.any():
+            wins, draws, losses = bounds.shares()
             scores = self._position.scores
-            spread = ledger.standing.spread - (scores[self._seat] - scores[1 - self._seat])
+            spread = bounds.assessment.spread - (scores[self._seat] - scores[1 - self._seat])
         return Outcome(
             one.move,
             one.score,
@@ -306,18 +308,18 @@ class PreEndgame:
             draws,
             losses,
             spread,
-            ledger.cases,
-            ledger.is_proven,
-            ledger.nodes,
+            bounds.cases,
+            bounds.is_proven,
+            bounds.nodes,
         )
 
     @property
     def _is_compared(self) -> bool:
-        return all(bool(ledger.looked.any()) for ledger in self._ledgers)
+        return all(bool(bounds.looked.any()) for bounds in self._bounds)
 
     def _in_order(self, *, deepest: bool = False) -> list[int]:
         """Order the candidates, the best first; ``deepest`` as ``outcomes`` says."""
-        every = list(range(len(self._ledgers)))
+        every = list(range(len(self._bounds)))
         if not self._is_compared:
             return every
         left = set(every) - self._beaten()
@@ -325,26 +327,26 @@ class PreEndgame:
         shallow = {which for which in given_up if self._has_open(which)}
 
         def key(which: int) -> tuple[bool, float, float]:
-            standing = self._ledgers[which].standing
-            return which in shallow, -round(standing.win, 9), -standing.spread
+            assessment = self._bounds[which].assessment
+            return which in shallow, -round(assessment.win, 9), -assessment.spread
 
         order = sorted(every, key=key)
-        # Who is beaten may look better, by the cases that he was looked at in.
+        # Who is beaten may look better, by the cases that it was looked at in.
         leader = next(which for which in order if which in left)
         return sorted(order, key=lambda which: which != leader)
 
     def _beaten(self) -> set[int]:
-        """Give the candidates than which another is proven to be as good.
+        """Return the candidates than which another is proven to be as good.
 
         That one is the candidate of which the most is proven.
         """
         if self._beaten_by_now is None:
-            standings = [ledger.standing for ledger in self._ledgers]
-            floors = [(round(one.win_low, 9), one.spread_low) for one in standings]
+            assessments = [bounds.assessment for bounds in self._bounds]
+            floors = [(round(one.win_low, 9), one.spread_low) for one in assessments]
             best = max(range(len(floors)), key=floors.__getitem__)
             others = (which for which in range(len(floors)) if which != best)
             self._beaten_by_now = {
-                which for which in others if standings[best].beats(standings[which])
+                which for which in others if assessments[best].beats(assessments[which])
             }
         return self._beaten_by_now
 
@@ -352,7 +354,7 @@ class PreEndgame:
 def _check(
     position: Position, rules: Rules, candidates: Sequence[RankedMove], model: str, most_cases: int
 ) -> None:
-    """See that it is a pre-endgame, and that the rules allow what is compared."""
+    """Check that it is a pre-endgame, and that the rules allow what is compared."""
     if reason := why_not(position, rules):
         raise ValueError(reason)
     known = position.racks[1 - position.on_turn]

@@ -55,7 +55,7 @@ class DrawStream:
     """How many numbers of 32 bits have been taken."""
 
     def below(self, count: int) -> tuple[int, DrawStream]:
-        """Give a number from 0 to ``count`` − 1, each as likely, and the stream behind it.
+        """Return a number from 0 to ``count`` − 1, each as likely, and the stream behind it.
 
         Raises:
             ValueError: ``count`` is not from 1 to 2³².

@@ -7,14 +7,14 @@ its moves and replayed from them. Clocks, resignations and forfeits are not of t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from .bag import Bag
 from .moves import Exchange, Move, Pass, Place
 from .position import Board, Position, Rack
 from .rules import Rules, Words, canonical, check_move, rack_tiles
 
-__all__ = ["Ending", "Game", "Turn"]
+__all__ = ["Ending", "Game", "Turn", "adjusted", "settlement"]
 
 Reason: TypeAlias = Literal["out", "zeroes"]
 
@@ -23,8 +23,8 @@ Reason: TypeAlias = Literal["out", "zeroes"]
 class Turn:
     """One turn that was taken.
 
-    ``score`` is what it added, ``total`` the player's score after it; ``rack`` is what he held
-    before, ``drawn`` what he drew after, in the order drawn. ``words`` are a placement's.
+    ``score`` is what it added, ``total`` the player's score after it; ``rack`` is what it held
+    before, ``drawn`` what it drew after, in the order drawn. ``words`` are a placement's.
     """
 
     seat: int
@@ -83,7 +83,7 @@ class Game:
         """Make the move of the player on turn, draw, and see whether the game is over.
 
         Args:
-            move: what he does; a placement in either description is kept in the canonical one.
+            move: what it does; a placement in either description is kept in the canonical one.
             words: tells what is a word; None: anything is.
 
         Raises:
@@ -109,14 +109,14 @@ class Game:
             words=play.words if play else (),
             bingo=play.bingo if play else False,
         )
-        after = Position(
-            board=position.board.with_move(move) if isinstance(move, Place) else position.board,
-            racks=_with(position.racks, seat, rack),
-            scores=_with(position.scores, seat, total),
-            on_turn=1 - seat,
-            scoreless_turns=0 if play else position.scoreless_turns + 1,
-        )
-        return replace(self, position=after, bag=bag, turns=(*self.turns, turn))._settled(seat)
+        after = position.after(move, score, rack)
+        played = replace(self, position=after, bag=bag, turns=(*self.turns, turn))
+        settled = settlement(after, len(bag), seat, rules)
+        if settled is None:
+            return played
+        reason, adjustments = settled
+        ending = Ending(reason, adjustments, after.racks)
+        return replace(played, position=adjusted(after, adjustments), over=ending)
 
     def _draw(self, move: Move, seat: int) -> tuple[Rack, tuple[int, ...], Bag]:
         """Take the tiles used off the rack, fill it up, put an exchange's tiles back."""
@@ -131,25 +131,27 @@ class Game:
             bag = bag.put_back(used)
         return tuple(sorted((*rack, *drawn))), drawn, bag
 
-    def _settled(self, mover: int) -> Game:
-        """End the game if this turn did, and settle the racks."""
-        position, value = self.position, self.rules.distribution.value
-        if not position.racks[mover] and not self.bag.order:
-            gain = 2 * value(position.racks[1 - mover])
-            return self._ended("out", _with((0, 0), mover, gain))
-        if position.scoreless_turns >= self.rules.scoreless_limit:
-            return self._ended("zeroes", (-value(position.racks[0]), -value(position.racks[1])))
-        return self
 
-    def _ended(self, reason: Reason, adjustments: tuple[int, int]) -> Game:
-        position = self.position
-        scores = (position.scores[0] + adjustments[0], position.scores[1] + adjustments[1])
-        ending = Ending(reason, adjustments, position.racks)
-        return replace(self, position=replace(position, scores=scores), over=ending)
+def settlement(
+    position: Position, bag: int, mover: int, rules: Rules
+) -> tuple[Reason, tuple[int, int]] | None:
+    """Return why the game is over after a turn, and what is added to each score; None if it isn't.
+
+    Args:
+        position: after the turn, with both racks.
+        bag: tiles in it.
+        mover: the seat whose turn it was.
+        rules: those of the game.
+    """
+    first, second = map(rules.distribution.value, position.racks)
+    if not position.racks[mover] and not bag:
+        return "out", (2 * second, 0) if mover == 0 else (0, 2 * first)
+    if position.scoreless_turns >= rules.scoreless_limit:
+        return "zeroes", (-first, -second)
+    return None
 
 
-_T = TypeVar("_T")
-
-
-def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
-    return (value, pair[1]) if seat == 0 else (pair[0], value)
+def adjusted(position: Position, adjustments: tuple[int, int]) -> Position:
+    """Return the position with something added to each score."""
+    scores = position.scores
+    return replace(position, scores=(scores[0] + adjustments[0], scores[1] + adjustments[1]))

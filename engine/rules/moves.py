@@ -1,4 +1,4 @@
-"""What a player may do in his turn: place tiles, exchange some, or pass.
+"""What a player may do in its turn: place tiles, exchange some, or pass.
 
 A move is a frozen value in tile numbers (see ``lexicons.alphabet``). Its text lives in
 ``engine.notation``; whether it is legal is for ``engine.rules.rules`` to say.

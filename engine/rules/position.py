@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
 from lexicons.layout import BoardLayout
 
-from .moves import PLAYED_THROUGH, Direction, Place
+from .moves import PLAYED_THROUGH, Direction, Move, Place
 
 if TYPE_CHECKING:
     from .rules import Rules
@@ -36,7 +36,7 @@ class Board:
 
     @classmethod
     def empty(cls, layout: BoardLayout) -> Board:
-        """Give a board without tiles."""
+        """Return a board without tiles."""
         return cls(layout, bytes(layout.rows * layout.columns))
 
     @property
@@ -66,7 +66,7 @@ class Board:
         return Board(self.layout, bytes(squares))
 
     def array(self) -> npt.NDArray[np.uint8]:
-        """Give the squares as ``uint8[rows, columns]``, a copy of the caller's own."""
+        """Return the squares as ``uint8[rows, columns]``, a copy of the caller's own."""
         shape = self.layout.rows, self.layout.columns
         return np.frombuffer(self.squares, np.uint8).reshape(shape).copy()
 
@@ -84,6 +84,25 @@ class Position:
     scores: tuple[int, int]
     on_turn: int = 0
     scoreless_turns: int = 0
+
+    def with_rack(self, seat: int, rack: Rack) -> Position:
+        """Return the same position with another rack of a seat."""
+        first, second = self.racks
+        return replace(self, racks=(rack, second) if seat == 0 else (first, rack))
+
+    def after(self, move: Move, score: int, rack: Rack) -> Position:
+        """Return the position after a legal move; the mover scores and then holds ``rack``."""
+        seat, placed = self.on_turn, isinstance(move, Place)
+        scores = list(self.scores)
+        scores[seat] += score
+        moved = Position(
+            board=self.board.with_move(move) if isinstance(move, Place) else self.board,
+            racks=self.racks,
+            scores=(scores[0], scores[1]),
+            on_turn=1 - seat,
+            scoreless_turns=0 if placed else self.scoreless_turns + 1,
+        )
+        return moved.with_rack(seat, rack)
 
 
 def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
@@ -114,7 +133,7 @@ def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = N
     Args:
         position: with the rack of the player on turn.
         rules: those of the game.
-        hidden: what he doesn't see (``unseen``), if that is known already.
+        hidden: what it doesn't see (``unseen``), if that is known already.
 
     Raises:
         ValueError: there are more of a tile in sight than the distribution has.

@@ -61,7 +61,7 @@ class Rules:
 
 @cache
 def standard_rules(distribution: str = "english", layout: str = "standard") -> Rules:
-    """Give the tournament rules with an embedded distribution and layout."""
+    """Return the tournament rules with an embedded distribution and layout."""
     return Rules(load_distribution(distribution), load_layout(layout))
 
 
@@ -92,7 +92,7 @@ def square_name(row: int, column: int) -> str:
 
 
 def rack_tiles(placed: Iterable[int]) -> tuple[int, ...]:
-    """Tell which tiles leave the rack when these are placed: a used blank is a blank."""
+    """Return which tiles leave the rack when these are placed: a used blank is a blank."""
     return tuple(sorted(BLANK if tile & BLANK_FLAG else tile for tile in placed))
 
 
@@ -102,10 +102,10 @@ def rack_tiles(placed: Iterable[int]) -> tuple[int, ...]:
 def check_move(
     position: Position, move: Move, rules: Rules, words: Words | None, bag: int
 ) -> Play | None:
-    """See that the player on turn may make a move.
+    """Check that the player on turn may make a move.
 
     Args:
-        position: with his rack; the other may be unknown.
+        position: with its rack; the other may be unknown.
         move: a placement in either description, an exchange or a pass.
         rules: the rules.
         words: tells what is a word; None: anything is.

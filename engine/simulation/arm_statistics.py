@@ -2,7 +2,7 @@
 
 Sample ``i`` has the same luck for every candidate (common random numbers), but candidates have
 different numbers of samples. So the candidate with the most samples, the *reference*, serves the
-others as a control variate: his mean over all his samples tells whether the first ``n`` were lucky
+others as a control variate: its mean over all its samples tells whether the first ``n`` were lucky
 ones, and the mean of a candidate with ``n`` samples is moved by that, times the slope
 
     β = cov / σ²      of a candidate's samples over those of the reference.
@@ -65,7 +65,7 @@ class Adjusted(NamedTuple):
     """Of the mean of the reference."""
 
     def errors(self, samples: Counts) -> Reals:
-        """Give the standard error of each mean, so that 1.96 of them either way are 95 %.
+        """Return the standard error of each mean, so that 1.96 of them either way are 95 %.
 
         With few samples it is larger than the root of the variance, as Student's t says.
         """
@@ -75,7 +75,8 @@ class Adjusted(NamedTuple):
 
 
 def widening(samples: Counts) -> Reals:
-    """Say by what the errors of so few samples are multiplied, since they are estimated themselves.
+    """Compute by what the errors of so few samples are multiplied, since they are estimated
+    themselves.
 
     It is the quantile of Student's t over that of the normal for 97.5 % by two terms of its series
     (Fisher and Cornish 1960), good from about six samples on; a mean and a slope take a degree of
@@ -156,7 +157,7 @@ class ArmStatistics:
         return variances
 
     def errors(self, samples: Counts | None = None) -> Reals:
-        """Give the standard error of each ``behind``, by the samples there are or might be."""
+        """Return the standard error of each ``behind``, by the samples there are or might be."""
         samples = self.samples if samples is None else samples
         leader = self.leader
         own = self.residuals / samples
@@ -170,7 +171,7 @@ class ArmStatistics:
         return errors
 
     def scores(self, samples: Counts | None = None) -> Reals:
-        """Give how many standard errors each is behind: 0 for who is level, ∞ for who can't be."""
+        """Return by how many errors each is behind: 0 if tied, ∞ if behind with zero error."""
         behind, errors = self.behind, self.errors(samples)
         surely = np.where(behind > _NOTHING, math.inf, 0.0)
         scores: Reals = np.divide(behind, errors, out=surely, where=errors > _NOTHING)
@@ -187,7 +188,7 @@ class ArmStatistics:
 
     @property
     def boundary(self) -> float:
-        """Say how many standard errors behind is clearly behind.
+        """Compute how many standard errors behind is clearly behind.
 
         ln((ln t + 1) / δ) for the likelihood ratio, shared among the challengers (Garivier and
         Kaufmann, *Optimal Best Arm Identification with Fixed Confidence*, 2016).
@@ -205,7 +206,7 @@ class ArmStatistics:
 
     @property
     def regret(self) -> float:
-        """Say what choosing the leader may cost, in units of the means.
+        """Compute what choosing the leader may cost, in units of the means.
 
         The expected opportunity cost, E[(difference)⁺] of a normal difference, of the challenger of
         whom it is the greatest (Chick and Inoue 2001). All challengers together may cost more.

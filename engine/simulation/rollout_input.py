@@ -68,14 +68,14 @@ BY_POINTS = Utility(win=0.0, point=1.0)
 
 @dataclass(frozen=True)
 class Belief:
-    """What the opponent may hold: tiles that he is thought to have, the rest drawn at random."""
+    """What the opponent may hold: tiles that it is thought to have, the rest drawn at random."""
 
     holdings: Sequence[Rack] | npt.NDArray[np.uint8]
     """Each at most a rack, and possible with the tiles that are unseen; as an array a row each."""
     weights: Sequence[float] | npt.NDArray[np.float64]
     """Of each, above 0."""
     doubt: float = 0.0
-    """The share of samples in which his whole rack is drawn at random, 0 to 1."""
+    """The share of samples in which its whole rack is drawn at random, 0 to 1."""
 
 
 def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
@@ -134,7 +134,7 @@ def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rul
 
 
 def _rows(belief: Belief, rules: Rules) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Give what is held, a row each, sorted and filled up with blanks, and how many tiles it is."""
+    """Return each holding as a sorted row, filled up with blanks, and the number of its tiles."""
     most, kinds = rules.rack_size, len(rules.distribution.counts)
     if isinstance(belief.holdings, np.ndarray):
         count, size = belief.holdings.shape
@@ -163,7 +163,7 @@ def _check_possible(
     most: int,
     rules: Rules,
 ) -> None:
-    """See that each holding is part of what is unseen, and fits on the rack."""
+    """Check that each holding is part of what is unseen, and fits on the rack."""
     used = np.arange(tiles.shape[1]) < sizes[:, np.newaxis]
     alien = (used & (tiles >= len(counts))).any(axis=1)
     if alien.any():
@@ -206,7 +206,8 @@ def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> C
 def prior(
     candidates: Sequence[RankedMove], scene: Scene, table: WinProbabilities | None, utility: Utility
 ) -> Prior:
-    """Say what is thought of candidates before any is rolled out: what their equity makes of it.
+    """Compute what is thought of candidates before any is rolled out: what their equity makes of
+    it.
 
     The equity of a pass only puts it behind all else; it is thought to be as bad as the worst.
     """

@@ -14,7 +14,7 @@ from engine.kernels.rollouts import CERTAIN, Tally
 
 from .arm_statistics import Adjusted, adjust, widening
 
-__all__ = ["Difference", "Outcomes", "Ply"]
+__all__ = ["Difference", "Ply", "RolloutResults"]
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ class Difference(NamedTuple):
     equity_error: float
 
 
-class Outcomes:
+class RolloutResults:
     """Sums over samples by thread, and the samples themselves as far as they are remembered.
 
     What is asked for as *so much a win, so much a point* is a measure: 1 and 0 are probabilities to
@@ -90,7 +90,7 @@ class Outcomes:
         return self._sum("samples")
 
     def means(self, win: float, point: float) -> tuple[Reals, Reals]:
-        """Give means and standard errors, ∞ where unknown, of so much a win, so much a point."""
+        """Return means and standard errors, ∞ where unknown, of so much a win, so much a point."""
         samples = self.samples
         if not self.exact and (samples > 1).all():
             adjusted = self.adjusted(win, point)
@@ -146,7 +146,7 @@ class Outcomes:
         return equal
 
     def difference(self, one: int, other: int) -> Difference:
-        """Say how far apart two candidates are."""
+        """Compute how far apart two candidates are."""
         pair = [one, other]
         found: list[float] = []
         for measure in ((1.0, 0.0), (0.0, 1.0)):
@@ -167,7 +167,7 @@ class Outcomes:
         return math.sqrt(float(own.sum() + luck)) * float(widening(self.samples[pair]).max())
 
     def plies(self, which: int) -> list[Ply]:
-        """Say what the turns after a candidate look like, as far as any rollout came."""
+        """Compute what the turns after a candidate look like, as far as any rollout came."""
         turns, scores = self._sum("turns")[which], self._sum("scores")[which]
         squares, bingos = self._sum("score_squares")[which], self._sum("bingos")[which]
         found: list[Ply] = []

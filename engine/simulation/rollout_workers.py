@@ -21,16 +21,16 @@ from engine.kernels.rollouts import Candidates, Chances, Holdings, Scene, lay_ou
 from engine.movegen.generator import Generator
 from engine.rules.position import Position
 
-from .rollout_results import Outcomes
+from .rollout_results import RolloutResults
 
-__all__ = ["Roller"]
+__all__ = ["RolloutWorkers"]
 
 _CALL = (4, 32)  # samples of one kernel call, where several threads share the work
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 
-class Roller:
+class RolloutWorkers:
     """Rolls candidates out, and adds up in ``outcomes`` what came of them.
 
     Args:
@@ -46,10 +46,10 @@ class Roller:
         generators: Sequence[Generator],
         position: Position,
         given: tuple[Scene, Holdings, Chances, Candidates],
-        outcomes: Outcomes,
+        outcomes: RolloutResults,
     ) -> None:
         self._given = given
-        self._outcomes = outcomes
+        self._results = outcomes
         self._searchers = [_Searcher(one, position) for one in generators]
         self._tasks: deque[tuple[int, int, int]] = deque()
         others = len(generators) - 1
@@ -65,7 +65,7 @@ class Roller:
         self._tasks.append((candidate, first, count))
 
     def work(self, rollouts: int) -> int:
-        """Work so many rollouts of the plan out, or all of it; give their number."""
+        """Work so many rollouts of the plan out, or all of it; return their number."""
         left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
         threads = len(self._searchers)
         fewest, most = (wanted, wanted) if threads == 1 else _CALL
@@ -102,9 +102,9 @@ class Roller:
         return np.array(taken, np.int64)
 
     def _roll_out(self, thread: int, tasks: Counts) -> None:
-        searcher, outcomes = self._searchers[thread], self._outcomes
+        searcher, outcomes = self._searchers[thread], self._results
         roll_out(
-            searcher.generator.desk,
+            searcher.generator.state,
             searcher.game,
             searcher.generator.words.words,
             searcher.generator.leaves.arrays,
@@ -121,5 +121,5 @@ class _Searcher:
     def __init__(self, generator: Generator, position: Position) -> None:
         self.generator = generator
         self.game = new_game(generator.rules, mirrored=True)
-        set_up(generator.desk["board"], position.board)
-        lay_out(generator.desk, generator.words.words)
+        set_up(generator.state["board"], position.board)
+        lay_out(generator.state, generator.words.words)

@@ -4,7 +4,7 @@ A rule looks at ``engine.simulation.arm_statistics.ArmStatistics`` and shares ou
 ``samples``: ``int64[candidates]``, whose sum is ``samples``.
 
 ``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
-                 from him (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
+                 from it (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
                  Algorithms Revisited*, 2022)
 ``elimination``  equal samples to all who may still be the best: who is clearly behind the leader
                  drops out (Even-Dar, Mannor and Mansour 2006; with paired samples Kim and Nelson
@@ -38,19 +38,19 @@ _PORTIONS: Final = 8
 
 
 def equal(statistics: ArmStatistics, samples: int) -> Counts:
-    """Give everybody as many as everybody else, the fewest so far first."""
+    """Return everybody as many as everybody else, the fewest so far first."""
     return _level(statistics.samples, np.ones(len(statistics.samples), np.bool_), samples)
 
 
 def elimination(statistics: ArmStatistics, samples: int) -> Counts:
-    """Give equal numbers to all who are not clearly behind."""
+    """Return equal numbers to all who are not clearly behind."""
     alive = (statistics.scores() <= statistics.boundary) & ~statistics.twins
     alive[statistics.leader] = True
     return _level(statistics.samples, alive, samples)
 
 
 def top_two(statistics: ArmStatistics, samples: int) -> Counts:
-    """Give half to the leader and half to those whom it is cheapest to take for the best."""
+    """Return half to the leader and half to those whom it is cheapest to take for the best."""
     leader, counts = statistics.leader, statistics.samples.copy()
     idle = statistics.twins
     idle[leader] = True
@@ -100,7 +100,7 @@ RULES: Final[dict[str, Rule]] = {
 
 
 def _level(counts: Counts, among: npt.NDArray[np.bool_], samples: int) -> Counts:
-    """Give samples one by one to whoever of some has the fewest; of equals the first."""
+    """Return samples one by one to whoever of some has the fewest; of equals the first."""
     after = counts.copy()
     which = np.flatnonzero(among)
     order = which[np.argsort(counts[which], kind="stable")]

@@ -70,7 +70,7 @@ class StaticGames:
         return self.results.turns
 
     def position(self, game: int, turn: int, rules: Rules) -> Position:
-        """Give the position of a recorded game before a turn, as the player on turn sees it.
+        """Return the position of a recorded game before a turn, as the player on turn sees it.
 
         Scores are not in it, and the opponent's rack is not known.
 
@@ -168,13 +168,15 @@ class _Table:
 
     def __init__(self, player: Generator, opponent: Generator, mirrored: bool) -> None:
         self._player, self._opponent = player, opponent
-        self._evaluations = np.concatenate((player.desk["evaluation"], opponent.desk["evaluation"]))
+        self._evaluations = np.concatenate(
+            (player.state["evaluation"], opponent.state["evaluation"])
+        )
         self._game = new_game(player.rules, mirrored)
 
     def play(self, deals: Deals, results: Results) -> None:
         """Play the games of some rows."""
         play_games(
-            self._player.desk,
+            self._player.state,
             self._game,
             self._player.words.words,
             (self._player.leaves.arrays, self._opponent.leaves.arrays),

@@ -41,8 +41,8 @@ from .rollout_input import (
     prior,
     scene,
 )
-from .rollout_results import Difference, Outcomes, Ply
-from .rollout_workers import Roller
+from .rollout_results import Difference, Ply, RolloutResults
+from .rollout_workers import RolloutWorkers
 from .sampling import RULES
 
 __all__ = ["Difference", "Estimate", "Ply", "Simulation"]
@@ -129,14 +129,14 @@ class Simulation:
         self.plies = begins.plies
         self.exact = len(begins.hidden) == begins.opponent_tiles
         """Whether nothing is left to chance, since the bag is empty: one sample says it all."""
-        self._outcomes = Outcomes(len(candidates), len(generators), begins.plies, self.exact)
+        self._results = RolloutResults(len(candidates), len(generators), begins.plies, self.exact)
         given = (
             begins,
             holdings(position, begins, belief, rules),
             chances(win_probabilities),
             packed_candidates(candidates, generators[0].leaves),
         )
-        self._roller = Roller(generators, position, given, self._outcomes)
+        self._workers = RolloutWorkers(generators, position, given, self._results)
         self._planned = np.zeros(len(candidates), np.int64)
         self._standing: ArmStatistics | None = None
         self._prior: Prior | None = None
@@ -146,17 +146,17 @@ class Simulation:
     # --- work -----------------------------------------------------------------------------------
 
     def advance(self, rollouts: int) -> int:
-        """Make so many more rollouts, or those that are left to make; give their number."""
+        """Make so many more rollouts, or those that are left to make; return their number."""
         done = 0
         while done < rollouts:
-            if self._roller.is_idle and not self._plan():
+            if self._workers.is_idle and not self._plan():
                 break
-            done += self._roller.work(rollouts - done)
+            done += self._workers.work(rollouts - done)
             self._standing = None
         return done
 
     def _plan(self) -> bool:
-        """Plan the next round; tell whether there is one."""
+        """Plan the next round; return whether there is one."""
         count = len(self.candidates)
         if self.exact:
             wanted = np.full(count, 0 if self._planned.any() else 1)
@@ -170,10 +170,10 @@ class Simulation:
             wanted = self._rule(self.statistics, max(size, 0))
         if not wanted.any():
             return False
-        self._outcomes.make_room(int((self._planned + wanted).max()))
+        self._results.make_room(int((self._planned + wanted).max()))
         for one in np.flatnonzero(wanted).tolist():
             first, end = int(self._planned[one]), int(self._planned[one] + wanted[one])
-            self._roller.plan(one, first, end - first)
+            self._workers.plan(one, first, end - first)
         self._planned += wanted
         return True
 
@@ -182,12 +182,12 @@ class Simulation:
     @property
     def rollouts(self) -> int:
         """How many were made."""
-        return int(self._outcomes.samples.sum())
+        return int(self._results.samples.sum())
 
     @property
     def is_sampled(self) -> bool:
         """Whether every candidate has been looked at, so that they can be compared."""
-        return bool((self._outcomes.samples >= (1 if self.exact else self._first)).all())
+        return bool((self._results.samples >= (1 if self.exact else self._first)).all())
 
     @property
     def statistics(self) -> ArmStatistics:
@@ -199,9 +199,9 @@ class Simulation:
         if self.exact or not self.is_sampled:
             raise ValueError("candidates don't have the samples yet by which they are compared")
         if self._standing is None:
-            adjusted = self._outcomes.adjusted(self._utility.win, self._utility.point)
-            found = shrink(adjusted, self._outcomes.samples, self._prior)
-            self._standing = replace(found, equal=self._outcomes.equal_to(found.leader))
+            adjusted = self._results.adjusted(self._utility.win, self._utility.point)
+            found = shrink(adjusted, self._results.samples, self._prior)
+            self._standing = replace(found, equal=self._results.equal_to(found.leader))
         return self._standing
 
     @property
@@ -224,9 +224,9 @@ class Simulation:
         return self.statistics.regret if self.is_sampled else math.inf
 
     def estimates(self) -> list[Estimate]:
-        """Say what is known of every candidate, the best first."""
-        samples = self._outcomes.samples
-        wins, gains = self._outcomes.means(1.0, 0.0), self._outcomes.means(0.0, 1.0)
+        """Compute what is known of every candidate, the best first."""
+        samples = self._results.samples
+        wins, gains = self._results.means(1.0, 0.0), self._results.means(0.0, 1.0)
         return [
             Estimate(
                 self.candidates[one].move,
@@ -243,20 +243,20 @@ class Simulation:
         ]
 
     def difference(self, one: Move, other: Move) -> Difference:
-        """Say how far apart two candidates are, by the luck that they have in common.
+        """Compute how far apart two candidates are, by the luck that they have in common.
 
         Raises:
             ValueError: one of them is no candidate.
         """
-        return self._outcomes.difference(self._index(one), self._index(other))
+        return self._results.difference(self._index(one), self._index(other))
 
     def plies_of(self, move: Move) -> list[Ply]:
-        """Say what the turns after a candidate look like, as far as any rollout came.
+        """Compute what the turns after a candidate look like, as far as any rollout came.
 
         Raises:
             ValueError: it is no candidate.
         """
-        return self._outcomes.plies(self._index(move))
+        return self._results.plies(self._index(move))
 
     def _index(self, move: Move) -> int:
         for which, one in enumerate(self.candidates):
@@ -272,8 +272,8 @@ class Simulation:
         if not self.exact and not self.is_sampled:
             return list(range(len(self.candidates)))
         if self.exact:
-            means = self._outcomes.means(self._utility.win, self._utility.point)[0]
-            means = np.where(self._outcomes.samples, means, -math.inf)
+            means = self._results.means(self._utility.win, self._utility.point)[0]
+            means = np.where(self._results.samples, means, -math.inf)
         else:
             means = self.statistics.means
         order: list[int] = np.argsort(-means, kind="stable").tolist()

@@ -41,7 +41,7 @@ def rank_moves(generator: Generator, position: Position, limit: int | None) -> R
         unpack(every.packed[best], position.board),
         every.scores[best].tolist(),
         every.equities[best].tolist(),
-        leaves_of(every.parts[best], tuple(sorted(position.racks[position.on_turn]))),
+        leaves_of(every.subracks[best], tuple(sorted(position.racks[position.on_turn]))),
     )
     placed = int(np.count_nonzero(every.packed < EXCHANGE))
     passes = int(np.count_nonzero(every.packed >= PASS_MOVE))

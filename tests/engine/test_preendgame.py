@@ -17,8 +17,8 @@ from rollout_positions import scowl
 from engine.endgame import EndgameSolver
 from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame import MODELS, Model, Outcome, PreEndgame, likely_candidates
-from engine.preendgame.full_position import Deal, tiles_of
-from engine.preendgame.scenarios import list_cases, orders_of
+from engine.preendgame.full_position import FullPosition, tiles_of
+from engine.preendgame.scenarios import list_scenarios, orders_of
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
@@ -111,7 +111,7 @@ def endgame(position: Position, bag: int) -> int:
     return scores[1] - scores[0] + (solution.value if position.on_turn else -solution.value)
 
 
-def deals(bag: int, belief: Rack = ()) -> Iterator[tuple[Rack, Rack]]:
+def fulls(bag: int, belief: Rack = ()) -> Iterator[tuple[Rack, Rack]]:
     """Give every order of the unseen tiles, each tile a thing of its own: bag and rack."""
     for order in permutations(hidden(bag)):
         rack = tuple(sorted(order[bag:]))
@@ -124,14 +124,14 @@ def expected(
 ) -> tuple[float, float, float, float]:
     """Play a candidate against every deal, and the static reply if tiles are left in the bag."""
     finals: Counter[int] = Counter()
-    for order, rack in deals(bag, belief):
+    for order, rack in fulls(bag, belief):
         position = replace(small(bag, lead), racks=(rack, small(bag).racks[1]))
-        deal = Deal(position, order).after(one.move, one.score, small_rules(bag))
-        if deal.bag:
-            reply = generator(bag).best(deal.position)[0]
-            deal = deal.after(reply.move, reply.score, small_rules(bag))
-        assert not deal.bag
-        finals[endgame(deal.position, bag)] += 1
+        full = FullPosition(position, order).after(one.move, one.score, small_rules(bag))
+        if full.bag:
+            reply = generator(bag).best(full.position)[0]
+            full = full.after(reply.move, reply.score, small_rules(bag))
+        assert not full.bag
+        finals[endgame(full.position, bag)] += 1
     total = finals.total()
     wins, losses = (
         sum(times for final, times in finals.items() if final * side > 0) for side in (1, -1)
@@ -222,13 +222,13 @@ def test_beliefs_are_weighed() -> None:
 @pytest.mark.parametrize("holding", ["", "S", "ES", "AES"])
 def test_cases_are_as_likely_as_physical_tiles_make_them(bag: int, holding: str) -> None:
     held = tiles(holding)
-    times = Counter(rack for _, rack in deals(bag, held))
+    times = Counter(rack for _, rack in fulls(bag, held))
     if held:  # what he holds is one certain tile, however many equal ones there are
         rest = Counter(hidden(bag)) - Counter(held)
         left = combinations(sorted(rest.elements()), SIZE - len(held))
         times = Counter(tuple(sorted(held + more)) for more in left)
     belief = Belief([held], [1.0]) if held else None
-    cases, mass = list_cases(small(bag), small_rules(bag), belief, 0, 400)
+    cases, mass = list_scenarios(small(bag), small_rules(bag), belief, 0, 400)
     assert mass == 1.0
     assert {one.rack: one.weight for one in cases} == pytest.approx(
         {rack: count / times.total() for rack, count in times.items()}
@@ -237,18 +237,18 @@ def test_cases_are_as_likely_as_physical_tiles_make_them(bag: int, holding: str)
 
 
 def test_of_many_cases_some_are_drawn_by_their_weights() -> None:
-    every, _ = list_cases(small(3), small_rules(3), None, 0, 400)
+    every, _ = list_scenarios(small(3), small_rules(3), None, 0, 400)
     weights = {one.rack: one.weight for one in every}
     sums: Counter[Rack] = Counter()
     for seed in range(300):
-        drawn, mass = list_cases(small(3), small_rules(3), None, seed, 6)
+        drawn, mass = list_scenarios(small(3), small_rules(3), None, seed, 6)
         assert sum(one.weight for one in drawn) == pytest.approx(1)
         assert mass == pytest.approx(sum(weights[one.rack] for one in drawn))
         assert len(drawn) <= 6
         for one in drawn:
             sums[one.rack] += one.weight / 300  # type: ignore[assignment]  # floats add up too
     assert dict(sums) == pytest.approx(weights, abs=0.04)
-    again, other = (list_cases(small(3), small_rules(3), None, seed, 6)[0] for seed in (299, 7))
+    again, other = (list_scenarios(small(3), small_rules(3), None, seed, 6)[0] for seed in (299, 7))
     assert again == drawn != other
 
 
@@ -271,20 +271,20 @@ def test_a_deal_goes_on_as_a_game_does() -> None:
         for _ in range(4):
             order = tuple(chance.sample(hidden(bag), SIZE + bag))
             position = replace(small(bag), racks=(tuple(sorted(order[bag:])), small(bag).racks[1]))
-            deal = Deal(position, order[:bag])
+            full = FullPosition(position, order[:bag])
             game = Game(small_rules(bag), position, Bag(order[:bag], DrawStream(b"")), ((), ()))
-            while not deal.over:
-                one = chance.choice(generator(bag).everything(deal.position)[:6])
+            while not full.over:
+                one = chance.choice(generator(bag).everything(full.position)[:6])
                 if isinstance(one.move, Exchange):
-                    after = deal.after(one.move, 0, small_rules(bag), seed=1)
-                    held = after.position.racks[deal.position.on_turn]
+                    after = full.after(one.move, 0, small_rules(bag), seed=1)
+                    held = after.position.racks[full.position.on_turn]
                     assert Counter(held) + Counter(after.bag) == Counter(
-                        deal.position.racks[deal.position.on_turn]
-                    ) + Counter(deal.bag)
+                        full.position.racks[full.position.on_turn]
+                    ) + Counter(full.bag)
                     one = one._replace(move=PASS)
-                deal = deal.after(one.move, one.score, small_rules(bag))
+                full = full.after(one.move, one.score, small_rules(bag))
                 game = game.play(one.move, None)
-                assert (deal.position, deal.bag) == (game.position, game.bag.order)
+                assert (full.position, full.bag) == (game.position, game.bag.order)
             assert game.over
 
 
@@ -309,7 +309,7 @@ def test_the_sixth_scoreless_turn_ends_the_game() -> None:
     passed = RankedMove(PASS, 0, 0, position.racks[1])
     (outcome,) = finished(PreEndgame(solver(1), generator(1), position, [passed])).outcomes()
     value = small_rules(1).distribution.value
-    racks = [rack for _, rack in deals(1)]
+    racks = [rack for _, rack in fulls(1)]
     assert outcome.proven
     mean = sum(map(value, racks)) / len(racks)
     assert outcome.spread == pytest.approx(mean - value(position.racks[1]))
@@ -319,9 +319,9 @@ def test_exchanged_tiles_go_anywhere_in_the_bag() -> None:
     position, rules = small(3), small_rules(3)
     swap = Exchange(position.racks[1][:1])
     places = set()
-    for bag, rack in deals(3):
-        deal = Deal(replace(position, racks=(rack, position.racks[1])), bag)
-        places.add(deal.after(swap, 0, rules, seed=1).bag.index(swap.tiles[0]))
+    for bag, rack in fulls(3):
+        full = FullPosition(replace(position, racks=(rack, position.racks[1])), bag)
+        places.add(full.after(swap, 0, rules, seed=1).bag.index(swap.tiles[0]))
     assert places == {0, 1, 2}
 
 

@@ -142,7 +142,7 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
     if threads < 1 or games < threads:
         raise ValueError(f"{games} games in {threads} threads; each thread has at least one")
     compile_seconds = timed(lambda: time_generation(field, 1, seed))[0]
-    shares = [games // threads + (part < games % threads) for part in range(threads)]
+    shares = [games // threads + (subrack < games % threads) for subrack in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         tasks = [
             pool.submit(time_generation, field, share, seed + at) for at, share in enumerate(shares)
@@ -169,13 +169,13 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation
     ).results
     generator = Generator(field.lexicon, field.rules, field.leaves)
     moves = np.empty(_MOVES_LISTED, np.uint64)
-    scores, parts = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
-    list_into(generator.desk, moves, scores, parts)
+    scores, subracks = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
+    list_into(generator.state, moves, scores, subracks)
 
     def run(fewest: int, most: int) -> tuple[int, int, float]:
         began = time.perf_counter()
         positions, listed = list_in_games(
-            generator.desk, generator.words.words, generator.leaves.arrays, played, fewest, most
+            generator.state, generator.words.words, generator.leaves.arrays, played, fewest, most
         )
         return int(positions), int(listed), time.perf_counter() - began
 
@@ -239,11 +239,11 @@ def _play(field: Field, games: int, threads: int, seed: int) -> StaticGames:
     )
 
 
-def _kind(parts: list[Generation]) -> Kind:
+def _kind(subracks: list[Generation]) -> Kind:
     """Add the threads up."""
-    positions = sum(part.positions for part in parts)
-    placements = sum(part.placements for part in parts)
-    seconds = sum(part.seconds for part in parts) / len(parts)
+    positions = sum(subrack.positions for subrack in subracks)
+    placements = sum(subrack.placements for subrack in subracks)
+    seconds = sum(subrack.seconds for subrack in subracks) / len(subracks)
     return Kind(
         positions=positions,
         placements=placements,

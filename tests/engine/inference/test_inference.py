@@ -37,7 +37,7 @@ from rollout_positions import RULES, leaves, scowl
 
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Inference
-from engine.inference.leave_prior import LeavePrior, all_parts, priors_of
+from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
@@ -312,7 +312,9 @@ def test_the_example_of_the_paper(model: Model) -> None:
     begun = Inference(trained, play, counts, LeavePrior.nothing(), Style.of(model))
     begun.advance(ALL)
     found = begun.posterior()
-    assert found.considered == len(all_parts(np.subtract(counts, shown(play)).tolist(), 2)) == 372
+    assert (
+        found.considered == len(all_multisets(np.subtract(counts, shown(play)).tolist(), 2)) == 372
+    )
     assert found.prior.sum() == pytest.approx(1)
     blank_and_o = RULES.distribution.alphabet.tiles("?O")
     (prior, posterior) = next(rest for leave, *rest in found.top(372) if leave == blank_and_o)

@@ -37,7 +37,7 @@ MIXED = Model("mixed", margin=0.5, temperatures=((0.0, 0.5), (0.3, 0.2), (5.0, 0
 )
 def test_likelihoods_are_those_of_the_twin(model: Model) -> None:
     found = model.likelihood(np.array(GAPS, np.int32))
-    assert found == pytest.approx([likelihood_of(gap, model) for gap in GAPS], rel=1e-12)
+    assert found == pytest.approx([likelihood_of(loss, model) for loss in GAPS], rel=1e-12)
     assert (np.diff(found) <= 0).all()
     assert (found <= 1).all()
 

@@ -12,7 +12,13 @@ from rollout_positions import RULES, late_position, leaves, position_of, scowl
 
 from engine.inference.equity_loss import Play
 from engine.kernels.board import set_up
-from engine.kernels.equity_loss import Book, Order, begin_gaps, copy_book, find_gaps
+from engine.kernels.equity_loss import (
+    SlotOrder,
+    SubrackTable,
+    begin_losses,
+    copy_table,
+    find_losses,
+)
 from engine.movegen.evaluation import PLAIN, Evaluation
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
@@ -101,45 +107,45 @@ def generator(judge: str = "static") -> Generator:
     return Generator(scowl(), RULES, leaves())
 
 
-def begin(play: Play, finder: Generator) -> tuple[int, Order]:
+def begin(play: Play, finder: Generator) -> tuple[int, SlotOrder]:
     """Lay the board out; give what the play costs for its vowels, and the order of slots."""
     assert not isinstance(play.move, int)
-    order = Order.empty(finder.desk["slots"]["slots"].shape[1])
-    set_up(finder.desk["board"], play.board)
+    order = SlotOrder.empty(finder.state["slots"]["slots"].shape[1])
+    set_up(finder.state["board"], play.board)
     move = np.uint64(pack(play.move))
-    return begin_gaps(finder.desk, finder.words.words, move, order), order
+    return begin_losses(finder.state, finder.words.words, move, order), order
 
 
 class Search:
     """Gaps of one case, as the kernel finds them."""
 
     def __init__(self, found: Case, finder: Generator, own: list[int], reach: int) -> None:
-        self.gaps = np.full(len(found.racks), -1, np.int32)
+        self.losses = np.full(len(found.racks), -1, np.int32)
         self._racks, self._own = np.array(found.racks, np.uint8), np.array(own, np.int32)
         self._finder, self._bag, self._reach = finder, found.play.bag, reach
         _, self._order = begin(found.play, finder)
 
-    def go_on(self, begin: int, book: Book) -> int:
+    def go_on(self, begin: int, table: SubrackTable) -> int:
         """Give how many racks there was room for."""
-        return find_gaps(
-            self._finder.desk,
+        return find_losses(
+            self._finder.state,
             self._finder.words.words,
             self._finder.leaves.arrays,
             self._bag,
             self._order,
-            book,
+            table,
             self._racks[begin:],
             self._own[begin:],
             self._reach,
-            self.gaps[begin:],
+            self.losses[begin:],
         )
 
 
-def gaps(
+def losses(
     found: Case,
     judge: str = "static",
     reach: int = FAR,
-    book: Book | None = None,
+    table: SubrackTable | None = None,
     finder: Generator | None = None,
 ) -> list[int]:
     """Have the kernel find gaps; the equity of the play with each rack is the twin's.
@@ -148,17 +154,17 @@ def gaps(
     """
     own = [slow_judge(judge).of(found.play, rack).own for rack in found.racks]
     search = Search(found, finder or generator(judge), own, reach)
-    book = book or Book.empty(ROOM)
+    table = table or SubrackTable.empty(ROOM)
     done = 0
     while done < len(own):
-        done += search.go_on(done, book)
+        done += search.go_on(done, table)
         if done < len(own):
-            book = Book.empty(len(book.codes))
-    return search.gaps.tolist()
+            table = SubrackTable.empty(len(table.codes))
+    return search.losses.tolist()
 
 
 def slow_gaps(found: Case, judge: str) -> list[int]:
-    return [slow_judge(judge).gap(found.play, rack) for rack in found.racks]
+    return [slow_judge(judge).loss(found.play, rack) for rack in found.racks]
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -166,15 +172,15 @@ def slow_gaps(found: Case, judge: str) -> list[int]:
 def test_gaps_are_those_of_the_twin(name: str, judge: str) -> None:
     expected = slow_gaps(case(name), judge)
     for reach in REACHES:
-        assert gaps(case(name), judge, reach) == [min(gap, reach + 1) for gap in expected]
+        assert losses(case(name), judge, reach) == [min(loss, reach + 1) for loss in expected]
 
 
 def test_the_cases_are_of_every_kind() -> None:
-    static = [gap for name in PLAYS for gap in slow_gaps(case(name), "static")]
+    static = [loss for name in PLAYS for loss in slow_gaps(case(name), "static")]
     assert static.count(0) >= 50
-    assert sum(0 < gap <= 4_000 for gap in static) >= 50
-    assert sum(gap > 15_000 for gap in static) >= 200
-    greedy = [gap for name in PLAYS for gap in slow_gaps(case(name), "greedy")]
+    assert sum(0 < loss <= 4_000 for loss in static) >= 50
+    assert sum(loss > 15_000 for loss in static) >= 200
+    greedy = [loss for name in PLAYS for loss in slow_gaps(case(name), "greedy")]
     assert greedy != static
     blanks = [rack.count(0) for name in PLAYS for rack in case(name).racks]
     assert min(blanks.count(0), blanks.count(1), blanks.count(2)) >= 10
@@ -185,7 +191,7 @@ def test_what_scores_most_on_an_opening_need_not_be_worth_most() -> None:
     rack = tuple(sorted(RULES.distribution.alphabet.tiles("EDUCATE")))
     found = Case(opening("8G CUE"), [rack])
     for judge in JUDGES:
-        assert gaps(found, judge) == slow_gaps(found, judge)
+        assert losses(found, judge) == slow_gaps(found, judge)
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -193,66 +199,66 @@ def test_what_scores_most_on_an_opening_need_not_be_worth_most() -> None:
 def test_what_stands_in_the_book_changes_no_gap(name: str, judge: str) -> None:
     """Whatever the order, in a book that has it all, and in one that is full again and again."""
     play, racks = case(name)
-    known = Book.empty(ROOM)
+    known = SubrackTable.empty(ROOM)
     for reach in (FAR, 8_000, 0):
-        expected = gaps(case(name), judge, reach)
+        expected = losses(case(name), judge, reach)
         for seed in range(2):
             order = np.random.default_rng(seed).permutation(len(racks)).tolist()
             shuffled = Case(play, [racks[at] for at in order])
-            for book in (known, Book.empty(512)):
-                found = gaps(shuffled, judge, reach, book)
+            for table in (known, SubrackTable.empty(512)):
+                found = losses(shuffled, judge, reach, table)
                 assert found == [expected[at] for at in order]
     used = int(known.used[0])
     assert used == np.count_nonzero(known.codes) > 500
-    gaps(case(name), judge, FAR, known)
+    losses(case(name), judge, FAR, known)
     assert known.used[0] == used
 
 
 @pytest.mark.parametrize("name", ["middle", "bag of 7"])
 def test_what_was_no_more_than_a_bound_is_worked_out_when_it_matters(name: str) -> None:
     """A better play leaves much at its bound; with a worse one the same book has to tell more."""
-    found, book = case(name), Book.empty(ROOM)
+    found, table = case(name), SubrackTable.empty(ROOM)
     expected = slow_gaps(found, "static")
     own = [slow_judge("static").of(found.play, rack).own for rack in found.racks]
     for better in (100_000, 30_000, 5_000, 0, -40_000):
         search = Search(found, generator(), [each + better for each in own], FAR)
-        assert search.go_on(0, book) == RACKS
+        assert search.go_on(0, table) == RACKS
         best = [slow_judge("static").of(found.play, rack).best for rack in found.racks]
         wanted = [max(0, top - each - better) for top, each in zip(best, own, strict=True)]
-        assert search.gaps.tolist() == wanted
-        assert better or search.gaps.tolist() == expected
+        assert search.losses.tolist() == wanted
+        assert better or search.losses.tolist() == expected
 
 
 def test_a_book_is_copied_into_a_larger_one() -> None:
-    small, large, found = Book.empty(ROOM), Book.empty(4 * ROOM), case("bag of 7")
-    expected = gaps(found, book=small)
-    copy_book(small, large)
+    small, large, found = SubrackTable.empty(ROOM), SubrackTable.empty(4 * ROOM), case("bag of 7")
+    expected = losses(found, table=small)
+    copy_table(small, large)
     assert large.used[0] == small.used[0] > 0
     assert entries(large) == entries(small)
-    assert gaps(found, book=large) == expected
+    assert losses(found, table=large) == expected
     assert large.used[0] == small.used[0]
 
 
-def entries(book: Book) -> list[tuple[int, int, bool]]:
-    there = book.codes > 0
-    columns = (array[there].tolist() for array in (book.codes, book.worths, book.exact))
+def entries(table: SubrackTable) -> list[tuple[int, int, bool]]:
+    there = table.codes > 0
+    columns = (array[there].tolist() for array in (table.codes, table.equity_terms, table.exact))
     return sorted(zip(*columns, strict=True))
 
 
 def test_a_book_that_is_half_full_takes_no_more() -> None:
-    search, book = Search(case("middle"), generator(), [0] * RACKS, FAR), Book.empty(512)
-    done = search.go_on(0, book)
+    search, table = Search(case("middle"), generator(), [0] * RACKS, FAR), SubrackTable.empty(512)
+    done = search.go_on(0, table)
     assert 0 < done < RACKS
-    assert book.used[0] <= 256
-    assert (search.gaps[:done] >= 0).all()
-    assert (search.gaps[done:] == -1).all()
-    assert search.go_on(done, book) == 0
+    assert table.used[0] <= 256
+    assert (search.losses[:done] >= 0).all()
+    assert (search.losses[done:] == -1).all()
+    assert search.go_on(done, table) == 0
 
 
 @pytest.mark.parametrize("name", ["middle", "opening, 8H", "bag of 4"])
 def test_a_generator_that_found_gaps_goes_on_as_before(name: str) -> None:
     finder, play = Generator(scowl(), RULES, leaves()), PLAYS[name]
-    gaps(case(name), finder=finder)
+    losses(case(name), finder=finder)
     for rack in case(name).racks[:5]:
         position = Position(play.board, (rack, ()), (0, 0))
         assert finder.best(position, 5) == generator().best(position, 5)
@@ -281,5 +287,5 @@ def test_who_can_do_nothing_else_is_right_to_pass() -> None:
     play = Play(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
     found = Case(play, case("middle, a pass").racks)
     search = Search(found, Generator(words, RULES, leaves()), [0] * RACKS, FAR)
-    assert search.go_on(0, Book.empty(ROOM)) == RACKS
-    assert not search.gaps.any()
+    assert search.go_on(0, SubrackTable.empty(ROOM)) == RACKS
+    assert not search.losses.any()

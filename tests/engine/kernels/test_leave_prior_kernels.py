@@ -11,8 +11,14 @@ import numpy as np
 import pytest
 from inference_reference import physical_racks, tiles_of, without
 
-from engine.inference.leave_prior import LeavePrior, all_parts, count_parts, drawn_racks, priors_of
-from engine.kernels.leave_prior import list_parts
+from engine.inference.leave_prior import (
+    LeavePrior,
+    all_multisets,
+    count_multisets,
+    drawn_racks,
+    priors_of,
+)
+from engine.kernels.leave_prior import list_multisets
 from engine.rules.position import Rack
 from engine.rules.rules import standard_rules
 
@@ -41,21 +47,21 @@ BEFORE: list[dict[Rack, float]] = [
 @pytest.mark.parametrize("counts", [COUNTS, (0, 0, 2), (3,), (1, 1, 1, 1, 1, 1, 1), (0, 5, 0, 1)])
 @pytest.mark.parametrize("size", range(8))
 def test_parts_are_all_choices_of_tiles(counts: Sequence[int], size: int) -> None:
-    parts = all_parts(counts, size)
+    parts = all_multisets(counts, size)
     expected = sorted(set(combinations(tiles_of(counts), size)))
     assert list(map(tuple, parts.tolist())) == expected
-    assert count_parts(counts, size) == len(expected)
+    assert count_multisets(counts, size) == len(expected)
     assert parts.shape == (len(expected), size)
 
 
 def test_a_full_bag_has_as_many_parts_as_the_literature_says() -> None:
-    assert [count_parts(ENGLISH, size) for size in (1, 2, 7)] == [27, 373, 3_199_724]
+    assert [count_multisets(ENGLISH, size) for size in (1, 2, 7)] == [27, 373, 3_199_724]
 
 
 def test_parts_that_there_is_no_room_for_are_counted() -> None:
     room = np.full((3, 2), 99, np.uint8)
-    assert list_parts(np.array(COUNTS, np.int64), 2, room) == count_parts(COUNTS, 2) > 3
-    assert room.tolist() == all_parts(COUNTS, 2)[:3].tolist()
+    assert list_multisets(np.array(COUNTS, np.int64), 2, room) == count_multisets(COUNTS, 2) > 3
+    assert room.tolist() == all_multisets(COUNTS, 2)[:3].tolist()
 
 
 # --- what was kept --------------------------------------------------------------------------------
@@ -63,7 +69,7 @@ def test_parts_that_there_is_no_room_for_are_counted() -> None:
 
 def test_a_table_has_what_was_kept_and_equal_ones_once() -> None:
     chance = np.random.default_rng(1)
-    tiles = all_parts(ENGLISH, 3)
+    tiles = all_multisets(ENGLISH, 3)
     chosen = np.concatenate((tiles, tiles[::7]))
     kept = LeavePrior(chosen, chance.random(len(chosen)))
     table = kept.table()
@@ -133,7 +139,7 @@ def slow_priors(size: int, before: dict[Rack, float], doubt: float = 0.0) -> dic
 @pytest.mark.parametrize("before", BEFORE, ids=lambda before: f"{len(before)} kept")
 @pytest.mark.parametrize("size", [4, 5, 7])
 def test_priors_are_those_of_physical_tiles(size: int, before: dict[Rack, float]) -> None:
-    racks = all_parts(COUNTS, size)
+    racks = all_multisets(COUNTS, size)
     found = priors_of(racks, COUNTS, kept_of(before))
     expected = slow_priors(size, before)
     by_rack = dict(zip(map(tuple, racks.tolist()), found.tolist(), strict=True))
@@ -142,7 +148,7 @@ def test_priors_are_those_of_physical_tiles(size: int, before: dict[Rack, float]
 
 @pytest.mark.parametrize("doubt", [0.02, 0.5, 1.0])
 def test_where_there_is_a_doubt_any_rack_is_possible(doubt: float) -> None:
-    racks = all_parts(COUNTS, 5)
+    racks = all_multisets(COUNTS, 5)
     found = priors_of(racks, COUNTS, kept_of(SOME, doubt))
     expected = slow_priors(5, SOME, doubt)
     by_rack = dict(zip(map(tuple, racks.tolist()), found.tolist(), strict=True))
@@ -151,7 +157,7 @@ def test_where_there_is_a_doubt_any_rack_is_possible(doubt: float) -> None:
 
 
 def test_a_rack_that_was_kept_whole_is_as_likely_as_it_was() -> None:
-    racks = all_parts(COUNTS, 2)
+    racks = all_multisets(COUNTS, 2)
     found = priors_of(racks, COUNTS, kept_of(SOME))
     by_rack = dict(zip(map(tuple, racks.tolist()), found.tolist(), strict=True))
     assert {rack: prior for rack, prior in by_rack.items() if prior} == SOME
@@ -159,7 +165,7 @@ def test_a_rack_that_was_kept_whole_is_as_likely_as_it_was() -> None:
 
 def test_priors_of_a_full_bag_are_hypergeometric() -> None:
     counts = list(ENGLISH)
-    racks = all_parts(counts, 3)
+    racks = all_multisets(counts, 3)
     found = priors_of(racks, counts, LeavePrior.nothing())
     assert found.sum() == pytest.approx(1)
     tiles = Counter(racks[500].tolist())

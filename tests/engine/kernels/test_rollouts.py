@@ -122,7 +122,7 @@ def played(name: str) -> list[list[Rollout]]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_sample_is_worth_what_the_twin_says(name: str) -> None:
-    outcomes = simulated(name)[1]._outcomes
+    outcomes = simulated(name)[1]._results
     (tally,) = outcomes.tallies
     for one, rollouts in enumerate(played(name)):
         count = len(rollouts)  # an empty bag needs one alone

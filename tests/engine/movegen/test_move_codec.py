@@ -69,6 +69,6 @@ def test_tiles_that_lie_there_are_not_packed() -> None:
 
 
 def test_leaves_are_what_a_part_does_not_take() -> None:
-    parts = np.array([0b000_0000, 0b111_1111, 0b101_0001], np.uint8)
+    subracks = np.array([0b000_0000, 0b111_1111, 0b101_0001], np.uint8)
     rack = (0, 1, 1, 5, 9, 19, 20)
-    assert list(leaves_of(parts, rack)) == [rack, (), (1, 1, 5, 19)]
+    assert list(leaves_of(subracks, rack)) == [rack, (), (1, 1, 5, 19)]

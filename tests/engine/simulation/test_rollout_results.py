@@ -10,7 +10,7 @@ import pytest
 from rollout_positions import generator, late_position, position_of, win_table
 
 from engine.simulation import rollout_results as module
-from engine.simulation.rollout_results import Outcomes
+from engine.simulation.rollout_results import RolloutResults
 from engine.simulation.simulation import Simulation
 
 COUNT = 5
@@ -25,9 +25,9 @@ def rolled(rollouts: int, *, count: int = COUNT, **options: Any) -> Simulation:
     return simulation
 
 
-def filled(samples: list[list[tuple[int, int]]], threads: int = 2) -> Outcomes:
+def filled(samples: list[list[tuple[int, int]]], threads: int = 2) -> RolloutResults:
     """Share samples out among threads, a win and an equity each, as kernels count them."""
-    outcomes = Outcomes(len(samples), threads, 2, exact=False)
+    outcomes = RolloutResults(len(samples), threads, 2, exact=False)
     outcomes.make_room(max(map(len, samples)))
     for one, values in enumerate(samples):
         for nth, (win, gained) in enumerate(values):
@@ -83,8 +83,8 @@ def test_the_reference_is_the_best_of_those_with_the_most_samples() -> None:
 
 def test_equal_samples_differ_by_what_they_do_in_pairs() -> None:
     simulation = rolled(COUNT * 60, rule="equal", first=60)
-    values = simulation._outcomes.values[:, :, :60] / np.array([100_000, 1_000])[:, None, None]
-    outcomes = simulation._outcomes
+    values = simulation._results.values[:, :, :60] / np.array([100_000, 1_000])[:, None, None]
+    outcomes = simulation._results
     for column, (value, error) in enumerate((("win", "win_error"), ("equity", "equity_error"))):
         best = int(np.argmax(values[column].mean(axis=1)))
         for other in range(COUNT):
@@ -167,9 +167,9 @@ def test_more_samples_than_are_remembered_are_counted_all_the_same(
     free = rolled(1_060, rule="equal")
     monkeypatch.setattr(module, "_REMEMBERED", 20)
     short = rolled(1_060, rule="equal")
-    assert short._outcomes.values.shape == (2, COUNT, 20)
-    assert np.array_equal(short._outcomes.values, free._outcomes.values[:, :, :20])
-    assert {*short._outcomes.samples, *free._outcomes.samples} == {212}
+    assert short._results.values.shape == (2, COUNT, 20)
+    assert np.array_equal(short._results.values, free._results.values[:, :, :20])
+    assert {*short._results.samples, *free._results.samples} == {212}
     pairs = zip(
         sorted(short.estimates(), key=lambda one: str(one.move)),
         sorted(free.estimates(), key=lambda one: str(one.move)),
@@ -200,7 +200,7 @@ def test_room_grows_and_what_was_there_stays() -> None:
 
 
 def test_turns_are_added_up_over_the_threads() -> None:
-    outcomes = Outcomes(2, 2, 3, exact=False)
+    outcomes = RolloutResults(2, 2, 3, exact=False)
     for tally, scores in zip(outcomes.tallies, ([10, 30, 20], [40]), strict=True):
         for score in scores:
             tally.turns[1, 0] += 1

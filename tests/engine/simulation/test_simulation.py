@@ -42,7 +42,7 @@ def simulation(
 
 def total(rolled: Simulation, field: str) -> Any:
     """Add up what the threads have."""
-    return sum(getattr(tally, field) for tally in rolled._outcomes.tallies)
+    return sum(getattr(tally, field) for tally in rolled._results.tallies)
 
 
 def test_threads_and_slices_make_no_difference() -> None:
@@ -59,7 +59,7 @@ def test_threads_and_slices_make_no_difference() -> None:
         assert other.regret == whole.regret
         for field in Tally._fields:
             assert np.array_equal(total(other, field), total(whole, field)), field
-        assert np.array_equal(other._outcomes.values, whole._outcomes.values)
+        assert np.array_equal(other._results.values, whole._results.values)
         pair = whole.candidates[0].move, whole.candidates[3].move
         assert other.difference(*pair) == whole.difference(*pair)
 
@@ -80,9 +80,9 @@ def test_the_board_is_as_before() -> None:
     own = generator()
     compared = candidates(position)
     rolled = Simulation([own], position, compared, win_table(), plies=4, first=4)
-    before = own.desk["board"].copy()
+    before = own.state["board"].copy()
     rolled.advance(50)
-    after = own.desk["board"]
+    after = own.state["board"]
     assert after["changes"] == before["changes"] == 0
     assert np.array_equal(after["squares"], before["squares"])
     assert own.everything(position) == generator().everything(position)
@@ -94,7 +94,7 @@ def test_another_seed_has_other_luck_and_a_neighbour_is_as_foreign_as_any() -> N
     for seed in (0, 1, 2, -1, 2**64 + 5):
         one = simulation(position, seed=seed, first=64, rule="equal", count=1)
         one.advance(64)
-        values.append(one._outcomes.values[1, 0, :64])
+        values.append(one._results.values[1, 0, :64])
     for at, one_seed in enumerate(values):
         for other in values[at + 1 :]:
             # Equities coincide now and then; streams do not.
@@ -190,7 +190,7 @@ def test_the_board_is_searched_by_the_position_alone() -> None:
 def test_estimates_are_means_and_standard_errors() -> None:
     rolled = simulation(position_of(8, 6), rule="equal", first=40)
     rolled.advance(5 * 40)
-    values = rolled._outcomes.values[:, :, :40] / np.array([100_000, 1_000])[:, None, None]
+    values = rolled._results.values[:, :, :40] / np.array([100_000, 1_000])[:, None, None]
     for one in rolled.estimates():
         at = [each.move for each in rolled.candidates].index(one.move)
         assert one.win == pytest.approx(values[0, at].mean())
@@ -223,7 +223,7 @@ def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
     assert statistics.samples.tolist() == samples.tolist()
     assert len(set(samples.tolist())) > 2
     assert statistics.leader == rolled.candidates.index(rolled.leader)
-    wins, gains = rolled._outcomes.values
+    wins, gains = rolled._results.values
     utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000
     same = statistics_from(utilities, samples)
     assert statistics.means == pytest.approx(same.means)
