@@ -1,0 +1,339 @@
+"""What kernels are asked on tiny boards, compiled and plain: each case returns JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import astuple, replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from engine.endgame import LEAST_MEMORY, EndgameSolver
+from engine.inference.inference import Inference, Judges, Play
+from engine.inference.leave_prior import LeavePrior, all_multisets, drawn_racks, priors_of
+from engine.inference.likelihood import MODELS, Style
+from engine.kernels.board import new_board, set_up
+from engine.kernels.crosses import cross_everywhere, play
+from engine.kernels.moves import EXCHANGE
+from engine.movegen.evaluation import PLAIN, STANDARD
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import pack, unpack
+from engine.rules.moves import Direction, Move, Place
+from engine.rules.position import Board, Position, unseen
+from engine.rules.rules import Rules, rack_tiles, score_play
+from engine.simulation.rollout_input import Belief
+from engine.simulation.selfplay import play_static_games
+from engine.simulation.simulation import Simulation
+from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
+from lexicons.bits import bit_count, lowest_bit, mixed, next_random, random_below, wrapping_sub
+from lexicons.build import build_word_graph
+from lexicons.jit import kernel
+from lexicons.klv import parse_klv, write_klv
+from lexicons.layout import BoardLayout
+from lexicons.leaves import LeaveTable, synthetic_leaves
+from lexicons.search_graph import search_nodes
+from lexicons.store import Lexicon
+from lexicons.word_map import WordMap, first_row, length_in, letter_in, may_be_word, word_map
+
+__all__ = ["CASES"]
+
+# Points near 2⁸ and a score near 2¹⁶: what is added up in too few bits shows.
+TILES = TileDistribution(
+    "tiny",
+    Alphabet(("?", "A", "B", "C"), ("?", "a", "b", "c")),
+    counts=(2, 5, 4, 3),
+    points=(0, 1, 90, 120),
+    vowels=(False, True, False, False),
+)
+LAYOUT = BoardLayout(
+    "tiny", 5, 5, (1, 2, 1, 1, 3) * 5, tuple(3 if at % 6 == 0 else 1 for at in range(25)), (2, 2)
+)
+RULES = Rules(TILES, LAYOUT, rack_size=4, bingo_bonus=20, exchange_minimum=2)
+_WORDS = "AA AB ABA ABBA ABC ACCA BA BABA BAC BB BC CA CAB CABA"
+WORDS = tuple(tuple(map("?ABC".index, word)) for word in _WORDS.split())
+BLANKED_B = 2 | BLANK_FLAG
+
+
+@cache
+def lexicon() -> Lexicon:
+    return Lexicon("tiny", TILES, build_word_graph(WORDS), "")
+
+
+@cache
+def leaves() -> LeaveTable:
+    return synthetic_leaves(TILES, 1, RULES.rack_size)
+
+
+def position(*placed: tuple[Place, ...], rack: tuple[int, ...], other: Any = ()) -> Position:
+    board = Board.empty(LAYOUT)
+    for (move,) in placed:
+        board = board.with_move(move)
+    return Position(board, (rack, other), (0, 0))
+
+
+FIRST = Place(2, 1, Direction.ACROSS, (3, 1, 2))
+SECOND = Place(1, 2, Direction.DOWN, (2, 0, BLANKED_B, 1))
+OPENING = position(rack=(0, 1, 2, 3))
+MIDDLE = position((FIRST,), rack=(1, 1, 2, 3))
+LATE = position((FIRST,), (SECOND,), rack=(0, 1, 2))
+POSITIONS = {"opening": OPENING, "middle": MIDDLE, "late": LATE}
+ENDING = replace(MIDDLE, racks=((2, 3, 3), (1, 3, 3)))
+
+
+def digest(array: Any) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+def moves_of(ranked: Any) -> list[Any]:
+    return [[pack(one.move), *map(int, one[1:3]), list(one.leave)] for one in ranked]
+
+
+# --- lexicons -------------------------------------------------------------------------------------
+
+
+@kernel
+def _bits(numbers: Any, counts: Any) -> None:
+    state = np.uint64(7)
+    for at in range(len(numbers)):
+        state = next_random(state)
+        counts[at, 0] = bit_count(numbers[at])
+        counts[at, 1] = lowest_bit(numbers[at])
+        counts[at, 2] = mixed(numbers[at])
+        counts[at, 3] = random_below(state, 10)
+        counts[at, 4] = wrapping_sub(np.uint64(1), numbers[at])
+
+
+def bits() -> Any:
+    numbers = np.array([0, 1, 6, 1 << 63, (1 << 64) - 1], np.uint64)
+    counts = np.zeros((len(numbers), 5), np.uint64)
+    _bits(numbers, counts)
+    return counts.tolist()
+
+
+def graph() -> Any:
+    return lexicon().graph.nodes.tolist()
+
+
+def nodes() -> Any:
+    return search_nodes(lexicon().graph, 3).tolist()
+
+
+def _map() -> WordMap:
+    return word_map(search_nodes(lexicon().graph, 3), 5)
+
+
+def filters() -> Any:
+    words = _map()
+    return [digest(words.whole), digest(words.shorter), digest(words.rows)]
+
+
+@kernel
+def _look_up(words_array: Any, keys: Any, found: Any) -> None:
+    words = words_array[0]
+    for at in range(len(keys)):
+        row = first_row(words, keys[at])
+        found[at, 0] = may_be_word(words, keys[at], 0)
+        found[at, 1] = may_be_word(words, keys[at], 1)
+        found[at, 2] = length_in(words, row)
+        found[at, 3] = letter_in(words, row, 0)
+
+
+def look_up() -> Any:
+    from lexicons.word_map import KEYS
+
+    words = _map()
+    keys = np.array([KEYS[list(word)].sum() for word in (*WORDS, (1, 1, 1), (3, 3))], np.uint64)
+    found = np.zeros((len(keys), 4), np.int64)
+    _look_up(words.words, keys, found)
+    return found.tolist()
+
+
+# --- boards and moves -----------------------------------------------------------------------------
+
+
+@kernel
+def _cross(board: Any, address: Any) -> None:
+    cross_everywhere(board[0], address)
+
+
+@kernel
+def _play(board: Any, address: Any, move: Any) -> None:
+    play(board[0], address, move)
+
+
+def crosses(name: str, *, played: bool = False) -> Any:
+    """Cross-sets of a position, worked out at once, or kept up by playing a move."""
+    board = new_board(RULES)
+    address = lexicon().word_map.words["nodes"][0]
+    set_up(board, MIDDLE.board if played else POSITIONS[name].board)
+    _cross(board, address)
+    if played:
+        _play(board, address, np.uint64(pack(SECOND)))
+    squares = board["squares"][0, : 2 * 7 * 7]
+    return [squares[field].tolist() for field in ("cross_set", "cross_score", "letter", "anchor")]
+
+
+def generated(name: str, *, standard: bool = True, table: bool = True) -> Any:
+    generator = Generator(
+        lexicon(), RULES, leaves() if table else None, STANDARD if standard else PLAIN
+    )
+    return moves_of(generator.everything(POSITIONS[name]))
+
+
+def best(name: str, count: int) -> Any:
+    return moves_of(Generator(lexicon(), RULES, leaves()).best(POSITIONS[name], count))
+
+
+def better(name: str, equity: int) -> Any:
+    move = Generator(lexicon(), RULES, leaves()).better_than(POSITIONS[name], equity)
+    return move and moves_of([move])
+
+
+def coded(name: str) -> Any:
+    packed = Generator(lexicon(), RULES).arrays(POSITIONS[name]).packed
+    moves: list[Move] = list(unpack(packed, POSITIONS[name].board))
+    assert [pack(move) for move in moves] == packed.tolist()
+    return [int((packed < EXCHANGE).sum()), sorted(packed.tolist())]
+
+
+def games(*, mirrored: bool = False, pairs: bool = False) -> Any:
+    played = play_static_games(
+        lexicon(), RULES, leaves(), 2, seed=4, pairs=pairs, mirrored=mirrored, record=True
+    )
+    return [array.tolist() for array in played.results]
+
+
+# --- rollouts -------------------------------------------------------------------------------------
+
+
+def rolled(name: str, plies: int, belief: Belief | None = None, rollouts: int = 8) -> Any:
+    generator = Generator(lexicon(), RULES, leaves())
+    begin = POSITIONS[name]
+    candidates = generator.best(begin, 2)
+    simulation = Simulation(
+        [generator], begin, candidates, None, plies=plies, seed=3, first=2, belief=belief
+    )
+    simulation.advance(rollouts)
+    plies_of = [list(map(astuple, simulation.plies_of(one.move))) for one in candidates]
+    estimates = [astuple(estimate)[1:] for estimate in simulation.estimates()]
+    return [repr(estimates), plies_of, repr(simulation.difference(*(c.move for c in candidates)))]
+
+
+# --- inference ------------------------------------------------------------------------------------
+
+
+def _seen(move: Place) -> tuple[Play, tuple[int, ...]]:
+    before = replace(MIDDLE, racks=((), ()))
+    counts = unseen(before, 0, RULES)
+    score = score_play(MIDDLE.board, move, RULES).score
+    return Play(MIDDLE.board, move, score, RULES.rack_size, sum(counts) - 8), counts
+
+
+PLAYS = {
+    "bingo": Place(1, 2, Direction.DOWN, (2, 0, BLANKED_B, 1)),
+    "two": Place(1, 2, Direction.DOWN, (1, 0, 2)),
+}
+
+
+def inferred(play: str, model: str, *, prior: bool = False, most_listed: int = 1_000) -> Any:
+    seen, counts = _seen(PLAYS[play])
+    before = LeavePrior.nothing()
+    if prior:
+        before = LeavePrior(np.array([(1,), (2,)], np.uint8), np.array([0.25, 0.75]), 0.1)
+    judges = Judges(lexicon(), RULES, leaves())
+    inference = Inference(
+        judges, seen, counts, before, Style.of(MODELS[model]), seed=2, most_listed=most_listed
+    )
+    inference.advance(12)
+    posterior = inference.posterior()
+    return [posterior.leaves.tolist(), posterior.prior.tolist(), posterior.posterior.tolist()]
+
+
+def multisets() -> Any:
+    return all_multisets((2, 5, 4, 3), 4).tolist()
+
+
+def priors() -> Any:
+    racks = all_multisets((2, 5, 4, 3), 3)
+    prior = LeavePrior(np.array([(0, 1), (2, 2)], np.uint8), np.array([0.5, 0.5]), 0.2)
+    return priors_of(racks, (2, 5, 4, 3), prior).tolist()
+
+
+def drawn() -> Any:
+    prior = LeavePrior(np.array([(0, 1), (2, 2)], np.uint8), np.array([0.5, 0.5]), 0.2)
+    racks, odds = drawn_racks((2, 5, 4, 3), prior, (0, 1, 0, 0), 4, 20, 5)
+    return [racks.tolist(), odds.tolist()]
+
+
+# --- endgames -------------------------------------------------------------------------------------
+
+
+def _ending() -> tuple[Rules, Position]:
+    """The tiles that are neither on the board nor on the racks are taken out of the game."""
+    there = [*rack_tiles(tile for tile in ENDING.board.squares if tile), *sum(ENDING.racks, ())]
+    counts = tuple(there.count(tile) for tile in range(4))
+    return replace(RULES, distribution=replace(TILES, counts=counts)), ENDING
+
+
+def solved(nodes: int, *, scoreless: int = 0, first_win: bool = False) -> Any:
+    rules, ending = _ending()
+    words = replace(lexicon(), distribution=rules.distribution)
+    solver = EndgameSolver(words, rules, memory=4 * LEAST_MEMORY)
+    solver.begin(replace(ending, scoreless_turns=scoreless), first_win=first_win)
+    solver.advance(nodes)
+    solution = solver.solution
+    line = [pack(move) for move in solver.line()] if nodes > 100 else []
+    return [pack(solution.move), *astuple(solution)[1:5], *astuple(solution)[6:], line]
+
+
+def klv(path: Any = None) -> Any:
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tiny.klv2"
+        write_klv(file, leaves())
+        read = parse_klv(file.read_bytes(), "tiny", TILES, RULES.rack_size)
+    return [digest(read.values), digest(leaves().values)]
+
+
+BELIEF = Belief([(1,), (2, 3)], [0.5, 0.5], 0.25)
+CASES: dict[str, Callable[[], Any]] = {
+    "bits and wrap-around": bits,
+    "the word graph": graph,
+    "the search graph": nodes,
+    "the filters of the word map": filters,
+    "words looked up": look_up,
+    "a leave table written and read": klv,
+    "cross-sets kept up": partial(crosses, "middle", played=True),
+    **{f"cross-sets, {name}": partial(crosses, name) for name in POSITIONS},
+    **{f"all moves, {name}": partial(generated, name) for name in POSITIONS},
+    **{f"all by score, {name}": partial(generated, name, standard=False, table=False)
+       for name in POSITIONS},
+    **{f"the best move, {name}": partial(best, name, 1) for name in POSITIONS},
+    **{f"the best moves, {name}": partial(best, name, 9) for name in POSITIONS},
+    **{f"any better move, {name}": partial(better, name, 20_000) for name in POSITIONS},
+    **{f"no better move, {name}": partial(better, name, 9_000_000) for name in POSITIONS},
+    **{f"packed moves, {name}": partial(coded, name) for name in POSITIONS},
+    "static games": games,
+    "mirrored pairs of games": partial(games, mirrored=True, pairs=True),
+    **{f"rollouts of {plies} plies": partial(rolled, "middle", plies) for plies in (1, 2)},
+    "rollouts to the end": partial(rolled, "late", 20),
+    "rollouts of a belief": partial(rolled, "middle", 1, BELIEF),
+    **{
+        f"inference, {play}, {model}": partial(inferred, play, model)
+        for play in PLAYS
+        for model in MODELS
+    },
+    "inference with a prior": partial(inferred, "two", "soft", prior=True),
+    "inference by draws": partial(inferred, "two", "soft", prior=True, most_listed=0),
+    "multisets": multisets,
+    "priors of racks": priors,
+    "racks drawn": drawn,
+    "an endgame begun": partial(solved, 20),
+    "an endgame solved": partial(solved, 3_000),
+    "an endgame after five scoreless turns": partial(solved, 60, scoreless=5),
+    "the outcome of an endgame": partial(solved, 60, first_win=True),
+}  # fmt: skip
