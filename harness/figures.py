@@ -30,13 +30,13 @@ def plain(name: str) -> str:
     )
 
 
-def counted(count: int, one: str, more: str | None = None) -> str:
-    """Write how many there are of something; ``more`` is its plural, where it takes no s."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Write a count and its noun; ``plural`` is for a noun that takes no s."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def number(value: float | None, decimals: int = 1, sign: bool = False, unit: str = "") -> str:
-    """Write a number with a true minus; an unknown one is a dash."""
+    """Write a number with a true minus; a dash if it is unknown."""
     if value is None:
         return DASH
     rounded = round(value, decimals) + 0.0  # no "-0.0"
@@ -81,11 +81,11 @@ def rate(games: int, seconds: float) -> str:
 
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Write figures by the names of their fields as rows; one that is a mapping is a row a key."""
+    """Return rows of figures by name; a mapping has a row for each key."""
     rows = []
     for name, value in figures.items():
         if isinstance(value, Mapping):
-            rows += [(_words(f"{name}: {part}"), _text(one)) for part, one in value.items()]
+            rows += [(_words(f"{name}: {part}"), _text(figure)) for part, figure in value.items()]
         else:
             rows.append((_words(name), _text(value)))
     return rows

@@ -1,4 +1,4 @@
-"""How pictures are kept: PNG files, all drawn alike."""
+"""Pictures in PNG files, all drawn alike."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DOTS = 110  # an inch
 
 @contextmanager
 def picture(path: str | Path, width: float, height: float) -> Iterator[Figure]:
-    """Give an empty figure, which is a PNG file once the block is over.
+    """Yield an empty figure, which is written to a PNG file after the block.
 
     Args:
-        path: of the file; one that is there is replaced.
+        path: of the file; it is replaced if it exists.
         width: in inches.
         height: in inches.
 

@@ -43,7 +43,7 @@ class Cgp:
     operations: tuple[tuple[str, str], ...] = ()
 
     def operation(self, name: str) -> str | None:
-        """Give the argument of the first operation called ``name``, None where there is none."""
+        """Return the argument of the first operation of that name, or None."""
         return next((argument for key, argument in self.operations if key == name), None)
 
 
@@ -98,7 +98,7 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
 
 
 def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDistribution) -> None:
-    """See that board and racks together hold no more of a tile than the game has.
+    """Check that board and racks together hold no more of a tile than the game has.
 
     Raises:
         NotationError: names the tile, how many there are and how many the game has.
@@ -143,7 +143,7 @@ def _read_board(text: str, rules: Rules) -> Board:
 
 
 def _read_row(text: str, row: int, columns: int, alphabet: Alphabet) -> bytes:
-    """Read one row; a width is added up before anything of that size is made."""
+    """Read a row; its width is summed up before anything of that size is allocated."""
     width = 0
     squares = bytearray()
     for match in _SQUARES.finditer(text):

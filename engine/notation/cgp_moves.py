@@ -3,11 +3,11 @@
 ======================================  ==========================================================
 ``8D.WORDs``, ``D8.WORDs``              a placement across, down; a blank is in lower case, and a
                                         square that is played through shows the letter that it has
-``ex.ABC?``, ``ex.3``                   an exchange of these tiles, of so many
+``ex.ABC?``, ``ex.3``                   an exchange of these tiles, of this many
 ``pass``                                a pass, or a challenge that was lost
 ``phony.8D.WORDs``                      a placement that was challenged off
 ``8D.WORDs.DORSW?X.5.1``                with the rack that it was played from, points that a
-                                        challenge earned, and whether it cost the other his turn
+                                        challenge earned, and whether it cost the challenger a turn
 ``rack.ABCDEFG``                        no move: what the player on turn holds
 ======================================  ==========================================================
 
@@ -45,7 +45,7 @@ class CgpMove:
     challenge_points: int = 0
     """What a challenge in vain has added."""
     turn_lost: bool = False
-    """Whether a challenge in vain has cost the other his turn."""
+    """Whether a challenge in vain has cost the challenger a turn."""
 
 
 def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:

@@ -85,7 +85,7 @@ class EventKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GcgPlayer:
-    """A player: the one-word nick of his events, his name, and his rack where the file ends."""
+    """A player: the nick that its events have, its name, and its rack where the file ends."""
 
     nick: str
     name: str = ""
@@ -291,7 +291,7 @@ def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
 
 
 def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, list[str], str]:
-    """Sort an event by its last words; give its kind, what stands before, and its detail."""
+    """Tell events apart by their last words: return kind, what stands before, and detail."""
     *before, last = fields
     if before and _is_square(before[-1]):
         return EventKind.PLAY, before[:-1], f"{before[-1]} {last}"
@@ -339,12 +339,12 @@ def _decode(data: bytes) -> str:
 
 def _encoding(line: int, name: str) -> str:
     try:
-        found = codecs.lookup(name).name
+        encoding = codecs.lookup(name).name
     except (LookupError, ValueError):
-        found = ""
-    if found not in _ENCODINGS:
+        encoding = ""
+    if encoding not in _ENCODINGS:
         raise GcgError(line, f"encoding {shown(name)}; a GCG is UTF-8 or ISO-8859-1")
-    return found
+    return encoding
 
 
 def _event_text(event: GcgEvent) -> str:

@@ -49,7 +49,7 @@ def shown(text: str, limit: int = 60) -> str:
 
 
 def format_square(row: int, column: int, direction: Direction = Direction.ACROSS) -> str:
-    """Name a square, and with it the way a word runs from there.
+    """Write a square, and with it the way a word runs from there.
 
     Raises:
         NotationError: the column has no letter (more than 26).
@@ -78,7 +78,7 @@ def parse_square(text: str) -> tuple[int, int, Direction]:
 
 
 def format_move(move: Move, alphabet: Alphabet) -> str:
-    """Write a move in its one canonical form."""
+    """Write a move in its canonical form."""
     match move:
         case Pass():
             return "-"
@@ -205,7 +205,7 @@ def _read_word(word: str, alphabet: Alphabet) -> Iterator[tuple[int | None, bool
 def _settle(
     tile: int | None, on_board: bool, board: Board, at: tuple[int, int], alphabet: Alphabet
 ) -> int:
-    """Hold one tile of the text against its square; give the entry of ``Place.tiles``."""
+    """Check a tile of the text against its square; return the entry of ``Place.tiles``."""
     here = board.at(*at)
     if here == EMPTY:
         if on_board or tile is None:

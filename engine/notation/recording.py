@@ -96,7 +96,7 @@ def _end_events(
 
 
 def _nicks(players: tuple[str, str]) -> tuple[str, str]:
-    """Make one word of each name, without a colon, and different ones."""
+    """Make nicks of names: single words, without a colon, different from each other."""
     first, second = (re.sub(r"[\s:]+", "_", name.strip()) or "player" for name in players)
     return first, second if second != first else f"{second}_2"
 

@@ -4,7 +4,7 @@
 against the rules. Words are not looked up: a recorded game may well hold phonies that stood.
 
 What a file leaves out is left out: a rack that is not recorded is ``()``, and an exchange of which
-only the number is known has no move. A rack that a player shows in his next turn is known before
+only the number is known has no move. A rack that a player shows in its next turn is known before
 it, too, so a complete file gives both racks of every position.
 """
 
@@ -103,7 +103,7 @@ class _Replayer:
         self._last: ReplayStep | None = None
 
     def step(self, index: int, event: GcgEvent) -> ReplayStep:
-        """Make one event; every reason to refuse it gets its line."""
+        """Make an event; every reason to refuse it gets its line."""
         try:
             step = self._step(index, event)
         except GcgError:
@@ -114,7 +114,7 @@ class _Replayer:
         return step
 
     def final(self) -> Position:
-        """Give the position after the last event."""
+        """Return the position after the last event."""
         known = self._known[-1]
         if self._gcg.incomplete and not known[self._on_turn].rack:
             # Some programs write the rack on turn there, and no #rack line.
@@ -162,7 +162,7 @@ class _Replayer:
     def _before(self, index: int, event: GcgEvent) -> Position:
         known, last = self._known[index], self._last
         if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
-            # He has not drawn yet: the rack of this line counts the tiles that still lie there.
+            # Nothing was drawn yet: the rack of this line counts the tiles that still lie there.
             seat, rack = last.seat, Counter(known[last.seat].rack)
             if isinstance(last.move, Place):
                 rack -= Counter(rack_tiles(last.move.placed))
@@ -233,7 +233,7 @@ class _Replayer:
             raise ValueError(f"a bonus for a challenge is a gain; {event.score:+d} is a loss")
 
     def _check_rack(self, step: ReplayStep, tiles: tuple[int, ...]) -> None:
-        """See that a rack, where it is recorded, holds the tiles that leave it."""
+        """Check that a rack, where it is recorded, holds the tiles that leave it."""
         missing = Counter(tiles) - Counter(step.before.racks[step.seat])
         if step.event.rack and missing:
             alphabet = self._rules.distribution.alphabet
@@ -263,13 +263,13 @@ def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
 
 
 def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tuple[_Known, _Known]]:
-    """Say what is known of both racks before each event and at the end, from what comes later."""
+    """List what is known of both racks before each event and at the end, from what comes later."""
     first, second = (
         _read_known(player.rack, f"{player.nick}'s rack", player.rack_line, rules)
         for player in gcg.players
     )
     known = (first, second)
-    found = [known]
+    racks = [known]
     for event in reversed(gcg.events):
         seat = seats[event.nick]
         left = event.kind is EventKind.RACK_LEFT
@@ -282,8 +282,8 @@ def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tupl
         elif event.kind in _TURNS or event.kind is EventKind.WITHDRAWN:
             own = _read_known(event.rack, f"{event.nick}'s rack", event.line, rules)
             known = _with(known, seat, own)
-        found.append(known)
-    return found[::-1]
+        racks.append(known)
+    return racks[::-1]
 
 
 def _read_known(text: str, where: str, line: int, rules: Rules) -> _Known:

@@ -1,7 +1,12 @@
-"""What ``tilewire analyze`` finds out: which move was best, and what another one cost.
+"""Questions about a position or a game, and answers as values.
 
-``questions``  what is asked of a position or of each turn of a game
-``findings``   the search, and what it has found so far
-``verdict``    what that means, in sentences
-``view``       tables in a terminal, and JSON
+``ranked``     all moves of a position by static equity
+``questions``  which moves are compared with the one that was played
+``findings``   the best move by simulation
+``verdict``    what findings mean, in sentences
+``review``     the turns of a game as questions
+``inferred``   what a play tells of the rack behind it
+``endings``    the proof of an endgame, the comparison of moves in a pre-endgame
+``as_json``    every answer as an object of JSON
+``plots``      an inference as a picture
 """

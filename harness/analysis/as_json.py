@@ -7,7 +7,7 @@ is null.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from engine.movegen.evaluation import POINT
@@ -17,7 +17,7 @@ from engine.rules.rules import Rules
 from engine.simulation.simulation import Estimate
 from lexicons.alphabet import Alphabet
 
-from .endings import ComparedMove, EndgameProof, PreEndgameComparison
+from .endings import EndgameProof, PreEndgameComparison
 from .findings import Findings
 from .inferred import Inferred, written_play
 from .ranked import RankedMoves
@@ -26,13 +26,6 @@ from .verdict import verdict_text
 __all__ = ["Answer", "answer_json"]
 
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
-
-_ENDGAME = (
-    *("value", "proven", "outcome", "floor", "ceiling", "depth", "nodes", "seconds", "move"),
-    *("pv", "scores", "spread"),
-)
-_PREENDGAME = ("model", "bag", "cases", "mass", "settled", "seconds")
-_COMPARED = tuple(field.name for field in fields(ComparedMove))
 
 
 def answer_json(answer: Answer, rules: Rules, top: int | None = None) -> dict[str, Any]:
@@ -57,17 +50,10 @@ def answer_json(answer: Answer, rules: Rules, top: int | None = None) -> dict[st
         case Inferred():
             known = _inferred(answer, alphabet, top)
         case EndgameProof():
-            known = _fields(answer, _ENDGAME)
+            known = _proof(answer)
         case PreEndgameComparison():
-            known = _fields(answer, _PREENDGAME)
-            known["moves"] = [_fields(move, _COMPARED) for move in answer.moves[:top]]
-    if "seconds" in known and not isinstance(answer, Inferred):
-        known["seconds"] = round(known["seconds"], 3)
+            known = _comparison(answer, top)
     return {name: _written(value, name, alphabet) for name, value in known.items()}
-
-
-def _fields(value: object, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in names}
 
 
 def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
@@ -82,6 +68,55 @@ def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
         case list() | tuple():
             return [_written(part, "", alphabet) for part in value]
     return value
+
+
+# --- the end of a game ----------------------------------------------------------------------------
+
+
+def _proof(proof: EndgameProof) -> dict[str, Any]:
+    solution = proof.solution
+    return {
+        "value": solution.value,
+        "proven": solution.proven,
+        "outcome": proof.outcome,
+        "floor": solution.floor,
+        "ceiling": solution.ceiling,
+        "depth": solution.depth,
+        "nodes": solution.nodes,
+        "seconds": round(proof.seconds, 3),
+        "move": solution.move,
+        "pv": proof.pv,
+        "scores": proof.scores,
+        "spread": proof.spread,
+    }
+
+
+def _comparison(compared: PreEndgameComparison, top: int | None) -> dict[str, Any]:
+    return {
+        "model": compared.model,
+        "bag": compared.bag,
+        "cases": compared.cases,
+        "mass": compared.mass,
+        "settled": compared.settled,
+        "seconds": round(compared.seconds, 3),
+        "moves": [
+            {
+                "move": row.move,
+                "score": row.score,
+                "leave": row.leave,
+                "equity": row.static / POINT,
+                "win": row.win if row.cases else None,
+                "wins": row.wins if row.cases else None,
+                "draws": row.draws if row.cases else None,
+                "losses": row.losses if row.cases else None,
+                "spread": row.spread if row.cases else None,
+                "cases": row.cases,
+                "proven": row.proven,
+                "nodes": row.nodes,
+            }
+            for row in compared.moves[:top]
+        ],
+    }
 
 
 # --- findings -------------------------------------------------------------------------------------
@@ -113,7 +148,7 @@ def _findings(findings: Findings, rules: Rules) -> dict[str, Any]:
         "seed": findings.seed,
         "rollouts": findings.rollouts,
         "compared": findings.compared,
-        "seconds": findings.seconds,
+        "seconds": round(findings.seconds, 3),
     }
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime, Work
-from engine.endgame import EndgameSolver
-from engine.movegen.evaluation import POINT
+from engine.endgame import EndgameSolver, Solution
 from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
-from engine.rules.position import Position, Rack, bag_count
+from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules, score_play
 
 __all__ = [
-    "ComparedMove",
     "EndgameProof",
     "OpponentModel",
     "PreEndgameComparison",
@@ -47,26 +45,17 @@ class EndgameProof:
 
     position: Position
     first_win: bool
-    """Whether only the winner was asked for; then ``value`` and ``spread`` are bounds."""
+    """Whether only the winner was asked for; then value and spread are bounds."""
+    solution: Solution
     is_over: bool
     """Whether more time would not help."""
-    ends_game: bool
-    """Whether ``pv`` leads to the end of the game."""
-    value: int
-    """Points gained in spread from here to the end, the settlement of the racks included."""
-    proven: bool
-    floor: int | None
-    """What is proven of the value, from below and above."""
-    ceiling: int | None
-    depth: int
-    """In turns."""
-    nodes: int
-    seconds: float
-    move: Move
     pv: tuple[Move, ...]
     """The best play of both sides."""
     scores: tuple[int, ...]
     """What each move of ``pv`` scores."""
+    ends_game: bool
+    """Whether ``pv`` leads to the end of the game."""
+    seconds: float
 
     @property
     def before(self) -> int:
@@ -77,16 +66,17 @@ class EndgameProof:
     @property
     def spread(self) -> int:
         """The spread at the end of the game."""
-        return self.before + self.value
+        return self.before + self.solution.value
 
     @property
     def outcome(self) -> Literal["won", "lost", "drawn"] | None:
         """Who wins, as far as it is proven."""
-        if self.floor is not None and self.before + self.floor > 0:
+        floor, ceiling = self.solution.floor, self.solution.ceiling
+        if floor is not None and self.before + floor > 0:
             return "won"
-        if self.ceiling is not None and self.before + self.ceiling < 0:
+        if ceiling is not None and self.before + ceiling < 0:
             return "lost"
-        return "drawn" if self.proven else None
+        return "drawn" if self.solution.proven else None
 
 
 def prove_endgame(
@@ -99,8 +89,7 @@ def prove_endgame(
     """
     solver.begin(position, first_win=first_win)
     seconds = spend(budget, solver)
-    solution, line, board = solver.solution, solver.line(), position.board
-    scores = []
+    line, board, scores = solver.line(), position.board, []
     for move in line:
         score = 0
         if isinstance(move, Place):
@@ -108,20 +97,14 @@ def prove_endgame(
             board = board.with_move(move)
         scores.append(score)
     return EndgameProof(
-        position=position,
-        first_win=first_win,
-        is_over=solver.is_over,
-        ends_game=_ends_game(line, position, rules),
-        value=solution.value,
-        proven=solution.proven,
-        floor=solution.floor,
-        ceiling=solution.ceiling,
-        depth=solution.depth,
-        nodes=solution.nodes,
-        seconds=seconds,
-        move=solution.move,
-        pv=line,
-        scores=tuple(scores),
+        position,
+        first_win,
+        solver.solution,
+        solver.is_over,
+        line,
+        tuple(scores),
+        _ends_game(line, position, rules),
+        seconds,
     )
 
 
@@ -146,27 +129,6 @@ def _ends_game(line: Sequence[Move], position: Position, rules: Rules) -> bool:
 
 
 @dataclass(frozen=True)
-class ComparedMove:
-    """What is known of a candidate; None where no case was looked at."""
-
-    move: Move
-    score: int
-    leave: Rack
-    equity: float
-    """Static, in points."""
-    win: float | None
-    """Share of games won; a draw counts half."""
-    wins: float | None
-    draws: float | None
-    losses: float | None
-    spread: float | None
-    """Points gained to the end of the game, in the mean."""
-    cases: int
-    proven: bool
-    nodes: int
-
-
-@dataclass(frozen=True)
 class PreEndgameComparison:
     """Moves compared by how often they win, over what bag and other rack may hold."""
 
@@ -180,7 +142,7 @@ class PreEndgameComparison:
     settled: bool
     """Whether more time would change nothing."""
     seconds: float
-    moves: tuple[ComparedMove, ...]
+    moves: tuple[Outcome, ...]
     """The best first."""
 
 
@@ -203,32 +165,12 @@ def compare_moves(
     # A single candidate is looked into all the same: what it comes to is what is asked.
     seconds = spend(budget, compared, lambda: compared.is_settled and len(candidates) > 1)
     return PreEndgameComparison(
-        position=position,
-        model=model,
-        bag=bag_count(position, generator.rules),
-        cases=compared.cases,
-        mass=compared.mass,
-        settled=compared.is_settled,
-        seconds=seconds,
-        moves=tuple(map(_compared, compared.outcomes())),
+        position,
+        model,
+        bag_count(position, generator.rules),
+        compared.cases,
+        compared.mass,
+        compared.is_settled,
+        seconds,
+        tuple(compared.outcomes()),
     )
-
-
-def _compared(outcome: Outcome) -> ComparedMove:
-    move = ComparedMove(
-        move=outcome.move,
-        score=outcome.score,
-        leave=outcome.leave,
-        equity=outcome.static / POINT,
-        win=outcome.win,
-        wins=outcome.wins,
-        draws=outcome.draws,
-        losses=outcome.losses,
-        spread=outcome.spread,
-        cases=outcome.cases,
-        proven=outcome.proven,
-        nodes=outcome.nodes,
-    )
-    if outcome.cases:
-        return move
-    return replace(move, win=None, wins=None, draws=None, losses=None, spread=None)

@@ -1,12 +1,11 @@
-"""What is best in a position, and what the move that was played cost: rollouts, for so long.
+"""What is best in a position, and what the move that was played cost: rollouts against the clock.
 
-``analyse`` rolls the candidates of a question out, in slices sized by the speed of the last, until
-time is over or more of it would change nothing, and gives *findings*. Nothing is printed here;
-``verdict`` puts findings into words.
+``analyse`` rolls out the candidates of a question until time is over or more would change nothing,
+and returns *findings*; ``verdict`` puts these into words.
 
 Where a move was played and is not the best, a fifth of the time compares these two once more, alone
-and with other luck. The search looks away from what is clearly worse, and its samples have chosen
-the best, which are likely to be kind to it; samples of the second comparison have chosen nothing.
+and with other luck. The search spends its samples on what looks best, and these samples have chosen
+the best, so they tend to flatter it; the samples of the second comparison have chosen nothing.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ INTERVAL = 1.96
 
 _SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
 _RISK = 0.025  # of a difference that is more than chance, on either side
-_KEPT = 0.2  # of the limit, for the best and the move that was played alone
-_FEWEST_KEPT = 32  # rollouts
-_OTHER_LUCK = 1 << 63  # tells the seed of the second comparison from those that people choose
+_PAIR_SHARE = 0.2  # of the limit, for the best and the move that was played alone
+_FEWEST_PAIRED = 32  # rollouts
+_OTHER_LUCK = 1 << 63  # keeps the seed of the second comparison apart from those that people choose
 
 
 # --- findings -------------------------------------------------------------------------------------
@@ -59,20 +58,20 @@ class Findings:
     estimates: tuple[Estimate, ...]
     """Of all candidates, the best first; before there are samples by static equity."""
     behind: tuple[Difference, ...]
-    """How far the best is ahead of each; empty while the search goes on. Of the move that was
-    played it is what the samples of both alone say, if there are ``compared``."""
+    """How far the best is ahead of each; empty while the search goes on. For the move that was
+    played it comes from the samples of both alone, if there are ``compared``."""
     after: tuple[Ply, ...]
     """The turns after the best."""
     plies: int
-    """How many turns were taken after a candidate at most."""
+    """Turns after a candidate, at most."""
     seed: int
     rollouts: int
     """All of them."""
     compared: int
-    """Those of them that compared the best and the move that was played, alone; 0 if none did."""
+    """Those of them that compared the best and the move that was played, alone."""
     seconds: float
     exact: bool
-    """Whether the bag is empty and the opponent's rack known by that: one sample says it all."""
+    """Whether the bag is empty, so that the opponent's rack is known and one sample is enough."""
     is_known: bool
     """Whether every candidate was rolled out often enough to be compared."""
     is_certain: bool
@@ -88,19 +87,19 @@ class Findings:
     @property
     def legal(self) -> list[Estimate]:
         """All candidates but a phony, the best first."""
-        return [one for one in self.estimates if not self.is_phony(one.move)]
+        return [estimate for estimate in self.estimates if not self.is_phony(estimate.move)]
 
     @property
     def rivals(self) -> list[Estimate]:
         """Legal candidates that nothing tells from the best."""
         rest = self.legal[1:]
-        return [one for one in rest if not self.is_known or not self.is_clear(one.move)]
+        return [rival for rival in rest if not self.is_known or not self.is_clear(rival.move)]
 
     @property
     def played(self) -> Estimate | None:
         """The move that was played, if it can be compared."""
-        found = (one for one in self.estimates if one.move == self.question.played)
-        return next(found, None)
+        rows = (row for row in self.estimates if row.move == self.question.played)
+        return next(rows, None)
 
     @property
     def to_the_end(self) -> bool:
@@ -108,32 +107,32 @@ class Findings:
         return self.plies >= TO_THE_END
 
     def is_phony(self, move: Move) -> bool:
-        """Tell whether a candidate is a phony."""
+        """Check whether a candidate is a phony."""
         return bool(self.question.phony) and move == self.question.played
 
     def ahead_of(self, move: Move) -> Difference:
-        """Say how far the best is ahead of a candidate.
+        """Return how far the best is ahead of a candidate.
 
-        It may be below 0: for a phony that is worth more, and by chance. For the best is chosen by
-        means drawn towards what was thought of the candidates before, and these are plain ones.
+        It may be below 0: for a phony that is worth more, and by chance, since the best is chosen
+        by means that are drawn towards prior estimates, and these are plain means.
         """
-        at = next(at for at, one in enumerate(self.estimates) if one.move == move)
-        return self.behind[at]
+        index = next(index for index, row in enumerate(self.estimates) if row.move == move)
+        return self.behind[index]
 
     def is_clear(self, move: Move) -> bool:
-        """Tell whether the best is ahead of a candidate by more than chance, with 95 %.
+        """Check whether the best is ahead of a candidate by more than chance, with 95 %.
 
-        The samples that compare the best have also chosen it, so that all others share the risk of
-        an error (Bonferroni): none of those from which it is told apart is better, with 95 %. The
+        The samples that compare the best have also chosen it, so all others share the risk of an
+        error (Bonferroni): with 95 %, none of those that are told apart from it is better. The
         move that was played is one comparison, fixed before its samples, if there are ``compared``.
         """
         alone = self.compared and move == self.question.played
         others = 1 if alone else max(len(self.estimates) - 1, 1)
         errors = NormalDist().inv_cdf(1 - _RISK / others)
-        ahead, wanted = self.ahead_of(move), BY_POINTS if self.by_points else Utility()
-        value = wanted.win * ahead.win + wanted.point * ahead.equity
-        # Wins and points go together, so that their errors add up.
-        error = wanted.win * ahead.win_error + wanted.point * ahead.equity_error
+        ahead, utility = self.ahead_of(move), BY_POINTS if self.by_points else Utility()
+        value = utility.win * ahead.win + utility.point * ahead.equity
+        # Wins and points go together, so their errors add up.
+        error = utility.win * ahead.win_error + utility.point * ahead.equity_error
         return value > errors * error
 
 
@@ -142,7 +141,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Limit:
-    """When it is enough."""
+    """When a search ends."""
 
     seconds: float = 10.0
     """It ends before that if it is certain."""
@@ -151,7 +150,7 @@ class Limit:
     the same on every machine."""
 
     def part(self, share: float) -> Limit:
-        """Give a share of it."""
+        """Return a share of it."""
         rollouts = None if self.rollouts is None else round(share * self.rollouts)
         return Limit(share * self.seconds, rollouts)
 
@@ -161,12 +160,12 @@ class Settings:
     """What questions are answered with."""
 
     generators: Sequence[Generator]
-    """One for each thread."""
+    """One for each thread, used by nobody else meanwhile."""
     lexicon: Lexicon
     win_probabilities: WinProbabilities | None
     candidates: int = 15
     plies: int | None = None
-    """None: as many as are usual for the bag."""
+    """None: as usual for the bag."""
     seed: int = 0
     limit: Limit = Limit()
 
@@ -183,35 +182,34 @@ def analyse(
     """Find out what is best in a position.
 
     Args:
-        settings: what is made use of; its generators by nobody else meanwhile.
+        settings: what it is answered with.
         position: ``engine.rules.rules.why_not`` has nothing against it. The opponent's rack is
-        known as
-            far as it is given.
+            known as far as it is given.
         played: what was played, in the canonical form.
         taken_back: whether that was a phony in the game, whatever the lexicon says.
-        told: what is found so far, some times a second.
-        stopped: whether it is to end at once; asked as often.
+        told: receives what is known so far, some times a second.
+        stopped: whether to end at once; asked as often.
 
     Raises:
         ValueError: no plies or candidates, or a position that generators or rollouts refuse.
     """
     generator = settings.generators[0]
     at, belief = _believed(position, generator.rules)
-    asked = ask(generator, settings.lexicon, at, settings.candidates, played, taken_back)
-    work = _Work(settings, replace(asked, position=position), at, belief)
-    if not asked.is_forced:
+    question = ask(generator, settings.lexicon, at, settings.candidates, played, taken_back)
+    work = _Rollouts(settings, replace(question, position=position), at, belief)
+    if not question.is_forced:
         for _ in work.slices():
             if told is not None:
                 told(work.findings())
             if stopped():
                 break
-    found = work.findings()
-    behind = (work.difference(found.best.move, one.move) for one in found.estimates)
-    return replace(found, behind=tuple(behind))
+    findings = work.findings()
+    behind = (work.difference(findings.best.move, row.move) for row in findings.estimates)
+    return replace(findings, behind=tuple(behind))
 
 
 def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None]:
-    """Take a rack of which a part alone is given for tiles that the opponent holds among others."""
+    """Turn a rack that is given in part into a belief: the opponent holds others besides."""
     known = position.racks[1 - position.on_turn]
     hidden = sum(unseen(position, position.on_turn, rules))
     if 0 < len(known) < min(rules.rack_size, hidden):
@@ -219,13 +217,13 @@ def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None
     return position, None
 
 
-class _Work:
-    """The rollouts of a question: of all candidates, then of the best and the move played alone.
+class _Rollouts:
+    """The rollouts of all candidates, then of the best and the move that was played alone.
 
     Args:
-        settings: what is made use of.
-        question: what is to be found out.
-        at: its position, without a rack of which a part alone is known.
+        settings: what the question is answered with.
+        question: what is asked.
+        at: its position, without a rack that is known in part.
         belief: that part.
     """
 
@@ -245,8 +243,6 @@ class _Work:
         self._pair: Simulation | None = None
         self._began = self._seconds = 0.0
 
-    # --- rolling out ------------------------------------------------------------------------------
-
     def slices(self) -> Iterator[None]:
         """Roll out slice by slice, until it is enough.
 
@@ -255,56 +251,52 @@ class _Work:
         self._search.advance(1)
         self._began = time.monotonic()
         yield
-        limit, kept = self._settings.limit, self._kept
-        yield from self._until(limit.part(1 - kept), self._search)
-        if kept and self._search.is_sampled:
-            self._compare()
-        end_s = min(limit.seconds, self._seconds + kept * limit.seconds)
+        limit, share = self._settings.limit, self._pair_share
+        yield from self._until(limit.part(1 - share), self._search)
+        if share and self._search.is_sampled:
+            self._pair = self._paired()
+        end_s = min(limit.seconds, self._seconds + share * limit.seconds)
         yield from self._until(replace(limit, seconds=end_s), self._pair or self._search)
-
-    @property
-    def _kept(self) -> float:
-        """What part of the limit is for the best and the move that was played."""
-        rollouts = self._settings.limit.rollouts
-        if self._question.played is None or self._search.exact:
-            return 0.0
-        return _KEPT if rollouts is None or _KEPT * rollouts >= _FEWEST_KEPT else 0.0
-
-    def _compare(self) -> None:
-        """Put the best and the move that was played beside each other, if they are two.
-
-        They get the generators of the search, which goes on no more.
-        """
-        both = {self.findings().best.move, self._question.played}
-        if len(both) > 1:
-            candidates = [one for one in self._question.candidates if one.move in both]
-            seed = self._settings.seed ^ _OTHER_LUCK
-            wanted = self._settings.limit.rollouts
-            left = None if wanted is None else wanted - self._search.rollouts
-            self._pair = self._simulation(candidates, seed=seed, rule="equal", limit=left)
 
     def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
         """Roll out until a limit: of rollouts of both simulations, else of time since the start."""
-        is_counted = limit.rollouts is not None
-        end = time_until(self._began + limit.seconds, time.monotonic)
-        anytime = Anytime(
-            simulation,
-            _SLICES,
-            most=None if limit.rollouts is None else limit.rollouts - self._rollouts,
-        )
-        for _ in anytime.slices(
-            unlimited if is_counted else end,
-            lambda: not is_counted and simulation is self._search and self._is_sure,
-        ):
+        left_ms, most = time_until(self._began + limit.seconds, time.monotonic), None
+        if limit.rollouts is not None:
+            left_ms, most = unlimited, limit.rollouts - self._rollouts
+
+        def is_enough() -> bool:
+            return most is None and simulation is self._search and self._is_sure
+
+        for _ in Anytime(simulation, _SLICES, most=most).slices(left_ms, is_enough):
             self._seconds = time.monotonic() - self._began
             yield
+
+    @property
+    def _pair_share(self) -> float:
+        """The share of the limit that is for the best and the move that was played."""
+        rollouts = self._settings.limit.rollouts
+        if self._question.played is None or self._search.exact:
+            return 0.0
+        few = rollouts is not None and _PAIR_SHARE * rollouts < _FEWEST_PAIRED
+        return 0.0 if few else _PAIR_SHARE
+
+    def _paired(self) -> Simulation | None:
+        """Return a simulation of the best and the move that was played, unless they are the same.
+
+        It takes the generators of the search, which goes on no more.
+        """
+        both = {self.findings().best.move, self._question.played}
+        if len(both) == 1:
+            return None
+        candidates = [row for row in self._question.candidates if row.move in both]
+        seed, rollouts = self._settings.seed ^ _OTHER_LUCK, self._settings.limit.rollouts
+        left = None if rollouts is None else rollouts - self._search.rollouts
+        return self._simulation(candidates, seed=seed, rule="equal", limit=left)
 
     @property
     def _is_sure(self) -> bool:
         search = self._search
         return search.is_certain and (search.exact or len(search.candidates) > 1)
-
-    # --- what is known ----------------------------------------------------------------------------
 
     @property
     def _rollouts(self) -> int:
@@ -316,16 +308,16 @@ class _Work:
         return self._pair if self._pair and self._pair.is_sampled else None
 
     def difference(self, best: Move, move: Move) -> Difference:
-        """Say how far the best is ahead of a candidate."""
+        """Return how far the best is ahead of a candidate."""
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
 
     def findings(self) -> Findings:
-        """Say what is known by now, but for the differences."""
+        """Return what is known by now, but for the differences."""
         search, question = self._search, self._question
         estimates = tuple(search.estimates())
         phony = question.played if question.phony else None
-        best = next(one for one in estimates if one.move != phony)
+        best = next(row for row in estimates if row.move != phony)
         return Findings(
             question=question,
             estimates=estimates,

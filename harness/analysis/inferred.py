@@ -1,6 +1,6 @@
-"""What a play tells of the rack behind it, worked out for people.
+"""What a play tells of the rack behind it.
 
-The player on turn makes a play; the other, who knows his own rack, asks what was kept, and what
+The player on turn makes a play; the opponent, who knows its own rack, asks what was kept, and what
 comes next.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +56,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Observed:
-    """A play as the other player sees it."""
+    """A play as the opponent sees it."""
 
     position: Position
     """Before it; the rack of the player on turn is not known."""
@@ -67,7 +66,7 @@ class Observed:
     counts: tuple[int, ...]
     """How many of each tile were unseen before it, by tile number."""
     leave: Rack | None = None
-    """What he really kept, where that is known; nothing is worked out by it."""
+    """What was really kept, where that is known; nothing is worked out by it."""
 
     @property
     def counts_after(self) -> tuple[int, ...]:
@@ -77,19 +76,19 @@ class Observed:
 
     @property
     def drawn(self) -> int:
-        """How many tiles he drew after it."""
+        """How many tiles were drawn after it."""
         return min(self.play.held - self.play.kept, self.play.bag)
 
     @property
     def position_after(self) -> Position:
-        """The position after it, as if it was his turn again."""
+        """The position after it, with the same player on turn again."""
         move = PASS if isinstance(self.play.move, int) else self.play.move
         moved = after(self.position, ScoredMove(move, self.play.score))
         return replace(moved, on_turn=self.position.on_turn)
 
 
 class Truth(NamedTuple):
-    """What he really kept, among all that he may have kept."""
+    """What was really kept, among all that may have been."""
 
     leave: Rack
     rank: int | None
@@ -109,23 +108,23 @@ class Inferred:
     seconds: float
     """For the inference alone."""
     tiles: tuple[F64, F64]
-    """How likely each tile is on his rack now, by tile number: if nothing was known, and by the
+    """How likely each tile is on the rack now, by tile number: if nothing was known, and by the
     posterior."""
     bingo: tuple[Sampled, Sampled]
-    """How likely his static choice on this board is a bingo, likewise."""
+    """How likely the static choice on this board is a bingo, likewise."""
 
     @property
     def truth(self) -> Truth | None:
-        """Say where the leave that he really kept is among all."""
-        leave, found = self.observed.leave, self.posterior
+        """Where the leave that was really kept is among all."""
+        leave, known = self.observed.leave, self.posterior
         if leave is None:
             return None
-        at = np.flatnonzero((found.leaves == np.array(leave, np.uint8)).all(axis=1))
+        at = np.flatnonzero((known.leaves == np.array(leave, np.uint8)).all(axis=1))
         if not len(at):
             return Truth(leave, None, 0.0, 0.0)
-        posterior = float(found.posterior[at[0]])
-        rank = 1 + int(np.count_nonzero(found.posterior > posterior))
-        return Truth(leave, rank, float(found.prior[at[0]]), posterior)
+        posterior = float(known.posterior[at[0]])
+        rank = 1 + int(np.count_nonzero(known.posterior > posterior))
+        return Truth(leave, rank, float(known.prior[at[0]]), posterior)
 
 
 # --- what was seen ------------------------------------------------------------------------------
@@ -154,79 +153,68 @@ def written_play(move: Move | int, alphabet: Alphabet) -> str:
 
 
 def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> Observed:
-    """See a move of the player on turn with the eyes of the other.
+    """Return a move of the player on turn as the opponent sees it.
 
     Args:
-        position: before it. If his rack is given in full, the move has to be possible with it.
+        position: before it. If the rack on turn is given in full, the move must be possible with
+            it.
         move: an exchange that names its tiles is seen as their number.
         rules: the rules.
         lexicon: the words.
 
     Raises:
-        ValueError: the game is over, the other's rack is given in part, or the move is not possible
-            or not legal; says why.
+        ValueError: the game is over, the opponent's rack is given in part, or the move is not
+            possible or not legal; says why.
     """
-    seat = position.on_turn
-    first, second = position.racks
-    before = replace(position, racks=((), second) if seat == 0 else (first, ()))
+    seat, text = position.on_turn, rules.distribution.alphabet.text
+    rack, ours = position.racks[seat], position.racks[1 - seat]
+    before = _with_rack(position, ())
     counts, bag = unseen(before, 1 - seat, rules), bag_count(before, rules)
     if position.scoreless_turns >= rules.scoreless_limit:
         raise ValueError(
             f"the game is over, after {position.scoreless_turns} scoreless turns in a row"
         )
-    ours = before.racks[1 - seat]
     if 0 < len(ours) < rules.rack_size and bag:
         raise ValueError(
-            f"{rules.distribution.alphabet.text(ours)} is not the whole rack of whoever looks on, "
+            f"{text(ours)} is not the whole rack of whoever looks on, "
             f"which has {rules.rack_size} tiles while there is a bag"
         )
-    rack = position.racks[seat]
-    known = rack if len(rack) == rules.rack_size else None
-    some = known or tuple(chain.from_iterable(map(repeat, range(len(counts)), counts)))
-    score = _check(before, _named(move, some, rules), known, counts, bag, rules, lexicon)
-    seen = _as_seen(move, before.board)
-    play = Play(before.board, seen, score, rules.rack_size, bag)
-    return Observed(before, move, play, counts, _leave(known, move))
-
-
-def _named(move: Move | int, some: Rack, rules: Rules) -> Move:
-    """Give a move whose tiles are known; which ones are exchanged makes it no less legal."""
     count = move if isinstance(move, int) else len(_used(move))
     if count > rules.rack_size:
         raise ValueError(f"a move of {count} tiles; a rack holds {rules.rack_size}")
-    return Exchange(some[:move]) if isinstance(move, int) else move
-
-
-def _check(
-    before: Position,
-    move: Move,
-    known: Rack | None,
-    counts: tuple[int, ...],
-    bag: int,
-    rules: Rules,
-    lexicon: Lexicon,
-) -> int:
-    """See that a move is legal with some rack, the one that is known if any; give its score."""
-    used = _used(move)
-    lacking = Counter(used) - Counter(dict(enumerate(counts)))
-    if lacking:
-        tiles = rules.distribution.alphabet.text(sorted(lacking.elements()))
+    known = rack if len(rack) == rules.rack_size else None
+    # Which tiles are exchanged makes it no less legal.
+    some = known or tuple(Counter(dict(enumerate(counts))).elements())
+    named = Exchange(some[:move]) if isinstance(move, int) else move
+    if lacking := Counter(_used(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(
-            f"{tiles} can't have been on his rack: all there are of it lie on the board or on the "
-            "other rack"
+            f"{text(sorted(lacking.elements()))} can't have been on his rack: all there are of it "
+            "lie on the board or on the other rack"
         )
-    rack = known or used
-    racks = (rack, before.racks[1]) if before.on_turn == 0 else (before.racks[0], rack)
+    held = _with_rack(position, known or _used(named))
     try:
-        made = check_move(replace(before, racks=racks), move, rules, lexicon.graph.contains, bag)
+        made = check_move(held, named, rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
         of = f" of {lexicon.name}" if error.code == "not_a_word" else ""
         raise ValueError(f"{error}{of}") from None
-    return made.score if made else 0
+    seen = canonical(move, before.board) if isinstance(move, Place) else move
+    if isinstance(seen, Exchange):
+        seen = count
+    play = Play(before.board, seen, made.score if made else 0, rules.rack_size, bag)
+    leave = None
+    if known is not None and not isinstance(move, int):
+        leave = tuple(sorted((Counter(known) - Counter(_used(move))).elements()))
+    return Observed(before, move, play, counts, leave)
+
+
+def _with_rack(position: Position, rack: Rack) -> Position:
+    """Return a position with another rack of the player on turn."""
+    other = position.racks[1 - position.on_turn]
+    return replace(position, racks=(other, rack) if position.on_turn else (rack, other))
 
 
 def _used(move: Move) -> Rack:
-    """Give the tiles that leave the rack."""
+    """Return the tiles that leave the rack."""
     match move:
         case Place():
             return rack_tiles(move.placed)
@@ -234,22 +222,6 @@ def _used(move: Move) -> Rack:
             return move.tiles
         case Pass():
             return ()
-
-
-def _as_seen(move: Move | int, board: Board) -> Place | Pass | int:
-    match move:
-        case Place():
-            return canonical(move, board)
-        case Exchange():
-            return len(move.tiles)
-    return move
-
-
-def _leave(known: Rack | None, move: Move | int) -> Rack | None:
-    """Give what stays of a rack, if it is known and so is what leaves it."""
-    if known is None or isinstance(move, int):
-        return None
-    return tuple(sorted((Counter(known) - Counter(_used(move))).elements()))
 
 
 # --- what it tells ------------------------------------------------------------------------------
@@ -266,15 +238,15 @@ def infer(
 ) -> Inferred:
     """Work out what a play tells.
 
-    Kernels are warmed up first, and a first inference on nothing is made, so that neither
-    compiling nor loading counts in ``seconds``.
+    An inference on nothing comes first, so that neither compiling nor loading counts in
+    ``seconds``.
 
     Args:
-        judges: lexicon, rules and what leaves are worth to him.
-        observed: what he did.
-        model: what kind of player he is.
-        racks: look at so many of his racks at most, or …
-        seconds: … for so long.
+        judges: lexicon, rules and what leaves are worth to the player.
+        observed: the play.
+        model: what kind of player it is.
+        racks: how many racks are looked at, at most, …
+        seconds: … or for how long.
         seed: for what is drawn.
 
     Raises:
@@ -288,16 +260,16 @@ def infer(
         inference.advance(racks)
     else:
         Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
-    found = inference.posterior()
+    posterior = inference.posterior()
     took = time.perf_counter() - began
-    kept = found.as_prior()
+    kept = posterior.kept()
     now, drawn = observed.counts_after, observed.drawn
-    on_rack = found.leaves.shape[1] + drawn
+    on_rack = posterior.leaves.shape[1] + drawn
     position, generator = observed.position_after, judges["static"]
     return Inferred(
         observed,
         model,
-        found,
+        posterior,
         took,
         (tile_chances(nothing, now, on_rack), tile_chances(kept, now, drawn)),
         (
@@ -308,10 +280,10 @@ def infer(
 
 
 def _rehearse(judges: Judges, style: Style) -> None:
-    """Compile or load all that an inference takes, by two on an empty board.
+    """Compile or load all that an inference takes, by two of them on an empty board.
 
-    A tile is placed of a rack of As, the only one there is; and a tile is exchanged of enough
-    racks to have read much of the words and leaves from disk. Nothing that is found is kept.
+    A tile is placed from the only possible rack, all As; and a tile is exchanged from enough
+    racks to have read much of the words and leaves from disk.
     """
     warm_up()
     rules = judges["static"].rules

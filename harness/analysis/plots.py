@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.rules.rules import Rules
+from harness.figures import counted
 from harness.pictures import picture
 
 from .inferred import Inferred
@@ -28,8 +29,8 @@ def draw_inferred(
     Args:
         inferred: what is known.
         rules: how tiles are written.
-        path: of the file; one that is there is replaced.
-        top: so many of the likeliest leaves; 40 at most, to be legible.
+        path: of the file; it is replaced if it exists.
+        top: leaves, the likeliest; 40 at most, to be legible.
         title: above it all.
 
     Raises:
@@ -46,32 +47,28 @@ def draw_inferred(
 def _draw_leaves(axes: Axes, inferred: Inferred, rules: Rules, bars: int) -> None:
     """Draw a bar for each leave, the likeliest on top, with a mark where it was before."""
     alphabet = rules.distribution.alphabet
+    count = counted(len(inferred.posterior.leaves), "leave")
     leaves, prior, posterior = zip(*inferred.posterior.top(bars), strict=True)
     rows = np.arange(len(leaves))
     axes.barh(rows, 100 * np.array(posterior), color="tab:blue", label="after the play")
     axes.plot(100 * np.array(prior), rows, "|", color="black", ms=9, mew=2, label="before it")
     axes.set_yticks(rows, [alphabet.text(leave) or "nothing" for leave in leaves])
     axes.invert_yaxis()
-    axes.set(xlabel="chance, %", title=f"what he kept: the likeliest of {_count(inferred)}")
+    axes.set(xlabel="chance, %", title=f"what was kept: the likeliest of {count}")
     axes.set_xlim(left=0)
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower right")
 
 
-def _count(inferred: Inferred) -> str:
-    count = len(inferred.posterior.leaves)
-    return f"{count:,} leaves" if count > 1 else "one leave"
-
-
 def _draw_tiles(axes: Axes, inferred: Inferred, rules: Rules) -> None:
-    """Draw how likely each tile is on his rack, two bars each."""
+    """Draw how likely each tile is on the rack, two bars each."""
     letters = list(rules.distribution.alphabet.letters)
     places, width = np.arange(len(letters)), 0.4
     before, after = (100 * chances for chances in inferred.tiles)
     axes.bar(places - width / 2, before, width, color="lightgrey", ec="grey", label="before it")
     axes.bar(places + width / 2, after, width, color="tab:blue", label="after the play")
     axes.set_xticks(places, letters)
-    axes.set(ylabel="chance of one or more, %", title="tiles on his rack now")
+    axes.set(ylabel="chance of one or more, %", title="tiles on the rack now")
     axes.margins(x=0.01)
     axes.grid(axis="y", alpha=0.3)
     axes.legend()

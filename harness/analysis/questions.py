@@ -19,7 +19,7 @@ __all__ = ["Question", "as_seen", "ask"]
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be found out."""
+    """Which of some moves is best."""
 
     position: Position
     candidates: tuple[RankedMove, ...]
@@ -34,11 +34,11 @@ class Question:
     @property
     def is_forced(self) -> bool:
         """Whether nothing can be done but to pass."""
-        return [one.move for one in self.candidates] == [PASS]
+        return [candidate.move for candidate in self.candidates] == [PASS]
 
 
 def as_seen(position: Position) -> Position:
-    """Take away what the player on turn does not see, the other rack."""
+    """Return a position without the rack that the player on turn does not see."""
     seat = position.on_turn
     racks = (position.racks[0], ()) if seat == 0 else ((), position.racks[1])
     return replace(position, racks=racks)
@@ -52,13 +52,13 @@ def ask(
     played: Move | None,
     taken_back: bool = False,
 ) -> Question:
-    """Put the best moves of a position beside the one that was played.
+    """Return the question which of the best moves to choose, and what the one played is worth.
 
     Args:
         generator: finds them.
         lexicon: says which moves are phonies.
         position: ``engine.rules.rules.why_not`` has nothing against it.
-        count: how many moves, by static equity.
+        count: moves, the best by static equity.
         played: in the canonical form, if anything was played.
         taken_back: whether it was a phony in the game, whatever the lexicon says.
 
@@ -66,11 +66,11 @@ def ask(
         ValueError: a position that generators refuse.
     """
     twin = _mirror_image(position, played)
-    without = [one for one in (played, twin) if one is not None] if taken_back else []
+    without = [move for move in (played, twin) if move is not None] if taken_back else []
     best = best_candidates(generator, position, count, without)
     if played is not None:
-        best = [one._replace(move=played) if one.move == twin else one for one in best]
-    if played is None or any(one.move == played for one in best):
+        best = [row._replace(move=played) if row.move == twin else row for row in best]
+    if played is None or any(row.move == played for row in best):
         return Question(position, tuple(best), played)
     alone = Question(position, tuple(best))
     return _beside(generator, lexicon, alone, played, "it was taken back" if taken_back else "")
@@ -79,7 +79,7 @@ def ask(
 def _beside(
     generator: Generator, lexicon: Lexicon, question: Question, played: Move, phony: str
 ) -> Question:
-    """Add a move that is none of the best, if it can be compared; say what makes it a phony."""
+    """Add a move that is none of the best, if it can be compared, and what makes it a phony."""
     position, rules = question.position, generator.rules
     bag = bag_count(position, rules)
     try:
@@ -94,7 +94,7 @@ def _beside(
 
 
 def _mirror_image(position: Position, played: Move | None) -> Place | None:
-    """Give the first word of a game as it would lie the other way, if that comes to the same."""
+    """Return the first word of a game as it would lie the other way, if that comes to the same."""
     if not isinstance(played, Place) or not position.board.is_empty:
         return None
     if not is_symmetric(position.board.layout):

@@ -38,7 +38,7 @@ class Turn:
 
 
 class TurnReview(NamedTuple):
-    """A turn of a game and what was found; None where its ``obstacle`` left it out."""
+    """A turn of a game and its findings; None where its ``obstacle`` left it out."""
 
     turn: Turn
     findings: Findings | None
@@ -100,7 +100,7 @@ def analyse_turn(
 def review(
     settings: Settings, turns: Sequence[Turn], stopped: Callable[[], bool]
 ) -> Iterator[TurnReview]:
-    """Analyse turns one after another, until it is stopped."""
+    """Analyse turns in their order, until it is stopped."""
     for turn in turns:
         if stopped():
             return

@@ -1,4 +1,4 @@
-"""What was found out about a position or a game, in plain sentences.
+"""Findings about a position or a game in plain sentences.
 
 Every ± is 95 %, and so are the intervals, each for itself; which moves are told apart, and named
 alone by that, is said with 95 % of all together (``Findings.is_clear``).
@@ -43,7 +43,7 @@ _NO_WIN = 0.0005  # less than is written
 
 
 def verdict(findings: Findings, write: Writer) -> str:
-    """Say what to play and by how much, and what the move that was played cost."""
+    """Return what to play, by how much it is better, and what the move that was played cost."""
     if findings.question.is_forced:
         return "Pass: nothing else is legal."
     if not findings.is_known:
@@ -60,35 +60,35 @@ def verdict_text(findings: Findings, rules: Rules) -> str:
 
 
 def is_found(findings: Findings) -> bool:
-    """Tell whether the best move is the one that was played."""
+    """Check whether the best move was played."""
     return findings.question.played == findings.best.move
 
 
 def summary(nick: str, turns: Sequence[Findings]) -> str:
-    """Say how a player did in some turns of a game; phonies and forced turns don't count.
+    """Return how a player did in some turns of a game; phonies and forced turns don't count.
 
-    A loss is one against the best move that was found. Where the same samples have found that move
-    and say what it is worth, it is rather too large, which *at most* stands for.
+    A loss is measured against the best move of the search. Where the same samples chose that move
+    and say what it is worth, the loss is rather too large, which *at most* stands for.
     """
     known = [
-        (one, played.move)
-        for one in turns
-        if (played := one.played) and one.is_known
-        if not (one.question.phony or one.question.is_forced)
+        (turn, played.move)
+        for turn in turns
+        if (played := turn.played) and turn.is_known
+        if not (turn.question.phony or turn.question.is_forced)
     ]
-    phonies = sum(bool(one.question.phony) for one in turns)
+    phonies = sum(bool(turn.question.phony) for turn in turns)
     besides = f"; {counted(phonies, 'phony', 'phonies')} not counted" if phonies else ""
     if not known:
         return f"{nick}: no turn to go by{besides}."
-    losses = [one.ahead_of(played) for one, played in known]
-    flattered = any(not (one.exact or one.compared or is_found(one)) for one, _ in known)
+    losses = [turn.ahead_of(played) for turn, played in known]
+    flattered = any(not (turn.exact or turn.compared or is_found(turn)) for turn, _ in known)
     mean = _loss(losses, turns[0].by_points)
-    found = sum(is_found(one) for one, _ in known)
-    level = sum(not is_found(one) and not one.is_clear(played) for one, played in known)
+    best = sum(is_found(turn) for turn, _ in known)
+    level = sum(not is_found(turn) and not turn.is_clear(played) for turn, played in known)
     near = f"; {level} more can't be told from it" if level else ""
     return (
         f"{nick}: mean loss {'at most ' * flattered}{mean} over "
-        f"{counted(len(known), 'turn')}; the best was played in {found}{near}{besides}."
+        f"{counted(len(known), 'turn')}; the best was played in {best}{near}{besides}."
     )
 
 
@@ -120,7 +120,7 @@ def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[TurnReview]) -> 
 
 
 def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
-    """Put 95 % beside a figure; nothing, where it is exact or not known."""
+    """Write the 95 % behind a figure; nothing if it is exact or not known."""
     if not error or not math.isfinite(error):
         return value
     return f"{value} ± {number(scale * INTERVAL * error)}"
@@ -131,9 +131,9 @@ def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
 
 def _loss(losses: Sequence[Difference], by_points: bool) -> str:
     """Write a loss, the mean of independent ones."""
-    win, points = fmean(one.win for one in losses), fmean(one.equity for one in losses)
-    win_error = math.hypot(*(one.win_error for one in losses)) / len(losses)
-    error = math.hypot(*(one.equity_error for one in losses)) / len(losses)
+    win, points = fmean(loss.win for loss in losses), fmean(loss.equity for loss in losses)
+    win_error = math.hypot(*(loss.win_error for loss in losses)) / len(losses)
+    error = math.hypot(*(loss.equity_error for loss in losses)) / len(losses)
     in_points = plus_minus(number(points, unit=" points"), error)
     return in_points if by_points else f"{plus_minus(share(win), win_error, 100)} and {in_points}"
 
@@ -145,7 +145,7 @@ def _advice(findings: Findings, write: Writer) -> str:
     if not rivals:
         more = _more(findings, others[0], write)
         return f"Play {write(best.move)}: {_worth(findings, best)}, {more}."
-    names = [write(one.move) for one in (best, *rivals)]
+    names = [write(row.move) for row in (best, *rivals)]
     if len(names) > _MOST_NAMED:
         names[_MOST_NAMED - 1 :] = [f"one of {len(names) - _MOST_NAMED + 1} others"]
     either = f"{', '.join(names[:-1])} or {names[-1]}"
@@ -156,21 +156,21 @@ def _advice(findings: Findings, write: Writer) -> str:
     return f"{either}; {first}{apart} apart."
 
 
-def _worth(findings: Findings, one: Estimate) -> str:
-    """Say what comes of a candidate."""
+def _worth(findings: Findings, row: Estimate) -> str:
+    """Return what a candidate comes to."""
     if findings.exact and findings.to_the_end:
         scores, seat = findings.question.position.scores, findings.question.position.on_turn
-        spread = round(scores[seat] - scores[1 - seat] + one.equity)
+        spread = round(scores[seat] - scores[1 - seat] + row.equity)
         side = "ahead" if spread > 0 else "behind"
         end = counted(abs(spread), "point") + f" {side}" if spread else "level"
         return f"played on, the game ends {end}"
     if findings.by_points:
-        return f"gains {plus_minus(number(one.equity) + ' points', one.equity_error)}"
-    return f"wins {plus_minus(share(one.win), one.win_error, 100)}"
+        return f"gains {plus_minus(number(row.equity) + ' points', row.equity_error)}"
+    return f"wins {plus_minus(share(row.win), row.win_error, 100)}"
 
 
 def _more(findings: Findings, other: Estimate, write: Writer) -> str:
-    """Say how much more that is than what comes of another."""
+    """Return how much better the best is than another candidate."""
     ahead = findings.ahead_of(other.move)
     value, error, unit = ahead.equity, ahead.equity_error, " points"
     if not (findings.exact or _points_say_it(findings, ahead)):
@@ -189,7 +189,7 @@ def _apart(findings: Findings, ahead: Difference) -> str:
 
 
 def _points_say_it(findings: Findings, ahead: Difference) -> bool:
-    """Tell whether the points have to be named, where both win as often or nobody knows."""
+    """Check whether to name points: both win as often, or nobody knows."""
     return findings.by_points or abs(ahead.win) < _NO_WIN
 
 
@@ -211,6 +211,6 @@ def _about_played(findings: Findings, write: Writer) -> str:
         return f"{name} was played: it cost {cost}."
     if findings.exact:
         return f"{name} was played, which comes to the same."
-    # Chance may have put it ahead: the sign stays, so that the interval is the true one.
+    # Chance may have put it ahead: the sign stays, so that the interval stays true.
     less = "gain" if findings.by_points else "win"
     return f"{name} was played, and nothing shows it to {less} less: it cost {cost}."

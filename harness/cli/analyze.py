@@ -60,12 +60,12 @@ def analyze(
     Args:
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them; GAME.gcg, every turn.
-        time: At most so long; it ends before if it is certain. [default: 10s; 1s for each turn of
-            a game]
-        rollouts: So many of all candidates together, instead of a time, for each turn of a game;
-            what comes of it is then the same everywhere.
+        time: How long at most; it ends before if it is certain. [default: 10s; 1s for each turn
+            of a game]
+        rollouts: How many of all candidates together, instead of a time, for each turn of a game;
+            then the result is the same everywhere.
         plies: Turns after a candidate. [default: 2; to the end of the game when the bag is low]
-        candidates: So many moves, the best by static equity.
+        candidates: How many moves, the best by static equity.
         json_: Print one JSON object, or one for each turn of a game.
     """
     if time is not None and rollouts is not None:

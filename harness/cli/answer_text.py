@@ -80,7 +80,7 @@ def endgame_text(proof: EndgameProof, rules: Rules) -> Iterator[str]:
     yield _line_table(proof, rules)
     yield ""
     yield _endgame_verdict(proof)
-    yield f"{proof.depth} turns deep, {_pace(proof.nodes, proof.seconds)}"
+    yield f"{proof.solution.depth} turns deep, {_pace(proof.solution.nodes, proof.seconds)}"
 
 
 def _line_table(proof: EndgameProof, rules: Rules) -> str:
@@ -98,28 +98,25 @@ def _line_table(proof: EndgameProof, rules: Rules) -> str:
 
 
 def _endgame_verdict(proof: EndgameProof) -> str:
-    if proof.first_win and proof.proven:
+    solution = proof.solution
+    if proof.first_win and solution.proven:
         return f"proven: {_winner(proof)}"
-    value = f"value {_points(proof.value)}, spread at the end {_points(proof.spread)}"
-    if proof.proven:
+    value = f"value {_points(solution.value)}, spread at the end {_points(proof.spread)}"
+    if solution.proven:
         return f"{value}: proven"
+    bounds = (("at least", solution.floor), ("at most", solution.ceiling))
+    known = " and ".join(f"{name} {_points(bound)}" for name, bound in bounds if bound is not None)
     more = "--memory" if proof.is_over else "--time"
-    return f"{value}: not proven{_bounds(proof)}; more {more} may change it"
+    return f"{value}: not proven{f' ({known} is)' * bool(known)}; more {more} may change it"
 
 
 def _winner(proof: EndgameProof) -> str:
-    if proof.outcome == "won" and proof.floor is not None:
-        return f"a win, by {proof.before + proof.floor} at least"
-    if proof.outcome == "lost" and proof.ceiling is not None:
-        return f"a loss, by {-(proof.before + proof.ceiling)} at least"
+    floor, ceiling = proof.solution.floor, proof.solution.ceiling
+    if proof.outcome == "won" and floor is not None:
+        return f"a win, by {proof.before + floor} at least"
+    if proof.outcome == "lost" and ceiling is not None:
+        return f"a loss, by {-(proof.before + ceiling)} at least"
     return "a draw"
-
-
-def _bounds(proof: EndgameProof) -> str:
-    """Return between what the value is, as far as that is proven."""
-    bounds = (("at least", proof.floor), ("at most", proof.ceiling))
-    known = [f"{name} {_points(bound)}" for name, bound in bounds if bound is not None]
-    return f" ({' and '.join(known)} is)" if known else ""
 
 
 def _pace(nodes: int, seconds: float) -> str:
@@ -135,10 +132,10 @@ def preendgame_text(compared: PreEndgameComparison, rules: Rules, top: int) -> I
         (
             *_move_cells(row.move, row.score, row.leave, compared.position, rules),
             *(
-                number(None if part is None else 100 * part)
+                number(100 * part if row.cases else None)
                 for part in (row.win, row.wins, row.draws, row.losses)
             ),
-            number(row.spread, sign=True),
+            number(row.spread if row.cases else None, sign=True),
             str(row.cases),
             "proven" if row.proven else "",
         )

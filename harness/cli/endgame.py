@@ -47,7 +47,7 @@ def endgame(
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them. The opponent's rack may be
             left out: it is what is unseen.
-        time: At most so long; it ends before if the value is proven.
+        time: How long at most; it ends before if the value is proven.
         first_win: Prove who wins, and not by how much.
         json_: Print one JSON object: value, with --first-win a bound of it; proven; outcome, won,
             lost or drawn if that is proven, else null; floor and ceiling, what is proven of the

@@ -40,22 +40,21 @@ def _candidates(findings: Findings, rules: Rules) -> Table:
     table.add_column("move", overflow="fold", max_width=20)
     for name in ("score", "leave", "static", "win %", "equity", "samples"):
         table.add_column(name, justify="left" if name == "leave" else "right", no_wrap=True)
-    for rank, one in enumerate(findings.estimates, start=1):
-        sampled = one.samples > 0
-        name = format_full_move(one.move, board, alphabet) + (
-            "*" if findings.is_phony(one.move) else ""
-        )
-        win = plus_minus(number(100 * one.win), one.win_error, 100)
-        equity = plus_minus(number(one.equity, sign=True), one.equity_error)
+    for rank, row in enumerate(findings.estimates, start=1):
+        sampled = row.samples > 0
+        mark = "*" if findings.is_phony(row.move) else ""
+        name = format_full_move(row.move, board, alphabet) + mark
+        win = plus_minus(number(100 * row.win), row.win_error, 100)
+        equity = plus_minus(number(row.equity, sign=True), row.equity_error)
         table.add_row(
             str(rank),
-            Text(name, "bold" if one.move == findings.best.move else ""),
-            str(one.score),
-            Text(alphabet.text(one.leave)),
-            number(one.static / POINT),
+            Text(name, "bold" if row.move == findings.best.move else ""),
+            str(row.score),
+            Text(alphabet.text(row.leave)),
+            number(row.static / POINT),
             win if sampled and not findings.by_points else DASH,
             equity if sampled else DASH,
-            f"{one.samples:,}",
+            f"{row.samples:,}",
         )
     return table
 

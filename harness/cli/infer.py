@@ -37,7 +37,7 @@ USUAL_TOP = 20
 USUAL_RACKS = 200_000
 
 _LEAVES_HELP = (
-    "What leaves are worth to him: trained, formula, or a leave table (KLV2). [default: the "
+    "What leaves are worth to the player: trained, formula, or a leave table (KLV2). [default: the "
     "players' own]"
 )
 
@@ -62,38 +62,38 @@ def infer(
     board: BoardOptions = BoardOptions(),
     json_: JsonOption = False,
 ) -> None:
-    """Work out what the player on turn keeps who makes a play, as the other sees it.
+    """Work out what the player on turn keeps after a play, as the opponent sees it.
 
     A leave is as likely as a rack of it and the tiles shown is to be drawn ("before"), times how
-    likely he makes this play with it ("after": Bayes). Tiles and bingos before are those of a
-    random rack.
+    likely this play is with it ("after": Bayes). Tiles and bingos before are those of a random
+    rack.
 
     Args:
         what: A CGP in quotes or a file that holds one (.cgp), before the play: the rack of the
             player on turn unknown, ours next, as in '/GLORRTU'. GAME.gcg@LINE is the position
-            before a line of the score sheet as `tilewire show` numbers them. His own rack, where
-            it is given, is looked at only to say where the leave that he really kept ranks.
-        play: What he plays: '8D WORD', '-3' (three tiles exchanged), or '-' (a pass). [default:
-            that line of the game]
-        model: Which plays he makes: deterministic (only the best by static equity), margin (any
-            that gives up no more than --margin), soft (the less likely, the more it gives up).
+            before a line of the score sheet as `tilewire show` numbers them. The rack on turn, where
+            it is given, only serves to rank the leave that was really kept.
+        play: The play: '8D WORD', '-3' (three tiles exchanged), or '-' (a pass). [default: that
+            line of the game]
+        model: Which plays the player makes: deterministic (only the best by static equity), margin
+            (any that gives up no more than --margin), soft (the less likely, the more it gives
+            up).
         margin: Points, for the margin model. [default: 3]
         temperature: Points over which the chance of a play falls to 1/e, for the soft model.
             [default: several, as of a player who simulates]
-        top: So many of the likeliest leaves.
-        racks: Look at so many at most: of his leaves, if there are 200,000 or fewer, else of racks
+        top: How many of the likeliest leaves.
+        racks: How many are looked at, at most: leaves, if there are 200,000 or fewer, else racks
             that are drawn, as for exchanges and passes.
-        time: Look for so long instead, as 300ms.
+        time: How long to look, instead of --racks, as 300ms.
         plot: A picture (PNG) of the likeliest leaves and of each tile.
-        json_: Print one JSON object: leaves_considered (or so many racks drawn) and
-            leaves_surviving; top, the likeliest leaves with prior and posterior; mass_top10;
-            entropy_prior and entropy, in bits; seconds, of the inference alone, once kernels are
-            compiled and warm; model, margin, temperatures (points, and the share of turns); play,
-            score; unseen_mass, the prior of what was not looked at; effective, the effective
-            sample size; tiles, the chance of each on his rack now; bingo, the chance that his
-            static choice on the board after the play is one, by 400 racks each, with standard
-            errors; true, the leave that he really kept, if his rack is given, and its rank; note,
-            what went wrong.
+        json_: Print one JSON object: leaves_considered (or racks drawn) and leaves_surviving;
+            top, the likeliest leaves with prior and posterior; mass_top10; entropy_prior and
+            entropy, in bits; seconds, of the inference alone, once kernels are compiled and warm;
+            model, margin, temperatures (points, and the share of turns); play, score; unseen_mass,
+            the prior of what was not looked at; effective, the effective sample size; tiles, the
+            chance of each on the rack now; bingo, the chance that the static choice on the board
+            after the play is one, by 400 racks each, with standard errors; true, the leave that
+            was really kept, if the rack is given, and its rank; note, what went wrong.
     """
     player = _model(model, margin, temperature)
     rules = board.rules()
@@ -137,7 +137,7 @@ class _Asked:
     """A play that is asked about, and where it is from."""
 
     position: Position
-    move: Move | int  # a number: so many tiles were exchanged
+    move: Move | int  # a number: that many tiles are exchanged
     where: str = ""  # what errors begin with
     line: int = 0
     nick: str = ""

@@ -25,7 +25,7 @@ def leaves(
         tiles: Leaves, such as ?, QU or AEINST. [default: each tile alone]
         table: trained, formula, or a leave table (KLV2). [default: the players' own]
         distribution: The tiles: an embedded distribution or a CSV file.
-        top: Print so many of the best and of the worst, too.
+        top: How many of the best and of the worst to print, too.
     """
     from lexicons.alphabet import load_distribution
     from lexicons.tables import leaves_for, load_leaves
@@ -45,7 +45,7 @@ def leaves(
 
 
 def _ranked(leaves: LeaveTable, top: int) -> list[tuple[str, ...]]:
-    """List the best and the worst leaves side by side, by rank among all."""
+    """Return rows of the best and the worst leaves side by side."""
     from lexicons.leaves import leave_places, possible_leaves
 
     alphabet = leaves.distribution.alphabet
@@ -59,7 +59,7 @@ def _ranked(leaves: LeaveTable, top: int) -> list[tuple[str, ...]]:
         for row in {*order[:top].tolist(), *order[-top:].tolist()}:
             ends.append((int(values[row]), alphabet.text(matrix[row].tolist())))
         count += len(values)
-    ends.sort(key=lambda one: (-one[0], one[1]))
+    ends.sort(key=lambda end: (-end[0], end[1]))
     best, worst = ends[:top], ends[::-1][:top]
     return [
         (str(rank), good[1], _points(good[0] / 1000), bad[1], _points(bad[0] / 1000))

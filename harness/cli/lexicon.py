@@ -93,21 +93,21 @@ def check(
     distribution: DistributionOption = "english",
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
 ) -> None:
-    """Tell whether words are valid; the exit status is 1 if any is not.
+    """Check whether words are valid; the exit status is 1 if any is not.
 
     Args:
         words: Words in any case; a tile of several characters may stand in brackets: [CH].
         lexicon: An embedded lexicon, or a word list or KWG file.
         distribution: Whose letters the words are in: an embedded distribution or a CSV file.
-        quiet: Say it by the exit status alone.
+        quiet: Print nothing; the exit status tells.
     """
     if not words:
         raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
-    found = _load(lexicon, distribution)
+    loaded = _load(lexicon, distribution)
     width = max(map(len, words))
     all_valid = True
     for word in words:
-        verdict = _verdict(word, found)
+        verdict = _verdict(word, loaded)
         all_valid = all_valid and verdict == "valid"
         if not quiet:
             print(f"{word.upper():<{width}}  {verdict}")

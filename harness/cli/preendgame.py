@@ -56,12 +56,12 @@ def preendgame(
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them. The opponent's rack counts
             where it is given in full.
-        time: At most so long; it ends before if more would change nothing.
+        time: How long at most; it ends before if more would change nothing.
         model: The opponent: rational (the best by what it can know), pessimistic (as if it knew
             the bag too), static (the best by static equity).
-        candidates: So many moves, the best by static equity, and the pass. [default: 24 with one
+        candidates: How many moves, the best by static equity, and the pass. [default: 24 with one
             tile in the bag, fewer with more]
-        top: So many of them are shown.
+        top: How many of them are shown.
         json_: Print one JSON object: cases, of bag and other rack, and the mass of them, 1 where
             they are all that there are; seconds; moves, the best first, with win (a draw counts
             half), wins, draws and losses, and the spread that is gained to the end of the game;

@@ -139,7 +139,7 @@ def _sheet(gcg: GcgGame, steps: tuple[ReplayStep, ...], rules: Rules) -> Rendera
 
 
 def _what(step: ReplayStep, rules: Rules) -> str:
-    """Say what happened in a line of the sheet."""
+    """Return what happened in a line of the sheet."""
     detail = step.event.detail
     match step.event.kind:
         case EventKind.PLAY if step.move is not None:
@@ -157,7 +157,7 @@ def _what(step: ReplayStep, rules: Rules) -> str:
 
 
 def _after(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> RenderableType:
-    """Draw the position after line ``last`` of the sheet."""
+    """Draw the position after a line of the sheet; 0 is the beginning."""
     steps = played.steps
     position = played.after(last)
     over = bool(last and steps[last - 1].event.kind.is_end)

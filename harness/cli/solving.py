@@ -59,7 +59,7 @@ Memory: TypeAlias = Annotated[
         converter=_memory,
         metavar="MEMORY",
         show_default=_written,
-        help="At most so much for what was learnt of positions, as 256M or 1G.",
+        help="Memory for what was learnt of positions, at most, as 256M or 1G.",
     ),
 ]
 """Bytes, given as ``256M`` or ``1G``."""

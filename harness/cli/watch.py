@@ -1,7 +1,7 @@
 """``tilewire watch``: a spectator.
 
 On a terminal the game is drawn in place, its clocks running; elsewhere each move is a line. What
-is known of the game is a value, so that the thread that draws always sees a whole one.
+is known of the game is a frozen value, so the thread that draws never sees half of an update.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ async def _only_game(channel: Channel) -> str:
 
 
 async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncIterator[Followed]:
-    """Ask for a game and give what is known of it after each event, to its end.
+    """Ask for a game and yield what is known of it after each event, to its end.
 
     Raises:
         CommandFailed: there is no such game.
