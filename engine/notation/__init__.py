@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from .cgp import Cgp, read_cgp, write_cgp
-from .cgp_moves import (
-    CgpMove,
-    format_cgp_move,
-    parse_cgp_move,
-    parse_cgp_rack,
-)
 from .gcg import (
     EventKind,
     GcgError,
@@ -42,7 +36,6 @@ from .replaying import Replay, ReplayStep, replay
 
 __all__ = [
     "Cgp",
-    "CgpMove",
     "EventKind",
     "GcgError",
     "GcgEvent",
@@ -53,14 +46,11 @@ __all__ = [
     "NotationError",
     "Replay",
     "ReplayStep",
-    "format_cgp_move",
     "format_exchange_count",
     "format_full_move",
     "format_move",
     "format_square",
     "gcg_from_game",
-    "parse_cgp_move",
-    "parse_cgp_rack",
     "parse_exchange_count",
     "parse_magpie_endgame",
     "parse_magpie_generated",

@@ -17,12 +17,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistribution
 
-from .move_text import NotationError, shown
+from .move_text import NotationError, shown, tile_on_board
 
 __all__ = ["Cgp", "read_cgp", "write_cgp"]
 
@@ -158,26 +159,17 @@ def _read_row(text: str, row: int, columns: int, alphabet: Alphabet) -> bytes:
             squares += bytes(min(run, columns))
             continue
         width += 1
-        squares.append(_read_tile(token, row, width, alphabet))
+        try:
+            squares.append(tile_on_board(token, alphabet))
+        except NotationError as error:
+            where = f"board, row {row + 1}, square {width}"
+            raise NotationError(f"{where}: {shown(token)} {error}") from None
     if width != columns:
         raise NotationError(
             f"board, row {row + 1}: {shown(text)} is {min(width, 10**9)} squares; "
             f"a row has {columns}"
         )
     return bytes(squares)
-
-
-def _read_tile(token: str, row: int, width: int, alphabet: Alphabet) -> int:
-    where = f"board, row {row + 1}, square {width}"
-    try:
-        (tile,) = alphabet.tiles(token)
-    except ValueError:
-        raise NotationError(f"{where}: {shown(token)} is not a tile") from None
-    if tile == BLANK:
-        raise NotationError(
-            f"{where}: '?' is no letter; write a blank as the letter it stands for, in lower case"
-        )
-    return tile
 
 
 def _read_racks(text: str, rules: Rules) -> tuple[Rack, Rack]:
@@ -224,17 +216,9 @@ def _read_operation(text: str, number: int) -> tuple[str, str]:
 
 
 def _row_text(board: Board, row: int, alphabet: Alphabet) -> str:
-    parts: list[str] = []
-    empty = 0
-    for column in range(board.layout.columns):
-        tile = board.at(row, column)
-        if tile == EMPTY:
-            empty += 1
-            continue
-        if empty:
-            parts.append(str(empty))
-            empty = 0
-        parts.append(alphabet.tile_text(tile))
-    if empty:
-        parts.append(str(empty))
-    return "".join(parts)
+    tiles = (board.at(row, column) for column in range(board.layout.columns))
+    runs = ((tile, list(run)) for tile, run in groupby(tiles))
+    return "".join(
+        str(len(run)) if tile == EMPTY else alphabet.tile_text(tile) * len(run)
+        for tile, run in runs
+    )

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.rules.moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
+from engine.rules.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
 from engine.rules.position import Board, Rack
 from lexicons.alphabet import Alphabet
 
@@ -108,14 +108,13 @@ def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int = 7) -> Rack | 
 
 
 def _word(move: Place, board: Board, alphabet: Alphabet) -> str:
-    down = move.direction is Direction.DOWN
-    letters = []
-    for at, tile in enumerate(move.tiles):
-        row, column = (move.row + at, move.column) if down else (move.row, move.column + at)
-        if row >= board.layout.rows or column >= board.layout.columns:
-            raise NotationError(f"a word of {len(move.tiles)} squares runs off the board")
-        letters.append(board.at(row, column) if tile == PLAYED_THROUGH else tile)
-    return "".join(map(alphabet.tile_text, letters))
+    *_, (row, column, _) = squares = list(board.squares_of(move))
+    if row >= board.layout.rows or column >= board.layout.columns:
+        raise NotationError(f"a word of {len(squares)} squares runs off the board")
+    return "".join(
+        alphabet.tile_text(board.at(row, column) if tile == PLAYED_THROUGH else tile)
+        for row, column, tile in squares
+    )
 
 
 def _placement(square: str, word: str, board: Board, alphabet: Alphabet) -> Place:

@@ -189,17 +189,28 @@ def _read_word(word: str, alphabet: Alphabet) -> Iterator[tuple[int | None, bool
             yield None, True
         else:
             try:
-                (tile,) = alphabet.tiles(token)
-            except ValueError:
-                raise NotationError(f"{shown(token)} {where} is not a tile") from None
-            if tile == BLANK:
-                raise NotationError(
-                    f"'?' {where} is no letter; write a blank as the letter it stands for, "
-                    "in lower case"
-                )
-            yield tile, inside
+                yield tile_on_board(token, alphabet), inside
+            except NotationError as error:
+                raise NotationError(f"{shown(token)} {where} {error}") from None
     if inside:
         raise NotationError(f"a '(' in {shown(word)} is never closed")
+
+
+def tile_on_board(token: str, alphabet: Alphabet) -> int:
+    """Read a tile as it lies on a board.
+
+    Raises:
+        NotationError: what the token is not; to stand behind the token.
+    """
+    try:
+        (tile,) = alphabet.tiles(token)
+    except ValueError:
+        raise NotationError("is not a tile") from None
+    if tile == BLANK:
+        raise NotationError(
+            "is no letter; write a blank as the letter it stands for, in lower case"
+        )
+    return tile
 
 
 def _settle(

@@ -27,7 +27,6 @@ from .move_text import NotationError, parse_move, shown
 __all__ = ["Replay", "ReplayStep", "replay"]
 
 _T = TypeVar("_T")
-_TURNS = (EventKind.PLAY, EventKind.EXCHANGE, EventKind.PASS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class _Replayer:
         self._gcg = gcg
         self._seats = {player.nick: seat for seat, player in enumerate(gcg.players)}
         self._known = _known_racks(gcg, self._seats, rules)
-        turns = (event.nick for event in gcg.events if event.kind in _TURNS)
+        turns = (event.nick for event in gcg.events if event.kind.is_turn)
         self._on_turn = self._seats[next(turns, gcg.players[0].nick)]
         self._board = Board.empty(rules.layout)
         self._scores = (0, 0)
@@ -125,7 +124,7 @@ class _Replayer:
     def _step(self, index: int, event: GcgEvent) -> ReplayStep:
         seat = self._seats[event.nick]
         before = self._before(index, event)
-        if event.kind in _TURNS:
+        if event.kind.is_turn:
             if self._ended:
                 raise ValueError(f"{event.nick} plays on after the points for racks")
             if seat != self._on_turn:
@@ -279,7 +278,7 @@ def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tupl
             known = _with(known, owner, _read_known(event.detail, where, event.line, rules))
             if left:
                 known = _with(known, seat, _Known((), event.line))
-        elif event.kind in _TURNS or event.kind is EventKind.WITHDRAWN:
+        elif event.kind.is_turn or event.kind is EventKind.WITHDRAWN:
             own = _read_known(event.rack, f"{event.nick}'s rack", event.line, rules)
             known = _with(known, seat, own)
         racks.append(known)

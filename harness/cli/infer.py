@@ -71,7 +71,7 @@ def infer(
     Args:
         what: A CGP in quotes or a file that holds one (.cgp), before the play: the rack of the
             player on turn unknown, ours next, as in '/GLORRTU'. GAME.gcg@LINE is the position
-            before a line of the score sheet as `tilewire show` numbers them. The rack on turn, where
+            before a line of the score sheet as `tilewire show` numbers them. The rack on turn, if
             it is given, only serves to rank the leave that was really kept.
         play: The play: '8D WORD', '-3' (three tiles exchanged), or '-' (a pass). [default: that
             line of the game]
