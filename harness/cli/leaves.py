@@ -9,6 +9,7 @@ import numpy as np
 from harness import figures
 
 from .failing import CommandFailed
+from .options import DistributionOption
 
 if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable
@@ -17,14 +18,16 @@ __all__ = ["leaves"]
 
 
 def leaves(
-    *tiles: str, table: str | None = None, distribution: str = "english", top: int = 0
+    *tiles: str,
+    table: str | None = None,
+    distribution: DistributionOption = "english",
+    top: int = 0,
 ) -> None:
     """Print what leaves are worth, in points.
 
     Args:
         tiles: Leaves, such as ?, QU or AEINST. [default: each tile alone]
         table: trained, formula, or a leave table (KLV2). [default: the players' own]
-        distribution: The tiles: an embedded distribution or a CSV file.
         top: How many of the best and of the worst to print, too.
     """
     from lexicons.alphabet import load_distribution

@@ -10,18 +10,24 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 from cyclopts import App, Parameter
 
-from lexicons.alphabet import BLANK, Alphabet, TileDistribution, load_distribution
+from lexicons.alphabet import BLANK, Alphabet, load_distribution
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
-from lexicons.store import Lexicon, lexicon_names, load_lexicon
+from lexicons.store import Lexicon, lexicon_names
 
 from .failing import CommandFailed
-from .options import LexiconOption, say
+from .options import LexiconOption, load_words
 
 __all__ = ["app", "build", "check", "embedded", "info"]
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
 
-DistributionOption: TypeAlias = Annotated[str, Parameter(name="--distribution")]
+DistributionOption: TypeAlias = Annotated[
+    str,
+    Parameter(
+        name="--distribution",
+        help="Whose letters the words are in: an embedded distribution or a CSV file.",
+    ),
+]
 
 
 class _Origin(NamedTuple):
@@ -47,7 +53,6 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
     Args:
         source: A word list: UTF-8 text, or that compressed by xz (.xz); one word a line.
         out: The file to write: .kwg, or .kbwg for more than 4,194,303 nodes.
-        distribution: Whose letters the words are in: an embedded distribution or a CSV file.
     """
     if out.suffix.lower() not in GRAPH_SUFFIXES:
         endings = " or ".join(GRAPH_SUFFIXES)
@@ -67,7 +72,6 @@ def info(name: str = "scowl", /, *, distribution: DistributionOption = "english"
 
     Args:
         name: An embedded lexicon, or a word list or KWG file.
-        distribution: Whose letters the words are in: an embedded distribution or a CSV file.
     """
     lexicon = _load(name, distribution)
     alphabet = lexicon.distribution.alphabet
@@ -97,8 +101,6 @@ def check(
 
     Args:
         words: Words in any case; a tile of several characters may stand in brackets: [CH].
-        lexicon: An embedded lexicon, or a word list or KWG file.
-        distribution: Whose letters the words are in: an embedded distribution or a CSV file.
         quiet: Print nothing; the exit status tells.
     """
     if not words:
@@ -125,10 +127,10 @@ def embedded() -> None:
 
 def _load(name: str, distribution: str) -> Lexicon:
     try:
-        tiles: TileDistribution = load_distribution(distribution)
-        return load_lexicon(name, tiles, progress=say)
+        tiles = load_distribution(distribution)
     except (ValueError, OSError) as error:
         raise CommandFailed(str(error)) from None
+    return load_words(name, tiles)
 
 
 def _verdict(word: str, lexicon: Lexicon) -> str:

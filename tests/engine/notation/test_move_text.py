@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine.notation import (
     NotationError,
     format_exchange_count,
+    format_full_move,
     format_move,
     format_square,
     parse_exchange_count,
@@ -205,3 +206,17 @@ def test_any_text_is_read_or_refused(text: str, rules: Rules) -> None:
     with contextlib.suppress(NotationError):
         move = parse_move(text, board, alphabet)
         assert parse_move(format_move(move, alphabet), board, alphabet) == move
+
+
+def test_full_moves_name_the_tiles_that_they_play_through(rules: Rules, lay: Lay) -> None:
+    board, alphabet = lay(("8D", "WoRDS")), rules.distribution.alphabet
+    for text, full in (
+        ("H8 .EA", "H8 (S)EA"),
+        ("8C S.....E", "8C S(WoRDS)E"),
+        ("D7 a.E", "D7 a(W)E"),
+    ):
+        move = parse_move(text, board, alphabet)
+        assert format_full_move(move, board, alphabet) == full
+        assert parse_move(full, board, alphabet) == move
+    assert format_full_move(PASS, board, alphabet) == "pass"
+    assert format_full_move(Exchange((0, 1, 3)), board, alphabet) == "-?AC"

@@ -9,8 +9,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from engine.notation import format_full_move, parse_move
-from engine.rules.moves import PASS, Exchange, Place
+from engine.notation import parse_move
+from engine.rules.moves import PASS, Place
 from engine.rules.position import Board
 from harness.arbiter.spectator_view import MoveView
 from harness.cli.board_view import (
@@ -138,20 +138,6 @@ def test_the_square_of_a_blank_and_the_letter_are_told_apart_without_colour() ->
 )
 def test_clocks(ms: int, text: str) -> None:
     assert clock_text(ms) == text
-
-
-def test_moves_name_the_tiles_that_they_play_through() -> None:
-    board = played("8D WoRDS")
-    for text, shown in (
-        ("H8 .EA", "H8 (S)EA"),
-        ("8C S.....E", "8C S(WoRDS)E"),
-        ("D7 a.E", "D7 a(W)E"),
-    ):
-        move = parse_move(text, board, ENGLISH)
-        assert format_full_move(move, board, ENGLISH) == shown
-        assert parse_move(shown, board, ENGLISH) == move
-    assert format_full_move(PASS, board, ENGLISH) == "pass"
-    assert format_full_move(Exchange((0, 1, 3)), board, ENGLISH) == "-?AC"
 
 
 def test_fresh_squares_are_those_of_placed_tiles() -> None:
