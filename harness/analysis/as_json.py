@@ -28,13 +28,17 @@ __all__ = ["Answer", "answer_json"]
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
 
 
-def answer_json(answer: Answer, rules: Rules, top: int | None = None) -> dict[str, Any]:
+def answer_json(
+    answer: Answer, rules: Rules, top: int | None = None, *, line: int = 0, nick: str = ""
+) -> dict[str, Any]:
     """Return an answer as an object of JSON.
 
     Args:
         answer: what is known.
         rules: those of the game.
         top: how many moves or leaves are listed; None: all.
+        line: of the score sheet, if it is about a game.
+        nick: of the player on turn then.
     """
     alphabet = rules.distribution.alphabet
     known: dict[str, Any]
@@ -53,7 +57,8 @@ def answer_json(answer: Answer, rules: Rules, top: int | None = None) -> dict[st
             known = _proof(answer)
         case PreEndgameComparison():
             known = _comparison(answer, top)
-    return {name: _written(value, name, alphabet) for name, value in known.items()}
+    known = {name: _written(value, name, alphabet) for name, value in known.items()}
+    return {"line": line, "player": nick, **known} if nick else known
 
 
 def _written(value: Any, name: str, alphabet: Alphabet) -> Any:

@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime, Work
 from engine.endgame import EndgameSolver, Solution
-from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
@@ -82,12 +81,7 @@ class EndgameProof:
 def prove_endgame(
     solver: EndgameSolver, position: Position, rules: Rules, budget: Budget, *, first_win: bool
 ) -> EndgameProof:
-    """Work an endgame out, both racks of which are known.
-
-    Raises:
-        ValueError: the solver refuses the position; says why.
-    """
-    solver.begin(position, first_win=first_win)
+    """Work an endgame out; the solver has begun with it."""
     seconds = spend(budget, solver)
     line, board, scores = solver.line(), position.board, []
     for move in line:
@@ -147,27 +141,16 @@ class PreEndgameComparison:
 
 
 def compare_moves(
-    solver: EndgameSolver,
-    generator: Generator,
-    position: Position,
-    candidates: Sequence[RankedMove],
-    budget: Budget,
-    *,
-    model: OpponentModel,
-    seed: int,
+    compared: PreEndgame, position: Position, rules: Rules, budget: Budget, *, model: OpponentModel
 ) -> PreEndgameComparison:
-    """Follow each candidate to the end of the game, with whatever the bag may hold.
-
-    Raises:
-        ValueError: a position or candidates that can't be compared; says why.
-    """
-    compared = PreEndgame(solver, generator, position, candidates, model=model, seed=seed)
+    """Follow each candidate to the end of the game, with whatever the bag may hold."""
     # A single candidate is looked into all the same: what it comes to is what is asked.
-    seconds = spend(budget, compared, lambda: compared.is_settled and len(candidates) > 1)
+    has_choice = len(compared.outcomes()) > 1
+    seconds = spend(budget, compared, lambda: has_choice and compared.is_settled)
     return PreEndgameComparison(
         position,
         model,
-        bag_count(position, generator.rules),
+        bag_count(position, rules),
         compared.cases,
         compared.mass,
         compared.is_settled,

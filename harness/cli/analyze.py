@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -140,7 +140,7 @@ def _show(
 
         findings = analyse_turn(settings, turn, interrupt, draw)
     if as_json:
-        print(_json(turn, findings, rules))
+        _print_json(turn, findings, rules)
         return
     verdict = plain(verdict_text(findings, rules))
     print_view(Group(findings_view(findings, rules, above), "", Text(verdict)), console)
@@ -161,7 +161,7 @@ def _review(
     for done in review(settings, turns, interrupt):
         reviewed.append(done)
         if as_json:
-            print(_json(done.turn, done.findings, rules), flush=True)
+            _print_json(done.turn, done.findings, rules)
         elif done.findings:
             print(turn_row(done.turn, done.findings, rules), flush=True)
     if not as_json:
@@ -169,9 +169,11 @@ def _review(
         print_view(Group("", *closing))
 
 
-def _json(turn: Turn, findings: Findings | None, rules: Rules) -> str:
+def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
     from harness.analysis.as_json import answer_json
 
-    known: dict[str, Any] = {"line": turn.line, "player": turn.nick} if turn.nick else {}
-    known |= answer_json(findings, rules) if findings else {"left_out": turn.obstacle}
-    return json.dumps(known, ensure_ascii=False)
+    if findings is None:
+        known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
+    else:
+        known = answer_json(findings, rules, line=turn.line, nick=turn.nick)
+    print(json.dumps(known, ensure_ascii=False), flush=True)

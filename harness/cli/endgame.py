@@ -67,8 +67,10 @@ def endgame(
 
     from .answer_text import endgame_text
 
-    with sentences(), time_to_think(time) as budget:
+    with sentences():
         position = with_both_racks(position, rules)
+        solver.begin(position, first_win=first_win)
+    with time_to_think(time) as budget:
         proof = prove_endgame(solver, position, rules, budget, first_win=first_win)
     if json_:
         print(json.dumps(answer_json(proof, rules), ensure_ascii=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -115,8 +115,7 @@ def infer(
     if plot is not None:
         _draw(inferred, rules, plot, top, who)
     if json_:
-        known: dict[str, Any] = {"line": asked.line, "player": asked.nick} if asked.nick else {}
-        known |= answer_json(inferred, rules, top)
+        known = answer_json(inferred, rules, top, line=asked.line, nick=asked.nick)
         print(json.dumps(known, ensure_ascii=False))
     else:
         print("\n".join(inference_text(inferred, rules, top, who)))

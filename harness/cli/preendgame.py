@@ -76,15 +76,17 @@ def preendgame(
     judge = Judge.load(TableOptions(lexicon, leaves), rules)
     generator = judge.generator()
     solver = solver_for(judge.words, rules, memory, threads)
-    from engine.preendgame import likely_candidates
+    from engine.preendgame import PreEndgame, likely_candidates
     from harness.analysis.as_json import answer_json
     from harness.analysis.endings import compare_moves
 
     from .answer_text import preendgame_text
 
-    with sentences(), time_to_think(time) as budget:
+    with sentences():
         moves = likely_candidates(generator, position, candidates)
-        compared = compare_moves(solver, generator, position, moves, budget, model=model, seed=seed)
+        solving = PreEndgame(solver, generator, position, moves, model=model, seed=seed)
+    with time_to_think(time) as budget:
+        compared = compare_moves(solving, position, rules, budget, model=model)
     if json_:
         print(json.dumps(answer_json(compared, rules, top), ensure_ascii=False))
     else:
