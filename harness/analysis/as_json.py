@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from engine.movegen.evaluation import POINT
 from engine.notation import format_move, write_cgp
+from engine.preendgame import Outcome
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.rules import Rules
 from engine.simulation.simulation import Estimate
@@ -26,6 +27,13 @@ from .verdict import verdict_text
 __all__ = ["Answer", "answer_json"]
 
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
+
+
+_RANKED = "move score equity leave"
+_PROOF = "value proven outcome floor ceiling depth nodes seconds move pv scores spread"
+_COMPARISON = "model bag cases mass settled seconds moves"
+_OUTCOME = "move score leave equity win wins draws losses spread cases proven nodes"
+_CANDIDATE = "move score leave static win win_error equity equity_error samples"
 
 
 def answer_json(
@@ -44,21 +52,32 @@ def answer_json(
     known: dict[str, Any]
     match answer:
         case RankedMoves():
-            moves = [
-                {**row._asdict(), "equity": row.equity / POINT, "leave": row.leave}
-                for row in answer.moves[:top]
-            ]
+            moves = [_fields(row, _RANKED, equity=row.equity / POINT) for row in answer.moves[:top]]
             known = {"count": answer.counts, "moves": moves}
         case Findings():
             known = _findings(answer, rules)
         case Inferred():
             known = _inferred(answer, alphabet, top)
         case EndgameProof():
-            known = _proof(answer)
+            own = {name: getattr(answer, name) for name in ("outcome", "pv", "scores", "spread")}
+            seconds = round(answer.seconds, 3)
+            known = _fields(answer.solution, _PROOF, **own, seconds=seconds)
         case PreEndgameComparison():
-            known = _comparison(answer, top)
+            moves = [_outcome(row) for row in answer.moves[:top]]
+            seconds = round(answer.seconds, 3)
+            known = _fields(answer, _COMPARISON, moves=moves, seconds=seconds)
     known = {name: _written(value, name, alphabet) for name, value in known.items()}
     return {"line": line, "player": nick, **known} if nick else known
+
+
+def _fields(value: object, names: str, **given: Any) -> dict[str, Any]:
+    """Return fields of a value by name, but for those that are given."""
+    return {name: given[name] if name in given else getattr(value, name) for name in names.split()}
+
+
+def _outcome(row: Outcome) -> dict[str, Any]:
+    nothing = {} if row.cases else dict.fromkeys(("win", "wins", "draws", "losses", "spread"))
+    return _fields(row, _OUTCOME, equity=row.static / POINT, **nothing)
 
 
 def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
@@ -73,55 +92,6 @@ def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
         case list() | tuple():
             return [_written(part, "", alphabet) for part in value]
     return value
-
-
-# --- the end of a game ----------------------------------------------------------------------------
-
-
-def _proof(proof: EndgameProof) -> dict[str, Any]:
-    solution = proof.solution
-    return {
-        "value": solution.value,
-        "proven": solution.proven,
-        "outcome": proof.outcome,
-        "floor": solution.floor,
-        "ceiling": solution.ceiling,
-        "depth": solution.depth,
-        "nodes": solution.nodes,
-        "seconds": round(proof.seconds, 3),
-        "move": solution.move,
-        "pv": proof.pv,
-        "scores": proof.scores,
-        "spread": proof.spread,
-    }
-
-
-def _comparison(compared: PreEndgameComparison, top: int | None) -> dict[str, Any]:
-    return {
-        "model": compared.model,
-        "bag": compared.bag,
-        "cases": compared.cases,
-        "mass": compared.mass,
-        "settled": compared.settled,
-        "seconds": round(compared.seconds, 3),
-        "moves": [
-            {
-                "move": row.move,
-                "score": row.score,
-                "leave": row.leave,
-                "equity": row.static / POINT,
-                "win": row.win if row.cases else None,
-                "wins": row.wins if row.cases else None,
-                "draws": row.draws if row.cases else None,
-                "losses": row.losses if row.cases else None,
-                "spread": row.spread if row.cases else None,
-                "cases": row.cases,
-                "proven": row.proven,
-                "nodes": row.nodes,
-            }
-            for row in compared.moves[:top]
-        ],
-    }
 
 
 # --- findings -------------------------------------------------------------------------------------
@@ -148,32 +118,26 @@ def _findings(findings: Findings, rules: Rules) -> dict[str, Any]:
             "phony": question.phony or None,
             "not_compared": question.obstacle or None,
         },
-        "plies": None if findings.to_the_end else findings.plies,
-        "exact": findings.exact,
-        "seed": findings.seed,
-        "rollouts": findings.rollouts,
-        "compared": findings.compared,
-        "seconds": round(findings.seconds, 3),
+        **_fields(
+            findings,
+            "plies exact seed rollouts compared seconds",
+            plies=None if findings.to_the_end else findings.plies,
+            seconds=round(findings.seconds, 3),
+        ),
     }
 
 
 def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "move": row.move,
-        "score": row.score,
-        "leave": row.leave,
-        "static": row.static / POINT,
-        "win": row.win,
-        "win_error": _finite(row.win_error, findings),
-        "equity": row.equity,
-        "equity_error": _finite(row.equity_error, findings),
-        "samples": row.samples,
-    }
+    known = _fields(
+        row,
+        _CANDIDATE,
+        static=row.static / POINT,
+        win_error=_finite(row.win_error, findings),
+        equity_error=_finite(row.equity_error, findings),
+    )
     if findings.by_points or not row.samples:
         known |= {"win": None, "win_error": None}
-    if not row.samples:
-        known |= {"equity": None, "equity_error": None}
-    return known
+    return known if row.samples else known | {"equity": None, "equity_error": None}
 
 
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
