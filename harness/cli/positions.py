@@ -27,6 +27,7 @@ __all__ = [
     "check_choice",
     "game_and_line",
     "is_file",
+    "read_cgp_or_file",
     "read_position",
     "replay_file",
     "sentences",
@@ -95,7 +96,7 @@ def read_position(what: str, rules: Rules, *, has_choice: bool = False) -> Posit
     """
     named = game_and_line(what)
     if named is None:
-        position, where = _read_cgp(what, rules), ""
+        position, where = read_cgp_or_file(what, rules), ""
     else:
         position, where = _before_line(*named, rules), f"{what}: "
     if has_choice:
@@ -134,7 +135,8 @@ def check_choice(position: Position, rules: Rules, where: str = "") -> None:
         raise CommandFailed(f"{where}{reason}")
 
 
-def _read_cgp(what: str, rules: Rules) -> Position:
+def read_cgp_or_file(what: str, rules: Rules) -> Position:
+    """Read a CGP or a file that has one, or fail."""
     path, where = Path(what), ""
     if is_file(path):
         where = f"{path}, line 1: "

@@ -10,13 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.notation import (
-    EventKind,
-    GcgGame,
-    Replay,
-    ReplayStep,
-    format_full_move,
-)
+from engine.notation import EventKind, GcgGame, Replay, ReplayStep, format_full_move
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
 from harness.figures import plain
@@ -24,7 +18,7 @@ from harness.figures import plain
 from .board_view import SideView, fresh_squares, game_view, print_view
 from .failing import CommandFailed
 from .options import BoardOptions
-from .positions import is_file, read_position, replay_file
+from .positions import is_file, read_cgp_or_file, replay_file
 
 __all__ = ["show"]
 
@@ -51,7 +45,7 @@ def show(
     if not is_file(path) or path.suffix.lower() == ".cgp":
         if turn is not None or moves:
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
-        print_view(_position_view(what, rules))
+        print_view(_view(read_cgp_or_file(what, rules), ("on turn", "next"), rules))
         return
     gcg, played = replay_file(path, rules)
     last = len(played.steps) if turn is None else turn
@@ -64,10 +58,6 @@ def show(
 
 
 # --- a position ---------------------------------------------------------------------------------
-
-
-def _position_view(what: str, rules: Rules) -> RenderableType:
-    return _view(read_position(what, rules), ("on turn", "next"), rules)
 
 
 def _view(

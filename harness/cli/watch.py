@@ -44,10 +44,10 @@ from .options import client_tls, run
 __all__ = ["LineScreen", "LiveScreen", "result", "watch"]
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
-"""How long to wait before each try to connect again; anew after each move that is seen."""
+"""Waits before the tries to connect again; they start over after each move that is seen."""
 ANSWER_S = 10.0
 LAST_MOVES = 8
-"""As many are listed beside the board."""
+"""Listed beside the board."""
 
 
 def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> None:
@@ -72,7 +72,7 @@ def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> No
 
 
 class Screen(AbstractContextManager[None], Protocol):
-    """Somewhere to show a game."""
+    """A place to show a game."""
 
     def update(self, known: Followed) -> None:
         """Show what is known now."""
@@ -117,11 +117,7 @@ class LiveScreen(AbstractContextManager[None]):
 
     def __init__(self, console: Console) -> None:
         self._known: Followed | None = None
-        self._live = Live(
-            console=console,
-            get_renderable=self._view,
-            refresh_per_second=4,
-        )
+        self._live = Live(console=console, get_renderable=self._view, refresh_per_second=4)
 
     def __enter__(self) -> None:
         """Begin to draw."""
