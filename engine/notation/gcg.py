@@ -291,7 +291,7 @@ def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
 
 
 def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, list[str], str]:
-    """Tell events apart by their last words: return kind, what stands before, and detail."""
+    """Return the kind of an event by its last words, what stands before, and its detail."""
     *before, last = fields
     if before and _is_square(before[-1]):
         return EventKind.PLAY, before[:-1], f"{before[-1]} {last}"
