@@ -10,13 +10,14 @@ the best, so they tend to flatter it; the samples of the second comparison have 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
 
-from bot.search.anytime import Anytime, Pace, time_until, unlimited
+from bot.search.anytime import Anytime, Pace, time_until
 from bot.search.simulating import usual_plies
 from engine.movegen.generator import Generator
 from engine.rules.moves import Move
@@ -260,9 +261,10 @@ class _Rollouts:
 
     def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
         """Roll out until a limit: of rollouts of both simulations, else of time since the start."""
-        left_ms, most = time_until(self._began + limit.seconds, time.monotonic), None
+        end_s, most = self._began + limit.seconds, None
         if limit.rollouts is not None:
-            left_ms, most = unlimited, limit.rollouts - self._rollouts
+            end_s, most = math.inf, max(limit.rollouts - self._rollouts, 0)
+        left_ms = time_until(end_s, time.monotonic)
 
         def is_enough() -> bool:
             return most is None and simulation is self._search and self._is_sure
