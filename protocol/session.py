@@ -161,16 +161,23 @@ class BotSession(_Session):
 
     def __init__(self) -> None:
         super().__init__()
-        self._answers: dict[str, Move | Resign] = {}
+        self._answers: dict[str, tuple[GameMessage, ...]] = {}
+        """By game, the last answer, a move or a resignation, with what is to be said before it."""
         self._ended: deque[str] = deque(maxlen=KEPT_ENDED)
-        self.seen: dict[str, int] = {}
-        """By game, the number of the last event that was seen."""
 
     def send(self, message: GameMessage) -> GameMessage:
         """Note what the bot is about to say and give it back to be sent."""
-        if isinstance(message, Move | Resign):
-            self._answers[message.game] = message
+        self.keep(message)
         return self._send(message)
+
+    def keep(self, *messages: GameMessage) -> None:
+        """Keep an answer for when the same turn is asked again; anything else is forgotten.
+
+        Args:
+            messages: a move or a resignation at the end, and what is to be said before it.
+        """
+        if isinstance(messages[-1], Move | Resign):
+            self._answers[messages[-1].game] = messages
 
     def receive(self, message: Message) -> tuple[FromArbiter | None, list[Message]]:
         """Take a message of the arbiter; return what the bot acts on, and what to send at once.
@@ -190,18 +197,18 @@ class BotSession(_Session):
         if self._is_needless(game, message):
             return None, []
         game.advance(Side.ARBITER, message)
-        self.seen[message.game] = game.next_seq - 1
         if isinstance(message, GameOver):
             self._forget(message.game)
         if isinstance(message, YourTurn):
             again = self._answer_again(message)
-            if again is not None:
-                return None, [cast("Message", self._send(again))]
+            if again:
+                return None, [cast("Message", self.send(said)) for said in again]
         return message, []
 
     def resume(self, game: str) -> Resume:
         """Ask for the events of a game since the last that was seen."""
-        return Resume(game=game, seen=self.seen.get(game, -1))
+        conversation = self.games.get(game)
+        return Resume(game=game, seen=-1 if conversation is None else conversation.next_seq - 1)
 
     @staticmethod
     def _is_needless(game: Conversation, message: FromArbiter) -> bool:
@@ -218,16 +225,14 @@ class BotSession(_Session):
             case _:
                 return False
 
-    def _answer_again(self, turn: YourTurn) -> Move | Resign | None:
-        answer = self._answers.get(turn.game)
-        if answer is None or answer.seq != turn.seq:
-            return None
-        if isinstance(answer, Move) and answer.attempt != turn.attempt:
-            return None
-        return answer
+    def _answer_again(self, turn: YourTurn) -> tuple[GameMessage, ...]:
+        kept = self._answers.get(turn.game, ())
+        answer = kept[-1] if kept else None
+        if not isinstance(answer, Move | Resign) or answer.seq != turn.seq:
+            return ()
+        return () if isinstance(answer, Move) and answer.attempt != turn.attempt else kept
 
     def _forget(self, game: str) -> None:
         self.games.pop(game, None)
         self._answers.pop(game, None)
-        self.seen.pop(game, None)
         self._ended.append(game)
