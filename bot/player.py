@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,6 +33,7 @@ from protocol.parts import TimeControl
 from .choice import Believed, Choice, Considered
 
 if TYPE_CHECKING:
+    from bot.equipment import Resources
     from engine.movegen.generator import ScoredMove  # brings numba in, which only searching needs
     from lexicons.leaves import LeaveTable  # and so does this
     from lexicons.win_probability import WinProbabilities
@@ -134,6 +135,57 @@ class View:
     opponent_style: Mapping[str, float] | None = None
     """What earlier games told of how this opponent plays: odds of models by name, just as a player
     here last said (``Believed.style``), so leave room to unlearn them; None: nothing is known."""
+
+    @classmethod
+    def at(
+        cls,
+        position: Position,
+        seat: int,
+        rules: Rules,
+        resources: Resources,
+        *,
+        bag: int,
+        game: str,
+        players: tuple[str, str] = ("first", "second"),
+        time: TimeControl | None = None,
+        clocks: tuple[int, int] = (0, 0),
+        history: tuple[Observed, ...] = (),
+        seed: int = 0,
+        opponent_style: Mapping[str, float] | None = None,
+    ) -> View:
+        """Return the view of a player that has these resources.
+
+        ``position`` has the racks that the player may know, ``time`` is the usual control by
+        default; other arguments are as the fields.
+        """
+        return cls(
+            game=game,
+            seat=seat,
+            players=players,
+            position=position,
+            bag=bag,
+            clocks=clocks,
+            time=TimeControl() if time is None else time,
+            rules=rules,
+            lexicon=resources.lexicon,
+            history=history,
+            seed=seed,
+            leaves=resources.leaves,
+            win_probabilities=resources.win_probabilities,
+            threads=resources.threads,
+            opponent_style=opponent_style,
+        )
+
+    def after(self, play: Observed, position: Position, clocks: tuple[int, int]) -> View:
+        """Return the view after a turn; ``position`` and ``clocks`` are those after it."""
+        return replace(
+            self,
+            position=position,
+            bag=play.bag,
+            clocks=clocks,
+            history=(*self.history, play),
+            refused=(),
+        )
 
     @property
     def rack(self) -> Rack:

@@ -21,7 +21,7 @@ rose stone train alone water house iron noise other under voice great point""".u
 
 
 def free_line(lines: list[str], number: int) -> str:
-    """Give a line between # signs, and # for an empty square that has a tile beside it."""
+    """Return a line between # signs, and # for an empty square that has a tile beside it."""
     beside = zip(*([*lines, "." * 15][n] for n in (number - 1, number, number + 1)), strict=True)
     return f"#{''.join('#' if b == '.' and a + c != '..' else b for a, b, c in beside)}#"
 

@@ -35,21 +35,24 @@ from protocol.messages import (
 )
 from protocol.session import BotSession, FromArbiter
 
-from .game_registry import Games
-from .game_session import SeatGame
+from .game_registry import GameRegistry
+from .game_session import GameSession
+from .link import Link
+from .player_thread import ThreadPlayer
 
 __all__ = ["BotRunner", "TurnedAway"]
 
 log = structlog.get_logger(__name__)
 
 WELCOME_S = 10.0
-FLUSH_S = 1.0
-ERRORS_LIMIT = 20
-"""Messages of one connection that make no sense before it is given up."""
 
 
 class TurnedAway(Exception):
     """The other side does not want us, and would not the next time either; says why."""
+
+
+class _Goodbye(Exception):
+    """The other side said goodbye; says why."""
 
 
 class BotRunner:
@@ -60,9 +63,9 @@ class BotRunner:
         make_player: makes a player, afresh for each game.
         equipment: what it has to play with; by default what is embedded.
         built_in: whether the player is built in.
-        seed: for the chance of its players; none: a fresh one for each game.
-        seek: what it asks a server for; none: it waits to be offered games.
-        enough: after so many games it says goodbye; none: it stays.
+        seed: for the chance of its players; None: fresh for each game.
+        seek: what it asks a server for; None: it waits to be offered games.
+        enough: the number of games after which it says goodbye; None: it stays.
         freeze: refuse compilation once a player is warm (for a process that does nothing else).
         preload: awaited before the first game is set up.
         clock: milliseconds, on the clock that arrivals are stamped with.
@@ -90,7 +93,7 @@ class BotRunner:
         self._enough = enough
         self._software = software
         self._session = BotSession()
-        self._games = Games(
+        self._games = GameRegistry(
             make_player,
             equipment,
             built_in=built_in,
@@ -103,15 +106,15 @@ class BotRunner:
             complain=self._complain,
             failed=self._fail,
         )
-        self._channel: Channel | None = None
-        self._outbox: asyncio.Queue[Message] = asyncio.Queue()
+        self._link: Link | None = None
         self._failure: asyncio.Future[None] | None = None
         self._sought = False
-        self._errors = 0
+        self._played_out = ""
+        """Why enough is played, once it is."""
 
     @property
-    def games(self) -> Mapping[str, SeatGame]:
-        """Those that are on."""
+    def games(self) -> Mapping[str, GameSession[ThreadPlayer]]:
+        """The games that are on, by name."""
         return self._games.on
 
     @property
@@ -122,18 +125,14 @@ class BotRunner:
     # --- a connection ---------------------------------------------------------------------------
 
     async def converse(self, channel: Channel) -> str:
-        """Speak on a channel until either side says goodbye; give the reason.
+        """Speak on a channel until either side says goodbye; return the reason.
 
         Raises:
             ChannelClosed: the channel was lost; the games go on over another.
             TurnedAway: the other side does not want us.
             Exception: whatever the player's own code raises.
         """
-        loop = asyncio.get_running_loop()
-        self._failure = self._failure or loop.create_future()
-        self._outbox, self._channel, self._errors = asyncio.Queue(), channel, 0
-        self._sought = False
-        writer = asyncio.create_task(_write(channel, self._outbox))
+        self._failure = self._failure or asyncio.get_running_loop().create_future()
         talk = asyncio.create_task(self._talk(channel))
         try:
             ends: set[asyncio.Future[Any]] = {talk, self._failure}
@@ -142,10 +141,9 @@ class BotRunner:
                 self._failure.result()
             return await talk
         finally:
-            self._channel = None
+            self._link = None
             talk.cancel()
-            writer.cancel()
-            await asyncio.gather(talk, writer, return_exceptions=True)
+            await asyncio.gather(talk, return_exceptions=True)
             with contextlib.suppress(ChannelClosed):
                 await channel.close()
 
@@ -153,32 +151,41 @@ class BotRunner:
         welcome = await self._greet(channel)
         self.welcomes += 1
         log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
+        self._sought, self._played_out = False, ""
+        link = self._link = Link(channel, self._take)
         for game in {*self.games, *welcome.games}:
             self._ask_again(game)
         self._seek_on(going_on=bool(self.games or welcome.games))
-        while self._enough is None or self.finished < self._enough:
-            content, at_ms = await channel.receive()
-            if isinstance(content, Goodbye):
-                return f"{channel.peer} says goodbye: {content.message}"
-            self._take(content, at_ms)
-        reason = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
-        self._wire(Goodbye(code="done", message=reason))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._outbox.join(), FLUSH_S)
-        return reason
+        self._leave_if_done(link)
+        try:
+            why = await link.run()
+        except _Goodbye as goodbye:
+            return str(goodbye)
+        if self._played_out:
+            return self._played_out
+        raise ChannelClosed(f"{channel.peer}: {link.closing}" if link.closing else why)
+
+    def _leave_if_done(self, link: Link) -> None:
+        """Say goodbye once enough games are played."""
+        if self._enough is None or self.finished < self._enough or self._played_out:
+            return
+        played = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
+        self._played_out = played
+        link.send(Goodbye(code="done", message=played))
+        link.close_soon(1000, "")
 
     async def _greet(self, channel: Channel) -> Welcome:
         """Say hello, and wait for the welcome."""
-        self._wire(Hello(role="player", name=self.name, software=self._software))
         try:
             async with asyncio.timeout(WELCOME_S):
+                await channel.send(Hello(role="player", name=self.name, software=self._software))
                 while True:
                     content = (await channel.receive()).content
                     match content:
                         case Welcome():
                             return content
                         case Ping(id=number):
-                            self._wire(Pong(id=number))
+                            await channel.send(Pong(id=number))
                         case Error(retry="later" | "reconnect", message=message):
                             raise ChannelClosed(f"{channel.peer}: {message}")
                         case Error(message=message) | Goodbye(message=message):
@@ -201,23 +208,24 @@ class BotRunner:
 
     def _wire(self, message: Message) -> None:
         """Send a message, if there is a connection."""
-        if self._channel is not None:
-            self._outbox.put_nowait(message)
+        if self._link is not None:
+            self._link.send(message)
 
-    def _say(self, message: GameMessage) -> bool:
-        """Say something about a game; tell whether it may be said now.
+    def _say(self, *messages: GameMessage) -> None:
+        """Send messages about a game; an answer that may not be sent now is kept for later.
 
-        Without a connection it is noted as said: a move goes out when it is asked for again.
+        Without a connection they count as sent: a move goes out when it is asked for again.
         """
-        conversation = self._session.games.get(message.game)
+        conversation = self._session.games.get(messages[0].game)
         if conversation is None:
-            return False
+            return
         try:
-            conversation.check(Side.BOT, message)
+            conversation.check(Side.BOT, messages[0])
         except PeerError:
-            return False
-        self._wire(self._session.send(message))
-        return True
+            self._session.keep(*messages)
+            return
+        for message in messages:
+            self._wire(self._session.send(message))
 
     def _ask_again(self, game: str) -> None:
         """Ask for what was missed of a game, or for all of it."""
@@ -225,25 +233,24 @@ class BotRunner:
 
     # --- receiving ------------------------------------------------------------------------------
 
-    def _take(self, content: Message | PeerError, at_ms: int) -> None:
+    def _take(self, message: Message, at_ms: int) -> None:
         try:
-            if isinstance(content, PeerError):
-                raise content
-            self._dispatch(content, at_ms)
+            self._dispatch(message, at_ms)
         except PeerError as error:
             self._complain(error)
+        if self._link is not None:
+            self._leave_if_done(self._link)
 
     def _dispatch(self, message: Message, at_ms: int) -> None:
         match message:
+            case Goodbye(message=why) if self._link is not None:
+                raise _Goodbye(f"{self._link.channel.peer} says goodbye: {why}")
             case Error():
                 self._told_off(message)
             case Seeking() | Welcome():
                 log.info("seeking", opponent=getattr(message, "opponent", None))
             case _:
-                talk = self._session.small_talk(message)
-                event, replies = (
-                    (None, talk) if talk is not None else self._session.receive(message)
-                )
+                event, replies = self._session.receive(message)
                 for reply in replies:
                     self._wire(reply)
                 if event is not None:
@@ -251,10 +258,8 @@ class BotRunner:
 
     def _complain(self, error: PeerError) -> None:
         log.warning("not understood", code=error.code, why=error.reply.message)
-        self._errors += 1
-        self._wire(error.reply)
-        if self._errors >= ERRORS_LIMIT:
-            raise ChannelClosed(f"{self._errors} messages that make no sense, {error}")
+        if self._link is not None:
+            self._link.refuse(error)
         if error.code == "bad_seq" and error.reply.game is not None:
             self._ask_again(error.reply.game)
 
@@ -272,7 +277,7 @@ class BotRunner:
             raise TurnedAway(error.message)
 
     def _happen(self, event: FromArbiter, at_ms: int) -> None:
-        lag_ms = 0 if self._channel is None else self._channel.lag_ms
+        lag_ms = 0 if self._link is None else self._link.channel.lag_ms
         try:
             self._games.happened(event, at_ms, lag_ms)
         finally:  # a game is over, though what is said of its end may make no sense
@@ -282,17 +287,10 @@ class BotRunner:
     # --- the end --------------------------------------------------------------------------------
 
     async def settle(self, timeout_s: float) -> None:
-        """Give the player of the last game a moment for what it does when a game is over."""
+        """Wait a moment for what the player of the last game does when it is over."""
         await self._games.settle(timeout_s)
 
     def _fail(self, error: BaseException) -> None:
-        """Something went wrong beside the conversation: end it with that."""
+        """End the conversation with an error from beside it."""
         if self._failure is not None and not self._failure.done():
             self._failure.set_exception(error)
-
-
-async def _write(channel: Channel, outbox: asyncio.Queue[Message]) -> None:
-    with contextlib.suppress(ChannelClosed):  # whoever receives learns of it too
-        while True:
-            await channel.send(await outbox.get())
-            outbox.task_done()

@@ -1,8 +1,7 @@
 """The games of a bot: each is offered, set up, taken up, and over in the end, or given up.
 
-``Games`` lives as long as the bot and knows of no connection: what is to be said goes through the
-functions that it is given. What is said in a game, and by whom it is played, is
-``bot.seat.game_session``'s.
+``GameRegistry`` lives as long as the bot and knows of no connection: what is to be said goes
+through the functions that it is given. One game is ``bot.seat.game_session``'s.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from bot.player import Player
 from protocol.errors import PeerError
 from protocol.messages import (
     Decline,
-    GameMessage,
     GameOver,
     NewGame,
     Played,
@@ -28,11 +26,12 @@ from protocol.messages import (
 )
 from protocol.session import FromArbiter
 
-from .game_session import SeatGame
+from .game_session import GameSession
 from .offers import Declined, Library, rules_in_play
+from .player_thread import ThreadPlayer
 from .player_view import MissedPlays
 
-__all__ = ["Games"]
+__all__ = ["GameRegistry"]
 
 log = structlog.get_logger(__name__)
 
@@ -40,18 +39,18 @@ MAX_GAMES = 8
 """On one connection at once: each has a thread, and memory of its own for what it searches."""
 
 
-class Games:
+class GameRegistry:
     """All games of one bot, by name.
 
     Args:
         make_player: makes a player, afresh for each game.
         equipment: what it has to play with; by default what is embedded.
         built_in: whether the player is built in.
-        seed: for the chance of its players; none: a fresh one for each game.
+        seed: for the chance of its players; None: fresh for each game.
         freeze: refuse compilation once a player is warm.
         preload: awaited before the first game is set up.
         clock: milliseconds, on the clock that arrivals are stamped with.
-        say: takes what is to be said of a game; tells whether it may be said now.
+        say: takes messages of a game, to be said one after the other.
         ask_again: asks for what was missed of a game.
         complain: told what makes no sense of what the arbiter says.
         failed: told what else goes wrong, such as what the player's own code raises.
@@ -67,7 +66,7 @@ class Games:
         freeze: bool,
         preload: Callable[[], Awaitable[None]] | None,
         clock: Callable[[], int],
-        say: Callable[[GameMessage], bool],
+        say: Callable[..., None],
         ask_again: Callable[[str], None],
         complain: Callable[[PeerError], None],
         failed: Callable[[BaseException], None],
@@ -85,22 +84,22 @@ class Games:
         self._ask_again = ask_again
         self._complain = complain
         self._failed = failed
-        self._on: dict[str, SeatGame] = {}
+        self._on: dict[str, GameSession[ThreadPlayer]] = {}
         self._offers: dict[str, NewGame] = {}
         """Games that are being set up, with the newest offer of each."""
         self._setups: set[asyncio.Task[None]] = set()
         self._set_up_games = 0
         self._missed: set[str] = set()
-        """Games of which turns were not told, and have been asked for."""
-        self._last: SeatGame | None = None
+        """Games of which turns were missing and have been asked for."""
+        self._last: ThreadPlayer | None = None
 
     @property
-    def on(self) -> Mapping[str, SeatGame]:
-        """Those that are set up and not over."""
+    def on(self) -> Mapping[str, GameSession[ThreadPlayer]]:
+        """The games that are set up and not over, by name."""
         return self._on
 
     def seen(self, name: str) -> int:
-        """Give the number of the last event that is known of a game, -1 if none is."""
+        """Return the number of the last event that is known of a game; -1: none."""
         game = self._on.get(name)
         return -1 if game is None else game.watched.seen
 
@@ -118,14 +117,14 @@ class Games:
             self._went_on(event, at_ms, lag_ms)
 
     def forget(self, name: str) -> None:
-        """Give a game up, or the setting up of it, without a word."""
+        """Abandon a game, or its setting up, without a word."""
         self._offers.pop(name, None)
         game = self._on.pop(name, None)
         if game is not None:
             game.abandon()
 
     async def settle(self, timeout_s: float) -> None:
-        """Give the player of the last game a moment for what it does when a game is over."""
+        """Wait a moment for what the player of the last game does when it is over."""
         if self._last is not None:
             await asyncio.to_thread(self._last.thread.join, timeout_s)
 
@@ -175,7 +174,7 @@ class Games:
         log.info("game", game=name, players=newest.players, seat=newest.you, seq=newest.seq)
         self._take_up(game, newest)
 
-    async def _prepared(self, offer: NewGame) -> SeatGame:
+    async def _prepared(self, offer: NewGame) -> GameSession[ThreadPlayer]:
         """Make a game with a player that is warm.
 
         Raises:
@@ -188,29 +187,35 @@ class Games:
             await self._preload()
         rules = rules_in_play(offer.rules)
         resources = await asyncio.to_thread(self._library.resources_for, offer, rules)
-        game = SeatGame(
+        player = ThreadPlayer(
+            self._make_player,
+            f"player of {offer.game}",
+            built_in=self._built_in,
+            freeze=self._freeze,
+            failed=self._failed,
+        )
+        game = GameSession(
             offer,
             rules,
             resources,
-            self._make_player,
+            player,
             seed=self._next_seed(),
-            built_in=self._built_in,
             say=self._say,
             failed=self._failed,
             clock=self._clock,
         )
-        await game.prepare(freeze=self._freeze)
+        await game.prepare()
         return game
 
     def _next_seed(self) -> int:
-        """Give the seed of the next game: of a seeded bot the same in each run."""
+        """Return the seed of the next game: for a seeded bot the same in each run."""
         if self._seed is None:
             return random.SystemRandom().getrandbits(63)
         return random.Random(f"{self._seed}/{self._set_up_games}").getrandbits(63)
 
     # --- a game ---------------------------------------------------------------------------------
 
-    def _take_up(self, game: SeatGame, offer: NewGame) -> None:
+    def _take_up(self, game: GameSession[ThreadPlayer], offer: NewGame) -> None:
         try:
             game.offered(offer)
             self._missed.discard(game.name)
@@ -235,7 +240,7 @@ class Games:
             self._missed_plays(game.name, missed)
 
     def _missed_plays(self, name: str, missed: MissedPlays) -> None:
-        """Ask for turns that were not told; give the game up if they are not told then either."""
+        """Ask for turns that are missing; abandon the game if they are missing again."""
         if name in self._missed:
             log.error("game given up", game=name, why=str(missed))
             self._say(Decline(game=name, code="missed_plays", message=str(missed)))
@@ -251,5 +256,5 @@ class Games:
         self.finished += 1
         log.info("game over", game=message.game, outcome=message.outcome, scores=message.scores)
         if game is not None:
-            self._last = game
+            self._last = game.player
             game.over(message)

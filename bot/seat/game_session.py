@@ -1,23 +1,22 @@
-"""One game of a bot: its player, its thread, and what it has to say.
+"""One game of a player: what the arbiter says of it, what the player is told, and its answers.
 
-``SeatGame`` takes what the arbiter says about the game, keeps the player told, and says what is to
-be answered through the function that it is given. It outlives connections: a search goes on while
-the connection is lost, and its answer goes out when the same turn is asked again.
+``GameSession`` takes what the arbiter says about the game, keeps the player told, and says what is
+to be answered through the function that it is given. It outlives connections: a search goes on
+while the connection is lost, and its answer goes out when the same turn is asked again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from typing import Any, Generic, TypeVar
 
 import structlog
 
 from bot.equipment import Resources
-from bot.player import Believed, Budget, Choice, Considered, Player, View
-from bot.players.static import static_choice
+from bot.player import Believed, Budget, Choice, Considered, View
 from bot.search.time_plan import LagSeen, plan, pondering
 from engine.notation.move_text import format_move
 from engine.rules.rules import Rules
@@ -37,14 +36,17 @@ from protocol.messages import (
 )
 from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance
 
-from .player_thread import PlayerThread, think
 from .player_view import Watched
+from .seat_player import SeatPlayer
 
-__all__ = ["SeatGame", "info_about"]
+__all__ = ["GameSession"]
 
 log = structlog.get_logger(__name__)
 
 NONCE_BYTES = 32
+MAX_MOVE = 128
+"""Characters of a move, as the protocol has them; what an engine prints may be of any length."""
+
 MAX_TEXT = 2_000
 MAX_CANDIDATES = 25
 
@@ -54,18 +56,22 @@ REPORTS = 50
 times: arbiters keep only so many."""
 
 
-class SeatGame:
-    """A game that this bot has a seat in.
+P = TypeVar("P", bound=SeatPlayer)
+
+
+class GameSession(Generic[P]):
+    """A game that a player has a seat in.
 
     Args:
         offer: the arbiter's.
         rules: what it is played by.
         resources: what it is played with.
-        make_player: makes the player, afresh for this game.
+        player: chooses the moves of this game.
         seed: for the player's chance.
-        built_in: whether the player is built in, and may be overruled.
-        say: takes what is to be sent; tells whether it may be said now.
-        failed: told what the player's own code raised.
+        say: takes messages to be sent one after the other; those that may not be said now are kept
+            for when the turn is asked again, if a move is among them.
+        failed: told what a search raised.
+        nonce: whether the player's seat takes part in the draws.
         clock: milliseconds, on the clock that arrivals are stamped with.
     """
 
@@ -74,59 +80,43 @@ class SeatGame:
         offer: NewGame,
         rules: Rules,
         resources: Resources,
-        make_player: Callable[[], Player],
+        player: P,
         *,
         seed: int,
-        built_in: bool,
-        say: Callable[[GameMessage], bool],
+        say: Callable[..., None],
         failed: Callable[[BaseException], None],
+        nonce: bool = True,
         clock: Callable[[], int] = now_ms,
     ) -> None:
         self.name = offer.game
-        self.thread = PlayerThread(f"player of {offer.game}")
+        self.player = player
         self.watched = Watched(offer, rules, resources, seed)
-        self._make_player = make_player
-        self._player = Player()
-        self._built_in = built_in
+        self.answer: Choice | str = ""
+        """What the player answered last."""
+        self.answered_ms = 0
+        """When it did."""
         self._say = say
         self._failed = failed
+        self._nonce = nonce
         self._clock = clock
         self._told = False
+        self._tasks: set[asyncio.Task[None]] = set()
         self._search: asyncio.Task[None] | None = None
         self._turn: tuple[int, int] | None = None
         """What is being thought about: the number of the turn and of the try."""
         self._budget: Budget | None = None
-        self._kept: list[GameMessage] = []
-        """An answer that could not be given, since the arbiter has yet to ask again."""
         self._may_ponder = resources.ponder
         self._pondering: Budget | None = None
         self._lag = LagSeen()
 
-    async def prepare(self, *, freeze: bool = False) -> None:
-        """Make the player, compile, load, warm up: in the player's thread, before the first word.
-
-        With ``freeze`` our kernels take no new types after it, since compiling one in mid-game
-        would stop the game for seconds.
+    async def prepare(self) -> None:
+        """Get the player ready, before the first word.
 
         Raises:
+            Declined: it can't play this game.
             Exception: whatever the player raises.
         """
-        view = self.watched.view
-
-        def work() -> None:
-            self._player = self._make_player()
-            import engine.movegen.generator  # noqa: F401 - registers what is to be warmed up
-            from lexicons import jit
-
-            jit.warm_up()
-            self._player.warm_up(view.lexicon, view.rules)
-            self._player.make_room(view)
-            if self._built_in:
-                static_choice(_with_some_rack(view))  # what is loaded when it is first wanted
-            if freeze:
-                jit.freeze()
-
-        await asyncio.wrap_future(self.thread.submit(work))
+        await self.player.start(self.watched.view)
 
     # --- what the arbiter says ------------------------------------------------------------------
 
@@ -141,7 +131,8 @@ class SeatGame:
             self.watched.take_up(offer)
         finally:
             self._tell()
-        self._say(Ready(game=self.name, nonce=secrets.token_hex(NONCE_BYTES)))
+        nonce = {"nonce": secrets.token_hex(NONCE_BYTES)} if self._nonce else {}
+        self._say(Ready(game=self.name, **nonce))
 
     def started(self, message: Started) -> None:
         """The tiles are dealt."""
@@ -163,7 +154,7 @@ class SeatGame:
         view = self.watched.view
         if own_news and self._may_ponder and not view.is_over:
             self._pondering = pondering(view, self._clock)
-            self._run(self._player.ponder, view, self._pondering)
+            self.player.ponder(view, self._pondering)
 
     def asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
         """The player is to move; the question came at ``at_ms``."""
@@ -179,7 +170,7 @@ class SeatGame:
             "move refused", game=self.name, seq=message.seq, code=message.code, why=message.message
         )
         if move is not None:
-            self._run(self._player.refused, self.watched.view, move, message.message)
+            self.player.refused(self.watched.view, move, message.message)
         self._think((message.seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
 
     def over(self, message: GameOver) -> None:
@@ -187,82 +178,69 @@ class SeatGame:
         self._stop_pondering()
         self._drop_search()
         try:
-            self._run(self._player.game_over, self.watched.view, self.watched.result(message))
+            self.player.game_over(self.watched.view, self.watched.result(message))
         finally:
-            self.thread.close()
+            self.player.leave()
 
     def abandon(self) -> None:
         """Nobody will say how it ended."""
         self._stop_pondering()
         self._drop_search()
-        self.thread.close()
+        self.player.leave()
 
-    # --- the player -----------------------------------------------------------------------------
+    async def close(self) -> None:
+        """Drop the search in hand, and wait until all have come to their end."""
+        self._drop_search()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _tell(self) -> None:
         """Tell the player that the game has begun, and each turn that was taken since."""
         watched = self.watched
         if not self._told and watched.opening is not None:
             self._told = True
-            self._run(self._player.new_game, watched.opening)
+            self.player.new_game(watched.opening)
         if watched.news:
             self._drop_search()  # what it was about has been decided
         for view, play in watched.news:
-            self._run(self._player.observe, view, play)
+            self.player.observe(view, play)
         watched.news.clear()
-
-    def _run(self, function: Callable[..., None], *args: object) -> None:
-        """Have the player told something; nobody waits, but what it raises is not lost."""
-        self.thread.submit(function, *args).add_done_callback(
-            self._watch(asyncio.get_running_loop())
-        )
-
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> Callable[[Future[None]], None]:
-        def done(future: Future[None]) -> None:
-            error = future.exception()
-            if error is not None and not loop.is_closed():
-                loop.call_soon_threadsafe(self._failed, error)
-
-        return done
 
     # --- thinking -------------------------------------------------------------------------------
 
     def _think(self, turn: tuple[int, int], deadline_ms: int, at_ms: int, lag_ms: int) -> None:
-        if self._turn == turn and (self._kept or self._search is not None):
-            # Asked again after a lost connection: the search goes on, or is over.
-            kept, self._kept = self._kept, []
-            for message in kept:
-                self._say(message)
-            return
+        if self._turn == turn and self._search is not None:
+            return  # asked again after a lost connection: the search goes on
         self._drop_search()
         view = self.watched.view
         lag_ms = max(lag_ms, self._lag.ms)
         budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms, clock=self._clock)
         self._turn, self._budget = turn, budget
-        self._search = asyncio.create_task(self._answer(turn, view, budget))
-        self._search.add_done_callback(self._search_done)
+        self._search = self._task(self._answer(turn, view, budget))
 
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
         seq, attempt = turn
         began = self._clock()
-        reports = asyncio.create_task(self._report(seq, view, budget))
-        reports.add_done_callback(self._search_done)
+        reports = self._task(self._report(seq, view, budget))
         try:
-            choice = await think(self._player, self.thread, view, budget, built_in=self._built_in)
+            choice = self.answer = await self.player.choose(view, budget)
         finally:
             reports.cancel()
-        text = format_move(choice.move, view.rules.distribution.alphabet)
-        self.watched.sent(seq, attempt, choice.move)
-        answer: list[GameMessage] = [Move(game=self.name, seq=seq, move=text, attempt=attempt)]
-        if choice.equity is not None or choice.text or choice.candidates or choice.belief:
-            answer.insert(0, info_about(view, seq, choice))
-        self._kept = [message for message in answer if not self._say(message)]
+        self.answered_ms = self._clock()
+        answer: list[GameMessage] = []
+        if isinstance(choice, str):
+            text = choice[:MAX_MOVE].strip() or "(nothing)"
+        else:
+            text = format_move(choice.move, view.rules.distribution.alphabet)
+            self.watched.sent(seq, attempt, choice.move)
+            if choice.equity is not None or choice.text or choice.candidates or choice.belief:
+                answer.append(_info_about(view, seq, choice))
+        self._say(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
         ended = self._clock()
         self._lag.answered(ended)
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
-        """Say every now and then what the player thinks so far, if it says so and it is news."""
+        """Send what the player thinks so far at intervals, when that is news."""
         began = self._clock()
         told: Choice | None = None
         while True:
@@ -272,10 +250,17 @@ class SeatGame:
             if best is not None and best is not told and best.candidates:
                 told = best
                 # What it believes goes out once, with the move: the arbiter keeps it all.
-                self._say(info_about(view, seq, replace(best, belief=None)))
+                self._say(_info_about(view, seq, replace(best, belief=None)))
 
-    def _search_done(self, search: asyncio.Task[None]) -> None:
-        error = None if search.cancelled() else search.exception()
+    def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._task_done)
+        return task
+
+    def _task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
         if error is not None:
             self._failed(error)
 
@@ -285,7 +270,6 @@ class SeatGame:
         if self._search is not None:
             self._search.cancel()
         self._search = self._turn = self._budget = None
-        self._kept = []
 
     def _stop_pondering(self) -> None:
         """Something has happened in the game: the opponent's time is over."""
@@ -294,16 +278,8 @@ class SeatGame:
             self._pondering = None
 
 
-def _with_some_rack(view: View) -> View:
-    """Put tiles on the rack of a game that has not begun."""
-    rules = view.rules
-    rack = rules.distribution.all_tiles()[-rules.rack_size :]
-    racks = (rack, ()) if view.seat == 0 else ((), rack)
-    return replace(view, position=replace(view.position, racks=racks))
-
-
-def info_about(view: View, seq: int, choice: Choice) -> Info:
-    """Say what a player thinks; of the moves that it has looked at the first."""
+def _info_about(view: View, seq: int, choice: Choice) -> Info:
+    """Write what a player thinks; of the moves that it looked at, the first."""
     considered = choice.candidates[:MAX_CANDIDATES] or (
         Considered(choice.move, score=choice.score, equity=choice.equity),
     )
@@ -312,7 +288,7 @@ def info_about(view: View, seq: int, choice: Choice) -> Info:
         game=view.game,
         seq=seq,
         text=choice.text[:MAX_TEXT] if choice.text else None,
-        candidates=tuple(_candidate(one, view) for one in considered),
+        candidates=tuple(_candidate(move, view) for move in considered),
         belief=None if believed is None else _belief(believed, alphabet),
     )
 
@@ -342,7 +318,7 @@ def _belief(believed: Believed, alphabet: Alphabet) -> Belief:
         entropy=_measure(believed.entropy),
         unseen=_chance(believed.unseen),
         effective=_measure(believed.effective),
-        tiles={alphabet.tile_text(at): _chance(one) for at, one in enumerate(believed.tiles)},
+        tiles={alphabet.tile_text(tile): _chance(p) for tile, p in enumerate(believed.tiles)},
         bingo=None if believed.bingo is None else _chance(believed.bingo),
         seconds=_measure(believed.seconds),
         note=believed.note[:MAX_TEXT] or None,

@@ -1,15 +1,15 @@
-"""Stands between the host and an engine's process, so that nothing of it is ever left behind.
+"""Stands between the host and a process of somebody's code, so that nothing of it is left behind.
 
     python -I -S guard.py LIFELINE MEMORY CORES COMMAND …
 
-The engine is a child of this process and has the standard streams that this one was given. It is
+The command is a child of this process and has the standard streams that this one was given. It is
 killed, with all that it started, when it ends by itself or when the lifeline (the number of an open
 pipe of which the host holds the other end) is closed, which also happens when the host is killed.
 What has left its group or session is found all the same: whose parent dies is handed to this
 process (``PR_SET_CHILD_SUBREAPER``). MEMORY limits its address space, in MiB, 0: no limit; CORES is
 a list of cores to run on, as ``0,1``, or ``-``.
 
-The exit status is the engine's own; a signal that ended it is 128 and its number, as in a shell;
+The exit status is the command's own; a signal that ended it is 128 and its number, as in a shell;
 127 says that the command can't be run. It runs as a program of its own and imports nothing of ours.
 """
 
@@ -42,13 +42,15 @@ def main(arguments: list[str]) -> int:
         _become(command, int(memory), cores)
     _let_go_of_streams()
     status = _wait(child, lifeline, woken)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)  # all there is to do where there is no /proc
     while _kill_children():
         _reap()
     return status
 
 
 def _wake_for_children() -> int:
-    """Have a pipe say when a child has ended; give its reading end."""
+    """Return the reading end of a pipe that is written to whenever a child ends."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -59,7 +61,7 @@ def _wake_for_children() -> int:
 
 
 def _become(command: list[str], memory: int, cores: str) -> None:
-    """Turn the forked child into the engine, in a group of its own; never returns."""
+    """Turn the forked child into the command, in a group of its own; never returns."""
     try:
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -75,14 +77,14 @@ def _become(command: list[str], memory: int, cores: str) -> None:
 
 
 def _let_go_of_streams() -> None:
-    """Leave the engine's streams to it, so that they end when it does."""
+    """Leave the command's streams to it, so that they end when it does."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
 
 
 def _wait(child: int, lifeline: int, woken: int) -> int:
-    """Wait for the end of the engine, or of the lifeline."""
+    """Wait for the end of the command, or of the lifeline."""
     while True:
         ready, _, _ = select.select([lifeline, woken], [], [])
         if woken in ready:
@@ -104,7 +106,7 @@ def _reap() -> list[tuple[int, int]]:
 
 
 def _kill_children() -> bool:
-    """Kill all that descends from this process; tell whether there was any."""
+    """Kill all that descends from this process; return whether there was any."""
     pids = _descendants(os.getpid())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""One connection of a peer to this host: a queue before its channel and a reader behind it."""
+"""One connection to a peer, at either end of it: a queue before its channel, a reader behind it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 import structlog
 
-from protocol.channel import Channel, ChannelClosed
+from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
-from protocol.messages import Goodbye, Message
+from protocol.messages import Goodbye, Message, Ping, Pong
 
-__all__ = ["Link"]
+__all__ = ["ERRORS_LIMIT", "Link"]
 
 log = structlog.get_logger(__name__)
 
 OUTBOX_LIMIT = 256
-"""Messages waiting for one peer; one that reads so slowly is cut off."""
+"""Messages waiting for one peer; a peer that reads so slowly is cut off."""
 
 ERRORS_LIMIT = 20
 """Messages of one connection that could not be taken before it is closed."""
@@ -30,34 +30,39 @@ BURST = 16
 
 
 class Link:
-    """A channel with a queue before it and a reader behind it.
+    """A channel with a queue before it and a reader behind it; it answers pings by itself.
 
     Args:
         channel: to the peer.
-        on_message: called with each message and the millisecond at which it arrived. What it
-            raises as ``PeerError`` is answered; the peer may go on unless it does so too often.
+        on_message: called with each message but pings and pongs, and the millisecond at which it
+            arrived. A ``PeerError`` that it raises is answered, and the peer may go on unless that
+            happens too often. Anything else that it raises ends ``run``.
     """
 
     def __init__(self, channel: Channel, on_message: Callable[[Message, int], None]) -> None:
         self.channel = channel
         self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES)
+        """The last messages of the peer, as text."""
+        self.heard_ms = now_ms()
+        """When the last message arrived."""
+        self.closing: str | None = None
+        """Why this end closes the connection, once it does."""
         self._on_message = on_message
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
         self._errors = 0
-        self._dismissed = False
 
     def send(self, message: Message) -> None:
         """Queue a message; a peer that lets too many pile up is cut off."""
         try:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
-            if self._dismissed:
+            if self.closing is not None:
                 return
             log.warning("peer does not read", peer=self.channel.peer)
-            self._close_later(1008, "you do not read what is sent to you")
+            self.close_soon(1008, "you do not read what is sent to you")
 
     async def run(self) -> str:
-        """Carry messages until the channel closes, and say why it did."""
+        """Carry messages until the channel closes; return why it did."""
         writer = asyncio.create_task(self._write())
         try:
             for count in itertools.count(1):
@@ -75,39 +80,44 @@ class Link:
                 await writer
 
     def _take(self, content: Message | PeerError, at_ms: int) -> None:
-        if self._dismissed:
+        if self.closing is not None:
             return
         try:
             if isinstance(content, PeerError):
                 raise content
+            self.heard_ms = at_ms
             self.recent.append(repr(content)[:300])
-            self._on_message(content, at_ms)
+            if isinstance(content, Ping):
+                self.send(Pong(id=content.id))
+            elif not isinstance(content, Pong):
+                self._on_message(content, at_ms)
         except PeerError as error:
             self.refuse(error)
 
     async def flush(self) -> None:
-        """Wait until all that is queued has gone out, for a second at most."""
+        """Wait until everything queued has gone out, for a second at most."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self._outbox.join()
 
     def refuse(self, error: PeerError) -> None:
-        """Answer what could not be taken."""
+        """Answer a message that could not be taken."""
         self._errors += 1
         log.info("refused", peer=self.channel.peer, code=error.code, reason=error.reply.message)
         self.send(error.reply)
         if error.close is not None:
-            self._close_later(error.close, error.code)
+            self.close_soon(error.close, error.code)
         elif self._errors >= ERRORS_LIMIT:
-            self._close_later(1008, f"{self._errors} messages that could not be taken")
+            self.close_soon(1008, f"{self._errors} messages that could not be taken")
 
     def dismiss(self, close: int, code: str, message: str) -> None:
         """Say goodbye and close the connection."""
         self.send(Goodbye(code=code, message=message))
-        self._close_later(close, code)
+        self.close_soon(close, code)
 
-    def _close_later(self, code: int, reason: str) -> None:
-        self._dismissed = True
+    def close_soon(self, code: int, reason: str) -> None:
+        """Close the connection once everything queued has gone out; take no more messages."""
+        self.closing = reason
         _in_background(self._close_after_writing(code, reason))
 
     async def _close_after_writing(self, code: int, reason: str) -> None:
@@ -124,9 +134,8 @@ class Link:
 _background: set[asyncio.Task[None]] = set()
 
 
-def _in_background(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+def _in_background(work: Coroutine[Any, Any, None]) -> None:
     """Run something that nobody waits for, without losing it to the garbage collector."""
     task = asyncio.create_task(work)
     _background.add(task)
     task.add_done_callback(_background.discard)
-    return task

@@ -37,7 +37,7 @@ class Declined(Exception):
 
 @lru_cache(maxsize=8)
 def rules_in_play(rules: RulesInPlay) -> Rules:
-    """Make the engine's rules of what the wire says about them.
+    """Return the engine's rules for those on the wire.
 
     Raises:
         Declined: with ``unsupported_rules``.
@@ -89,7 +89,7 @@ class Library:
                 leaves_for(distribution)
 
     def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
-        """Find what a game is played with; takes seconds where a list is used for the first time.
+        """Return what a game is played with; a list that is used for the first time takes seconds.
 
         Raises:
             Declined: with ``unknown_lexicon``, or with ``unsupported_rules`` where a table that
@@ -101,7 +101,7 @@ class Library:
         return Resources(lexicon, leaves, win_probabilities, own.threads, own.ponder)
 
     def _lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
-        """Find the words of a game.
+        """Return the words of a game.
 
         A checksum decides, whatever the list is called; without one the name does.
         """

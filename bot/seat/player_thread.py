@@ -1,4 +1,4 @@
-"""Where a player's code runs: a thread of its own, and the answer that is waited for.
+"""A ``Player`` as its seat asks it: in a thread of its own, and the answer that is waited for.
 
 The event loop stays free to answer pings while a search runs. A thread can't be stopped from
 outside, so what counts is when it is no longer waited for:
@@ -17,13 +17,16 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
-from bot.player import Budget, Choice, Player, View
+from bot.player import Budget, Choice, Observed, Player, Result, View
 from bot.players.static import static_choice
-from engine.rules.moves import Exchange, Pass, Place
+from engine.rules.moves import Exchange, Move, Pass, Place
 
-__all__ = ["PlayerThread", "think"]
+from .seat_player import SeatPlayer
+
+__all__ = ["PlayerThread", "ThreadPlayer"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -38,7 +41,7 @@ class PlayerThread:
         self._thread.start()
 
     def submit(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Have a function run after those before it."""
+        """Queue a function; it runs after those before it."""
         future: Future[_T] = Future()
 
         def work() -> None:
@@ -57,7 +60,7 @@ class PlayerThread:
         self._work.put(None)
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for a closed thread; tell whether it has ended."""
+        """Wait for a closed thread; return whether it has ended."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
@@ -66,29 +69,117 @@ class PlayerThread:
             work()
 
 
-async def think(
-    player: Player, thread: PlayerThread, view: View, budget: Budget, *, built_in: bool
-) -> Choice:
-    """Let a player choose, as described above.
+class ThreadPlayer(SeatPlayer):
+    """A player of ours or of a user's, in a thread.
 
-    Raises:
-        Exception: whatever the player raises, or ``TypeError`` for an answer that is no choice.
+    Args:
+        make: makes the player, afresh for this game.
+        name: of the thread.
+        built_in: whether the player is built in, and may be overruled.
+        freeze: refuse compilation once it is warm, since compiling a kernel in mid-game would stop
+            the game for seconds; for a process that does nothing else.
+        failed: told what the player's own code raises where nobody waits for it.
     """
-    loop = asyncio.get_running_loop()
-    news = asyncio.Event()
-    if built_in:
-        # Right here: it takes about a millisecond, and to wait for a thread on a busy machine more.
-        budget.offer(static_choice(view))
-    budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
-    answer = asyncio.wrap_future(thread.submit(player.choose, view, budget))
-    answer.add_done_callback(_look_away)
-    answer.add_done_callback(lambda _answer: news.set())
-    try:
-        await _wait(answer, budget, news)
-        return _checked(answer.result() if answer.done() else budget.best, player)
-    finally:
-        budget.on_change(None)
-        budget.cancel()
+
+    def __init__(
+        self,
+        make: Callable[[], Player],
+        name: str,
+        *,
+        built_in: bool = False,
+        freeze: bool = False,
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        self.thread = PlayerThread(name)
+        self.player = Player()
+        self._make = make
+        self._built_in = built_in
+        self._freeze = freeze
+        self._failed = failed
+
+    async def start(self, view: View) -> None:
+        """Make the player, compile, load, warm up: all in its thread.
+
+        Raises:
+            Exception: whatever the player raises.
+        """
+        await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
+
+    def _warm_up(self, view: View) -> None:
+        self.player = self._make()
+        import engine.movegen.generator  # noqa: F401 - registers what is to be warmed up
+        from lexicons import jit
+
+        jit.warm_up()
+        self.player.warm_up(view.lexicon, view.rules)
+        self.player.make_room(view)
+        if self._built_in:
+            static_choice(_with_some_rack(view))  # loads what it first needs
+        if self._freeze:
+            jit.freeze()
+
+    async def choose(self, view: View, budget: Budget) -> Choice:
+        """Let the player choose, as described above.
+
+        Raises:
+            Exception: whatever the player raises, or ``TypeError`` for an answer that is no choice.
+        """
+        loop = asyncio.get_running_loop()
+        news = asyncio.Event()
+        if self._built_in:
+            # Right here: it takes a millisecond; waiting for a thread on a busy machine takes more.
+            budget.offer(static_choice(view))
+        budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
+        answer = asyncio.wrap_future(self.thread.submit(self.player.choose, view, budget))
+        answer.add_done_callback(_look_away)
+        answer.add_done_callback(lambda _answer: news.set())
+        try:
+            await _wait(answer, budget, news)
+            return self._checked(answer.result() if answer.done() else budget.best)
+        finally:
+            budget.on_change(None)
+            budget.cancel()
+
+    def _checked(self, choice: object) -> Choice:
+        if not isinstance(choice, Choice) or not isinstance(choice.move, Place | Exchange | Pass):
+            name = type(self.player).__name__
+            raise TypeError(f"{name}.choose gave {choice!r:.200}; it is to give a Choice of a move")
+        return choice
+
+    def new_game(self, view: View) -> None:
+        """Tell the player that the game begins."""
+        self._run(self.player.new_game, view)
+
+    def observe(self, view: View, play: Observed) -> None:
+        """Tell it of a turn."""
+        self._run(self.player.observe, view, play)
+
+    def ponder(self, view: View, budget: Budget) -> None:
+        """Let it use the opponent's time."""
+        self._run(self.player.ponder, view, budget)
+
+    def refused(self, view: View, move: Move, message: str) -> None:
+        """Tell it of a refusal."""
+        self._run(self.player.refused, view, move, message)
+
+    def game_over(self, view: View, result: Result) -> None:
+        """Tell it how the game ended."""
+        self._run(self.player.game_over, view, result)
+
+    def leave(self) -> None:
+        """End the thread once it has done what it was given."""
+        self.thread.close()
+
+    def _run(self, function: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
+        """Run something in the thread; nobody waits, but what it raises is not lost."""
+        loop = asyncio.get_running_loop()
+
+        def done(future: Future[None]) -> None:
+            error = future.exception()
+            if error is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(self._failed, error)
+
+        self.thread.submit(function, *args, **kwargs).add_done_callback(done)
 
 
 async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event) -> None:
@@ -112,14 +203,6 @@ def _look_away(answer: asyncio.Future[Choice]) -> None:
         answer.exception()
 
 
-def _checked(choice: object, player: Player) -> Choice:
-    if not isinstance(choice, Choice) or not isinstance(choice.move, Place | Exchange | Pass):
-        raise TypeError(
-            f"{type(player).__name__}.choose gave {choice!r:.200}; it is to give a Choice of a move"
-        )
-    return choice
-
-
 def _bearable(error: BaseException) -> Exception:
     """Wrap what would do more to an event loop than fail."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
@@ -127,3 +210,11 @@ def _bearable(error: BaseException) -> Exception:
     wrapped = RuntimeError(f"the player raised {error!r}")
     wrapped.__cause__ = error
     return wrapped
+
+
+def _with_some_rack(view: View) -> View:
+    """Put tiles on the rack of a game that has not begun."""
+    rules = view.rules
+    rack = rules.distribution.all_tiles()[-rules.rack_size :]
+    racks = (rack, ()) if view.seat == 0 else ((), rack)
+    return replace(view, position=replace(view.position, racks=racks))

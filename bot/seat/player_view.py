@@ -22,7 +22,7 @@ __all__ = ["MissedPlays", "Watched"]
 
 
 class MissedPlays(Exception):
-    """The arbiter is further on than what he told; the game has to be asked for again."""
+    """The arbiter is further on than what it told; the game has to be asked for again."""
 
 
 class Watched:
@@ -42,21 +42,17 @@ class Watched:
         self.seat = offer.you
         self._alphabet = rules.distribution.alphabet
         self._sent: dict[tuple[int, int], Move] = {}
-        clocks = (offer.time.initial_ms, offer.time.initial_ms)
-        self.view = View(
-            game=offer.game,
-            seat=offer.you,
-            players=offer.players,
-            position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
+        self.view = View.at(
+            Position(Board.empty(rules.layout), ((), ()), (0, 0)),
+            offer.you,
+            rules,
+            resources,
             bag=rules.distribution.total,
-            clocks=clocks,
+            game=offer.game,
+            players=offer.players,
             time=offer.time,
-            rules=rules,
-            lexicon=resources.lexicon,
+            clocks=(offer.time.initial_ms, offer.time.initial_ms),
             seed=seed,
-            leaves=resources.leaves,
-            win_probabilities=resources.win_probabilities,
-            threads=resources.threads,
             opponent_style=offer.known_style,
         )
         self.opening: View | None = None
@@ -112,7 +108,6 @@ class Watched:
             return
         if message.seq != self.seen + 1:
             raise MissedPlays(f"event {self.seen + 1} of game {message.game} was not told")
-        view = self.view
         play = Observed(
             seq=message.seq,
             seat=message.seat,
@@ -123,20 +118,13 @@ class Watched:
             think_ms=message.think_ms,
         )
         self._sent.clear()
-        self.view = replace(
-            view,
-            position=_after(view.position, play),
-            bag=message.bag,
-            clocks=message.clocks,
-            history=(*view.history, play),
-            refused=(),
-        )
+        self.view = self.view.after(play, _after(self.view.position, play), message.clocks)
         if message.rack is not None:
             self._hold(message.rack)
         self.news.append((self.view, play))
 
     def turn(self, message: YourTurn) -> None:
-        """Take in the position that the arbiter asks about; his word counts.
+        """Take in the position that the arbiter asks about; its word counts.
 
         Where tries of ours were refused and the refusals lost on the way, they are made up for.
         """
@@ -163,7 +151,7 @@ class Watched:
         self._sent[seq, attempt] = move
 
     def refused(self, message: Refused) -> Move | None:
-        """Take in a refusal; give the move that it is about, if it is known.
+        """Take in a refusal; return the move that it is about, if it is known.
 
         What the try has cost is off the clock by now.
         """

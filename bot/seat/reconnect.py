@@ -28,10 +28,10 @@ async def run_player(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
 ) -> str:
-    """Play over connections that may be lost; give the reason for the end.
+    """Play over connections that may be lost; return the reason for the end.
 
     Waits double and are never quite the same, so that a server that comes back is not run over by
-    all its bots at once. Whoever was never welcome does not try again.
+    all its bots at once. A bot that was never welcome does not try again.
 
     Args:
         dial: opens a channel.

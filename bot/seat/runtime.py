@@ -17,7 +17,7 @@ __all__ = ["log_to_stderr", "loop_factory", "set_pipes_aside", "software"]
 
 @cache
 def software() -> str:
-    """Say what this program calls itself on the wire."""
+    """Return what this program calls itself on the wire."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -27,7 +27,7 @@ def software() -> str:
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Give what makes uvloop's event loops, if it is to be had."""
+    """Return uvloop's loop factory, or None."""
     try:
         from uvloop import new_event_loop
     except ImportError:
@@ -58,7 +58,7 @@ def log_to_stderr(level: str) -> None:
 
 
 def set_pipes_aside() -> tuple[int, int]:
-    """Keep the pipes to whoever speaks to us, and give their numbers, to read and to write.
+    """Keep the pipes to the host; return their numbers, to read and to write.
 
     What else reads standard input finds it empty; what else is printed goes to standard error.
     """

@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         "--tls-ca", type=Path, help="certificates to trust, in place of the system's"
     )
     parser.add_argument("--opponent", help="ask the server for games against this player or bot")
-    parser.add_argument("--games", type=int, help="ask the server for so many games")
+    parser.add_argument("--games", type=int, help="how many games to ask the server for")
     return parser
 
 
@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _die_with_parent() -> None:
-    """Have the kernel kill this process when its parent dies (the closed pipe does it too)."""
+    """Ask the kernel to kill this process when its parent dies; a closed pipe ends it too."""
     parent = os.getppid()
     if sys.platform != "linux":
         return

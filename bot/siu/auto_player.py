@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bot.equipment import Resources
 from bot.player import Budget, ExchangedCount, Observed, View
 from bot.players.champion import ChampionPlayer
 from engine.rules.moves import Exchange
 from engine.rules.position import Rack, bag_count
 from engine.simulation.rollout_input import Belief
-from protocol.parts import TimeControl
 
 from .modes import Task
 from .position import Situation, Turn
@@ -92,21 +92,16 @@ def _view(task: Task, kit: Kit, turn: int, history: tuple[Observed, ...]) -> Vie
     situation = task.situation
     end = turn == len(situation.turns)
     position = situation.position if end else situation.seen(turn)
-    return View(
-        game="siu",
-        seat=situation.seat,
-        players=("first", "second"),
-        position=position,
+    resources = Resources(kit.lexicon, kit.leaves, kit.win_probabilities, task.threads)
+    return View.at(
+        position,
+        situation.seat,
+        situation.rules,
+        resources,
         bag=bag_count(position, situation.rules),
-        clocks=(0, 0),
-        time=TimeControl(),
-        rules=situation.rules,
-        lexicon=kit.lexicon,
+        game="siu",
         history=history,
         seed=task.settings.seed,
-        leaves=kit.leaves,
-        win_probabilities=kit.win_probabilities,
-        threads=task.threads,
     )
 
 

@@ -89,20 +89,20 @@ class GameHost:
         return self.book.ended
 
     def verdict(self) -> Message:
-        """Tell how the game ended, when it has."""
+        """Return how the game ended, once it has."""
         return self._table.verdict()
 
     # --- spectators -----------------------------------------------------------------------------
 
     def watch(self, spectator: Spectator) -> None:
-        """Tell a spectator the game so far, and from now on each event."""
+        """Show a spectator the game so far, and from now on each event."""
         for message in self._table.watched(now_ms()):
             spectator(message)
         if self.book.ended is None:
             self._spectators.add(spectator)
 
     def unwatch(self, spectator: Spectator) -> None:
-        """Tell a spectator no more."""
+        """Show a spectator no more."""
         self._spectators.discard(spectator)
 
     # --- the loop -------------------------------------------------------------------------------

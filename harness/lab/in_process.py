@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from bot.equipment import Resources
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
 from bot.search.time_plan import plan
 from engine.rules.bag import Bag, DrawStream
@@ -188,8 +189,9 @@ def play_on(
         taken = take_turn(player, view)
         game = game.play(taken.move, view.lexicon.graph.contains)
         for each, player in enumerate(players):
-            seen[each] = _after(seen[each], game, taken)
-            player.observe(seen[each], seen[each].history[-1])
+            play = _observed(game, each, taken.think_ms)
+            seen[each] = seen[each].after(play, _seen_by(game, each), taken.clocks)
+            player.observe(seen[each], play)
     for player, view in zip(players, seen, strict=True):
         player.game_over(view, _result_of(game))
     return game
@@ -218,29 +220,16 @@ def view_of(
         seed: for whatever chance the player wants.
         leaves: what leaves are worth, if the player is not to have his own table.
     """
-    return View(
+    return View.at(
+        _seen_by(game, seat),
+        seat,
+        game.rules,
+        Resources(lexicon, leaves),
+        bag=len(game.bag),
         game="experiment",
-        seat=seat,
-        players=("first", "second"),
-        position=_seen_by(game, seat),
-        bag=len(game.bag),
-        clocks=clocks,
         time=control,
-        rules=game.rules,
-        lexicon=lexicon,
+        clocks=clocks,
         seed=seed,
-        leaves=leaves,
-    )
-
-
-def _after(view: View, game: Game, taken: Taken) -> View:
-    """Give the view after the last turn."""
-    return replace(
-        view,
-        position=_seen_by(game, view.seat),
-        bag=len(game.bag),
-        clocks=taken.clocks,
-        history=(*view.history, _observed(game, view.seat, taken.think_ms)),
     )
 
 

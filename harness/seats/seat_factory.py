@@ -1,4 +1,4 @@
-"""From the text of a seat to somebody who sits there, for the games of one match.
+"""From the text of a seat to a seat that plays, for the games of one match.
 
 Built-in players are made afresh for each game inside a process that goes on; a player of the
 user's gets a process of its own for each game, so that nothing of the last game is left in it.

@@ -13,13 +13,12 @@ from typing import Protocol
 
 import structlog
 
+from bot.seat.link import Link
 from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
-from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Pong, Welcome
+from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Welcome
 from protocol.parts import Outcome
-
-from .link import Link
 
 __all__ = [
     "GuestSeat",
@@ -87,11 +86,9 @@ class _TaskSeat:
     def _take(self, message: Message, at_ms: int) -> None:
         lag_ms = self._link.channel.lag_ms if self._link else 0
         match message:
-            case Ping(id=number):
-                self.send(Pong(id=number))
             case Error(code=code, message=text):
                 log.warning("seat reports an error", seat=self.name, code=code, reason=text)
-            case Pong() | Goodbye():
+            case Goodbye():
                 pass
             case _:
                 self._report(Said(message, at_ms, lag_ms))
@@ -121,7 +118,7 @@ class Worker(Protocol):
         ...
 
     async def release(self) -> None:
-        """Give it back after a game that went well: to be used again, or ended."""
+        """Release it after a game that went well: to be used again, or ended."""
         ...
 
     async def kill(self) -> None:
@@ -143,7 +140,6 @@ class ProcessSeat(_TaskSeat):
         super().__init__(name)
         self._start_worker = start_worker
         self._worker: Worker | None = None
-        self._pong_ms = 0
         self._hangs = False
         self._clean = False
 
@@ -188,9 +184,9 @@ class ProcessSeat(_TaskSeat):
             self._report(Gone(str(error), "crash", getattr(error, "evidence", "")))
             return
         self._link = Link(self._worker.channel, self._take)
-        self._pong_ms, self._hangs = now_ms(), False
+        self._hangs = False
         self._report(Came())
-        watch = asyncio.create_task(self._watch())
+        watch = asyncio.create_task(self._watch(self._link))
         try:
             why = await self._link.run()
         finally:
@@ -204,24 +200,19 @@ class ProcessSeat(_TaskSeat):
         self._link = None
         self._report(Gone(why, failure, evidence))
 
-    async def _watch(self) -> None:
+    async def _watch(self, link: Link) -> None:
         """Ping the process; kill it when it hangs."""
         number = unanswered = 0
         # In pings and not in time: it may be the host that has stood still, and all that it runs.
         while unanswered < STALL_MS // PING_EVERY_MS:
             number += 1
             asked_ms = now_ms()
-            self.send(Ping(id=number))
+            link.send(Ping(id=number))
             await asyncio.sleep(PING_EVERY_MS / 1_000)
-            unanswered = 0 if self._pong_ms >= asked_ms else unanswered + 1
+            unanswered = 0 if link.heard_ms >= asked_ms else unanswered + 1
         self._hangs = True
         if self._worker is not None:
             await self._worker.kill()
-
-    def _take(self, message: Message, at_ms: int) -> None:
-        self._pong_ms = at_ms
-        if not isinstance(message, Pong):
-            super()._take(message, at_ms)
 
 
 class RemoteSeat(_TaskSeat):
@@ -297,7 +288,7 @@ class GuestSeat:
             report(Came())
 
     def restart(self) -> None:
-        """A guest restarts himself."""
+        """A guest restarts by itself."""
 
     def sit(self, link: Link, *, seen: int = -1) -> None:
         """The player is here on this connection, and knows the game up to event ``seen``."""
@@ -305,7 +296,7 @@ class GuestSeat:
         self._report(Came(seen))
 
     def is_on(self, link: Link) -> bool:
-        """Tell whether the player sits here on this connection."""
+        """Return whether the player sits here on this connection."""
         return self._link is link
 
     def leave(self, link: Link, why: str) -> None:

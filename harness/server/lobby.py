@@ -17,6 +17,7 @@ from typing import Any
 
 import structlog
 
+from bot.seat.link import Link
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
@@ -24,7 +25,6 @@ from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
-from harness.seats.link import Link
 from harness.seats.seats import GuestSeat
 from lexicons.store import Lexicon
 from protocol.errors import PeerError

@@ -19,12 +19,12 @@ import structlog
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
+from bot.seat.link import Link
 from bot.seat.runtime import software
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.seat import Seat
-from harness.seats.link import Link
 from harness.seats.seats import Worker
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
@@ -32,7 +32,9 @@ from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     PROTOCOL_VERSION,
     GameMessage,
+    Error,
     Games,
+    Goodbye,
     Hello,
     Message,
     Seek,
@@ -40,7 +42,6 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.parts import TimeControl
-from protocol.session import ArbiterSession
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
 from .lobby import Lobby, Player
@@ -223,7 +224,7 @@ class MatchServer:
 
     def _hear_player(self, player: Player, link: Link, message: Message, at_ms: int) -> None:
         match message:
-            case _ if _was_small_talk(message, link):
+            case Error() | Goodbye():
                 pass
             case Seek():
                 self._lobby.seek(player, message)
@@ -244,7 +245,7 @@ class MatchServer:
 
     def _hear_spectator(self, link: Link, watched: set[GameHost], message: Message) -> None:
         match message:
-            case _ if _was_small_talk(message, link):
+            case Error() | Goodbye():
                 pass
             case Games():
                 link.send(self._lobby.listed())
@@ -259,14 +260,6 @@ class MatchServer:
                 host.watch(link.send)
             case _:
                 raise wrong_role(message, "a spectator")
-
-
-def _was_small_talk(message: Message, link: Link) -> bool:
-    """Answer what belongs to no game; return whether the message was that."""
-    replies = ArbiterSession.small_talk(message)
-    for reply in replies or ():
-        link.send(reply)
-    return replies is not None
 
 
 async def _hello(channel: Channel) -> Hello:

@@ -71,11 +71,12 @@ def _wait_for_a_game(log: IO[str]) -> None:
 
 
 def _searcher_of(host: int) -> int:
-    """Find the process of the seat that searches."""
+    """Find the process of the seat that searches; its guard is between it and the host."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            parent = int(_fields(process)[1])
-            if parent == host and b"\0sim\0" in (process / "cmdline").read_bytes():
+            guard = _parent(process)
+            is_seat = guard != host and b"\0sim\0" in (process / "cmdline").read_bytes()
+            if is_seat and _parent(Path(f"/proc/{guard}")) == host:
                 return int(process.name)
         except OSError:
             continue  # it ended meanwhile
@@ -95,6 +96,10 @@ def _kill_while_searching(process: int) -> None:
 def _ticks_of(process: int) -> int:
     """Give the processor time of all its threads, in hundredths of a second."""
     return int(_fields(Path(f"/proc/{process}"))[11])
+
+
+def _parent(process: Path) -> int:
+    return int(_fields(process)[1])
 
 
 def _fields(process: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Engines of others, as seats: an adapter for each dialect, over one base for their processes.
 
-``engine.Engine`` is what an adapter implements, ``seat.EngineSeat`` what the arbiter sees of it,
-``process.EngineProcess`` a program that can be killed with all that it started.
+``engine.Engine`` is what an adapter implements, ``engine_seat.EngineSeat`` what the arbiter sees of
+it, ``process.EngineProcess`` a program that can be killed with all that it started.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["Context", "Engine", "engine_for"]
 
 
 def engine_for(spec: SeatSpec, context: Context) -> Engine:
-    """Make the engine of a seat for one game; nothing is started yet.
+    """Return the engine of a seat for one game; nothing is started yet.
 
     Raises:
         SeatError: its options make no sense.

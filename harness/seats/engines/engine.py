@@ -1,7 +1,7 @@
 """What an adapter is: an engine of somebody else's in one game, told and asked in our terms.
 
 A dialect derives from ``Engine`` and turns ``View`` values into what its engine understands, and
-the engine's words into an ``Answer``. Clocks, rules, restarts and verdicts are not its concern:
+the engine's words into a ``Choice``. Clocks, rules, restarts and verdicts are not its concern:
 ``EngineSeat`` sits between it and the arbiter.
 """
 
@@ -10,25 +10,26 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.player import Budget, Considered, Result, View
+from bot.player import Choice
 from bot.registry import SeatError, SeatSpec
-from engine.rules.moves import Move
+from bot.seat.child_process import Limits
+from bot.seat.offers import Declined
+from bot.seat.seat_player import SeatPlayer
 from engine.rules.position import Rack
 from lexicons.store import Lexicon
 
-from .process import EngineFailed, EngineProcess, Limits
+from .process import EngineFailed, EngineProcess
 
 __all__ = [
-    "Answer",
     "Context",
+    "Declined",
     "Engine",
+    "EngineChoice",
     "EngineFailed",
     "ProcessEngine",
-    "Unsuitable",
     "data_folder",
     "limits_of",
 ]
@@ -37,18 +38,10 @@ STALL_S = 5.0
 """How long an engine that was told to stop, or is out of time, may go on saying nothing."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What an engine wants to play."""
+@dataclass(frozen=True, slots=True)
+class EngineChoice(Choice):
+    """What an engine wants to play; its score is held against the arbiter's rules."""
 
-    move: Move | str
-    """A text where it could not be read: the arbiter then says what is wrong with it."""
-    score: int | None = None
-    """What the engine says that it scores; the arbiter's rules are held against it."""
-    text: str | None = None
-    """For a person to read; it goes into the record."""
-    candidates: tuple[Considered, ...] = ()
-    """The moves that it has looked at, the best first."""
     rack: Rack | None = None
     """The tiles that it says it plays from, sorted; the arbiter knows what it holds."""
 
@@ -66,67 +59,67 @@ class Context:
     """How many the engine may search with."""
 
 
-class Unsuitable(Exception):
-    """The engine can't play this game, as it said itself before it began; the sentence says why."""
+class Engine(SeatPlayer):
+    """A foreign engine in one game. Everything is called one at a time.
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+    ``start`` and ``choose`` raise ``EngineFailed`` if it does not come up, has ended, or hangs. It
+    may choose as long as it likes, the clock runs; it is cancelled when the game is over.
+    """
 
-
-class Engine(ABC):
-    """A foreign engine in one game. Everything is called one at a time."""
-
-    @abstractmethod
-    async def start(self, view: View) -> None:
-        """Get ready for a game, which may be on already; no clock runs yet.
-
-        Raises:
-            EngineFailed: it did not come up.
-            Unsuitable: it says that it can't play this game: other words, other rules.
-        """
-
-    @abstractmethod
-    async def choose(self, view: View, budget: Budget) -> Answer:
-        """Ask for a move. The budget says how long it should take, and how long it may.
-
-        It may go on as long as it likes, the clock runs; it is cancelled when the game is over.
-
-        Raises:
-            EngineFailed: the engine has ended, or hangs.
-        """
-
-    async def told(self, view: View) -> None:  # noqa: B027 - most need not know
-        """A turn was taken, one's own included; ``view`` is after it."""
-
-    async def over(self, view: View, result: Result) -> None:  # noqa: B027
-        """The game has ended."""
-
-    @abstractmethod
     async def ended(self) -> EngineFailed:
-        """Wait until the engine has ended by itself, which it should not."""
+        """Wait until the engine has ended by itself, which it should not; by default for ever."""
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
 
-    @abstractmethod
     async def close(self) -> None:
-        """Let go of everything; no process is left when this returns."""
+        """Release everything; no process is left when this returns."""
+        raise NotImplementedError
 
-    @abstractmethod
     def evidence(self) -> str:
-        """Give what helps to find out what went wrong: the last that was said, both ways."""
+        """Return what helps to find out what went wrong: the last that was said, both ways."""
+        raise NotImplementedError
 
 
 class ProcessEngine(Engine):
-    """An engine that is a process of its own as long as the game lasts."""
+    """An engine that is a process of its own, which may be started again in a game.
 
-    process: EngineProcess | None = None
+    Args:
+        spec: its command and options.
+        context: what is played with.
+
+    Raises:
+        SeatError: an option makes no sense.
+    """
+
+    def __init__(self, spec: SeatSpec, context: Context) -> None:
+        self._name = context.name
+        self._command = shlex.split(spec.target)
+        self._limits = limits_of(spec)
+        self._process: EngineProcess | None = None
+        self._running = asyncio.Event()
+
+    @property
+    def process(self) -> EngineProcess | None:
+        """The process, while it should run."""
+        return self._process
+
+    @process.setter
+    def process(self, process: EngineProcess | None) -> None:
+        self._process = process
+        if process is None:
+            self._running.clear()
+        else:
+            self._running.set()
 
     async def ended(self) -> EngineFailed:
-        """Wait until the process has ended by itself."""
-        if self.process is None:
-            await asyncio.Event().wait()
-        assert self.process is not None
-        await self.process.wait()
-        return await self.process.last_words()
+        """Wait until a process has ended that was not killed here."""
+        while True:
+            await self._running.wait()
+            process = self._process
+            assert process is not None
+            await process.wait()
+            if process is self._process:
+                return await process.last_words()
 
     async def close(self) -> None:
         """Kill the process."""
@@ -135,7 +128,7 @@ class ProcessEngine(Engine):
             await process.kill()
 
     def evidence(self) -> str:
-        """Give the exit status, the end of standard error and the last lines."""
+        """Return the exit status, the end of standard error and the last lines."""
         return "" if self.process is None else self.process.evidence()
 
 
@@ -153,7 +146,7 @@ def limits_of(spec: SeatSpec) -> Limits:
 
 
 def data_folder(spec: SeatSpec) -> Path:
-    """Find an engine's data: the option ``data``, or the folder beside its program or further up.
+    """Return an engine's data: the option ``data``, or a folder beside its program or further up.
 
     Raises:
         SeatError: there is none that has lexicons (``lexica``) in it.

@@ -1,4 +1,4 @@
-"""The seat of a foreign engine: between an arbiter who speaks the protocol and an adapter.
+"""The seat of a foreign engine: a game session in this host, whose player is an adapter.
 
 It is a seat like any other: it is offered the game, gets ready, and is asked for moves with one
 absolute deadline a turn. What the engine answers is passed on as it is, for the arbiter to judge;
@@ -16,13 +16,10 @@ from typing import Any, NoReturn
 import structlog
 
 from bot.equipment import Resources
-from bot.player import Budget, Choice
-from bot.search.time_plan import plan
-from bot.seat.game_session import info_about
+from bot.player import Choice
+from bot.seat.game_session import MAX_MOVE, GameSession
 from bot.seat.offers import Declined, rules_in_play
-from bot.seat.player_view import Watched
 from engine.notation import format_move
-from engine.rules.moves import Move as EngineMove
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.seat import Came, Gone, Noted, Report, Said
 from lexicons.store import Lexicon
@@ -31,19 +28,19 @@ from protocol.codec import MSGPACK
 from protocol.errors import PeerError
 from protocol.messages import (
     Decline,
+    GameMessage,
     GameOver,
+    Info,
     Message,
     Move,
     NewGame,
     Played,
-    Ready,
     Refused,
     Started,
     YourTurn,
 )
 
-from .engine import Answer, Engine, Unsuitable
-from .process import EngineFailed
+from .engine import Engine, EngineChoice, EngineFailed
 
 __all__ = ["EngineSeat"]
 
@@ -51,9 +48,6 @@ log = structlog.get_logger(__name__)
 
 SETTLE_S = 0.2
 """What an engine gets to hear the verdict."""
-
-MAX_TEXT = 128
-"""Characters of a move, as the protocol has them; what an engine prints may be of any length."""
 
 MAX_SENTENCE = 1_000
 """Characters of what is noted; a score may have thousands of digits."""
@@ -77,9 +71,8 @@ class EngineSeat:
         self._report: Report = lambda _happening: None
         self._inbox: asyncio.Queue[Message] = asyncio.Queue()
         self._life: asyncio.Task[None] | None = None
-        self._watched: Watched | None = None
-        self._answer: Answer | None = None
-        self._asking: asyncio.Task[None] | None = None
+        self._session: GameSession[Engine] | None = None
+        self._failure: asyncio.Future[NoReturn] | None = None
 
     # --- what a seat does -----------------------------------------------------------------------
 
@@ -98,7 +91,7 @@ class EngineSeat:
         self._inbox.put_nowait(message)
 
     def refuse(self, error: PeerError) -> None:
-        """Hear that the arbiter did not take what was said: too late, usually."""
+        """Log that the arbiter did not take what was said: it came too late, usually."""
         log.info("not taken", seat=self.name, code=error.code, reason=error.reply.message)
 
     async def stop(self) -> None:
@@ -116,8 +109,8 @@ class EngineSeat:
     # --- its life -------------------------------------------------------------------------------
 
     async def _live(self) -> None:
-        """Have one engine take part until it fails or the seat is stopped."""
-        self._watched = self._answer = None
+        """Run one engine until it fails or the seat is stopped."""
+        self._session, self._failure = None, asyncio.get_running_loop().create_future()
         try:
             engine = self._make()
         except Exception as error:  # a file that it needs is gone since the match began
@@ -125,7 +118,7 @@ class EngineSeat:
             return
         self._report(Came())
         try:
-            await self._take_part(engine)
+            await self._take_part(engine, self._failure)
         except EngineFailed as failed:
             gone = Gone(str(failed), failed.code, engine.evidence())
         except OSError as error:
@@ -134,156 +127,139 @@ class EngineSeat:
             log.exception("adapter", seat=self.name)
             gone = Gone(f"{type(error).__name__} in its adapter", "host_error")
         finally:
-            await self._end_asking()
+            self._failure.cancel()
+            if self._session is not None:
+                await self._session.close()
             await _to_the_end(engine.close())
         self._report(gone)
 
-    async def _take_part(self, engine: Engine) -> NoReturn:
-        """Hear the arbiter and watch the engine, until one of them ends it."""
-        alive = asyncio.create_task(engine.ended())
+    async def _take_part(self, engine: Engine, failure: asyncio.Future[NoReturn]) -> NoReturn:
+        """Take messages and watch the engine until it fails."""
+        ended = asyncio.create_task(engine.ended())
         try:
             while True:
-                message = await self._or_failure(self._inbox.get(), alive)
-                await self._or_failure(self._take(engine, message), alive)
+                message = await self._next_message(ended, failure)
+                if isinstance(message, NewGame):
+                    await self._offered(engine, message)
+                elif self._session is not None:
+                    self._take(self._session, message)
                 self._inbox.task_done()
-                if alive.done() or isinstance(message, NewGame):
-                    alive.cancel()  # it watches a process from when there is one
-                    alive = asyncio.create_task(engine.ended())
         finally:
-            alive.cancel()
+            ended.cancel()
 
-    async def _or_failure(self, work: Coroutine[Any, Any, Any], alive: asyncio.Task[Any]) -> Any:
-        """Do something, unless the engine or the question in hand fails first."""
-        task = asyncio.ensure_future(work)
-        watched = {task, alive} | ({self._asking} if self._asking else set())
+    async def _next_message(
+        self, ended: asyncio.Task[EngineFailed], failure: asyncio.Future[NoReturn]
+    ) -> Message:
+        """Wait for a message, unless the engine or the question in hand fails first."""
+        message = asyncio.ensure_future(self._inbox.get())
         try:
-            while not task.done():
-                await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-                if self._asking is not None and self._asking.done():
-                    asking, self._asking = self._asking, None
-                    watched.discard(asking)
-                    asking.result()
-                if alive.done() and not task.done():
-                    raise alive.result()
-            return task.result()
+            ends: set[asyncio.Future[Any]] = {message, ended, failure}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if failure.done():
+                failure.result()
+            if ended.done() and not message.done():
+                raise ended.result()
+            return await message
         finally:
-            task.cancel()
-
-    async def _take(self, engine: Engine, message: Message) -> None:
-        match message:
-            case NewGame():
-                await self._offered(engine, message)
-            case Started():
-                self._known.started(message)
-            case Played():
-                self._known.played(message)
-                await engine.told(self._known.view)
-            case YourTurn():
-                self._known.turn(message)
-                self._ask(engine, message.seq, message.attempt, message.deadline_ms)
-            case Refused():
-                self._refused(engine, message)
-            case GameOver():
-                await self._end_asking()
-                if self._watched is not None:
-                    await engine.over(self._known.view, self._known.result(message))
-
-    @property
-    def _known(self) -> Watched:
-        assert self._watched is not None, "the arbiter speaks of a game that he has not offered"
-        return self._watched
+            message.cancel()
 
     async def _offered(self, engine: Engine, offer: NewGame) -> None:
         try:
-            rules = rules_in_play(offer.rules)
-            self._watched = Watched(offer, rules, Resources(self._lexicon), seed=0)
-            self._watched.take_up(offer)
-            await engine.start(self._watched.view)
-        except (Declined, Unsuitable) as reason:
-            self._say(Decline(game=offer.game, code=reason.code, message=str(reason)))
-            return
-        self._say(Ready(game=offer.game))
-
-    # --- a turn ---------------------------------------------------------------------------------
-
-    def _ask(self, engine: Engine, seq: int, attempt: int, deadline_ms: int) -> None:
-        budget = plan(self._known.view, deadline_ms)
-        if self._asking is not None:
-            self._asking.cancel()
-        self._asking = asyncio.create_task(self._choose(engine, seq, attempt, budget))
-
-    async def _choose(self, engine: Engine, seq: int, attempt: int, budget: Budget) -> None:
-        known = self._known
-        answer = self._answer = await engine.choose(known.view, budget)
-        at_ms = now_ms()
-        alphabet = known.view.rules.distribution.alphabet
-        if isinstance(answer.move, str):
-            text = answer.move[:MAX_TEXT].strip() or "(nothing)"
+            session = self._session = GameSession(
+                offer,
+                rules_in_play(offer.rules),
+                Resources(self._lexicon),
+                engine,
+                seed=0,
+                say=self._say,
+                failed=self._failed,
+                nonce=False,
+            )
+            await session.prepare()
+        except Declined as declined:
+            self._say(Decline(game=offer.game, code=declined.code, message=str(declined)))
         else:
-            text = format_move(answer.move, alphabet)
-            known.sent(seq, attempt, answer.move)
-            self._tell_thoughts(answer, answer.move, seq, at_ms)
-            self._hold_against_the_rules(engine, answer, answer.move)
-        move = Move(game=known.view.game, seq=seq, move=text, attempt=attempt)
-        self._report(Said(move, at_ms, 0))
+            session.offered(offer)
 
-    def _hold_against_the_rules(self, engine: Engine, answer: Answer, move: EngineMove) -> None:
+    def _take(self, session: GameSession[Engine], message: Message) -> None:
+        match message:
+            case Started():
+                session.started(message)
+            case Played():
+                session.played(message)
+            case YourTurn():
+                session.asked(message, now_ms(), 0)
+            case Refused():
+                self._note_refusal(session, message)
+                session.refused(message, now_ms(), 0)
+            case GameOver():
+                session.over(message)
+
+    def _failed(self, error: BaseException) -> None:
+        if self._failure is not None and not self._failure.done():
+            self._failure.set_exception(error)
+
+    # --- what it says ---------------------------------------------------------------------------
+
+    def _say(self, *messages: GameMessage) -> None:
+        """Report messages; an answer counts from when the engine gave it."""
+        session = self._session
+        for message in messages:
+            if session is None or not isinstance(message, Info | Move):
+                self._report(Said(message, now_ms(), 0))
+                continue
+            if isinstance(message, Move):
+                self._hold_against_the_rules(session)
+            elif not _can_be_kept(message):
+                log.warning("not kept", seat=self.name)
+                continue
+            self._report(Said(message, session.answered_ms, 0))
+
+    def _hold_against_the_rules(self, session: GameSession[Engine]) -> None:
         """Note what it says wrongly of a move that may be played all the same."""
-        view = self._known.view
+        choice, view = session.answer, session.watched.view
+        if isinstance(choice, str):
+            return
         alphabet = view.rules.distribution.alphabet
-        if answer.rack is not None and answer.rack != view.rack:
-            racks = alphabet.text(view.rack), alphabet.text(answer.rack)
-            self._note("wrong_rack", f"it holds {racks[0]}, and plays from {racks[1]}", engine)
-        if answer.score is None:
+        said_rack = choice.rack if isinstance(choice, EngineChoice) else None
+        if said_rack is not None and said_rack != view.rack:
+            racks = alphabet.text(view.rack), alphabet.text(said_rack)
+            self._note(session, "wrong_rack", f"it holds {racks[0]}, and plays from {racks[1]}")
+        if choice.score is None:
             return
         with contextlib.suppress(IllegalMove):  # the arbiter will say so
-            play = check_move(view.position, move, view.rules, None, view.bag)
+            play = check_move(view.position, choice.move, view.rules, None, view.bag)
             score = play.score if play else 0
-            if score != answer.score:
-                text = format_move(move, alphabet)
-                said = f"{text} scores {score}, and {self.name} says {answer.score}"
-                self._note("wrong_score", said, engine)
+            if score != choice.score:
+                text = format_move(choice.move, alphabet)
+                said = f"{text} scores {score}, and {self.name} says {choice.score}"
+                self._note(session, "wrong_score", said)
 
-    def _tell_thoughts(self, answer: Answer, move: EngineMove, seq: int, at_ms: int) -> None:
-        """Have the record say what it thinks, if those are thoughts that a record can hold."""
-        if not answer.text and not answer.candidates:
-            return
-        choice = Choice(move, answer.score, text=answer.text, candidates=answer.candidates)
-        info = info_about(self._known.view, seq, choice)
-        try:
-            MSGPACK.decode(MSGPACK.encode(info))
-        except (PeerError, OverflowError) as error:
-            log.warning("not kept", seat=self.name, reason=str(error))
-            return
-        self._report(Said(info, at_ms, 0))
-
-    def _refused(self, engine: Engine, message: Refused) -> None:
-        """Note what was wrong, with the transcript, and ask again while there are tries left."""
-        self._known.refused(message)
-        said = f"{self._said()}: {message.message}"
+    def _note_refusal(self, session: GameSession[Engine], message: Refused) -> None:
+        """Note what was wrong, with the transcript."""
+        view = session.watched.view
+        said = f"{_text(session.answer, session)}: {message.message}"
         if message.code == "not_a_word":
-            words = self._known.view.lexicon.name
-            said += f"; does {self.name} play with other words than {words}?"
-        self._note(message.code, said, engine)
-        if message.attempts_left:
-            self._ask(engine, message.seq, message.attempt + 1, message.deadline_ms)
+            said += f"; does {self.name} play with other words than {view.lexicon.name}?"
+        self._note(session, message.code, said)
 
-    def _said(self) -> str:
-        move = self._answer.move if self._answer else ""
-        alphabet = self._known.view.rules.distribution.alphabet
-        return move[:MAX_TEXT] if isinstance(move, str) else format_move(move, alphabet)
+    def _note(self, session: GameSession[Engine], code: str, said: str) -> None:
+        self._report(Noted(code, said[:MAX_SENTENCE], session.player.evidence()))
 
-    def _note(self, code: str, said: str, engine: Engine) -> None:
-        self._report(Noted(code, said[:MAX_SENTENCE], engine.evidence()))
 
-    def _say(self, message: Message) -> None:
-        self._report(Said(message, now_ms(), 0))
+def _text(choice: Choice | str, session: GameSession[Engine]) -> str:
+    if isinstance(choice, str):
+        return choice[:MAX_MOVE]
+    return format_move(choice.move, session.watched.view.rules.distribution.alphabet)
 
-    async def _end_asking(self) -> None:
-        asking, self._asking = self._asking, None
-        if asking is not None:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+
+def _can_be_kept(info: Info) -> bool:
+    """Return whether a record can hold what an engine thinks; its figures are its own."""
+    try:
+        MSGPACK.decode(MSGPACK.encode(info))
+    except (PeerError, OverflowError):
+        return False
+    return True
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:

@@ -1,6 +1,6 @@
 """Games through two files in a folder, as the students of CS221 (Stanford 2016) played Quackle.
 
-There is a **host**, who deals, keeps score and clock and says what is legal, and a **bot**, which
+There is a **host**, which deals, keeps score and clock and says what is legal, and a **bot**, which
 chooses moves. The host writes one file and the bot the other, and each polls what the other writes.
 A match host of ours may be the host, and any program the bot:
 
@@ -14,9 +14,9 @@ Or a program of somebody else's is the host, and a bot of ours sits down (``file
 called ``host.txt`` and the bot's ``bot.txt``, unless other names are given.
 
 **Lines.** Each is ``GAME NUMBER WHAT …``, in UTF-8, its parts separated by blanks. GAME is a word
-that the host makes up afresh for each game, and for one that he takes up again, of which he tells
-what was played. NUMBER rises with each line of the host's in a game and begins with 0. What the
-host says:
+that the host makes up afresh for each game, and for a game that it takes up again, of which it
+tells what was played. NUMBER rises with each line of the host's in a game and begins with 0. What
+the host says:
 
 =================================  =================================================================
 ``g 0 game SEAT MS LEXICON``       A game is offered. SEAT: the bot is ``first`` or ``second`` to
@@ -25,11 +25,11 @@ host says:
                                    WHY``; no clock runs before that.
 ``g n rack TILES``                 What the bot holds now: after the deal, and after each turn of
                                    its own. A blank is ``?``.
-``g n opponent SCORE TOTAL MOVE``  The opponent's turn, what it scored, and his total after it. Of
+``g n opponent SCORE TOTAL MOVE``  The opponent's turn, what it scored, and its total after it. Of
                                    an exchange only the number of tiles is told: ``-3``.
 ``g n you SCORE TOTAL MOVE``       The bot's own turn, as it counted.
-``g n move MS MS``                 The bot is to move; it and the opponent have so much on their
-                                   clocks, below 0 in overtime. The bot answers with a move.
+``g n move MS MS``                 The bot is to move; the clocks show this for it and for the
+                                   opponent, below 0 in overtime. The bot answers with a move.
 ``g n refused WHY``                The move is against the rules. ``move`` asks again, under a new
                                    number, or the game is over.
 ``g n over HOW OWN OTHER TEXT``    The game has ended, with the bot's score and the opponent's.
@@ -61,7 +61,7 @@ at all. The last 64 KB count.
 is taken as the answer, whatever it is; the first answer to a question is the one. All other lines
 are passed over. Of the host's lines those of the last ``game`` count.
 
-**Time.** The host's clock runs from the line ``move`` until he has read the answer; his poll (ours:
+**Time.** The host's clock runs from the line ``move`` until it has read the answer; his poll (ours:
 every 20 ms) and the bot's are in it. What does not come is for the clock to decide.
 """
 
@@ -76,11 +76,11 @@ import shlex
 from collections import deque
 from pathlib import Path
 
-from bot.player import Budget, ExchangedCount, Observed, Result, View
+from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
 from engine.notation import NotationError, format_exchange_count, format_move, parse_move
 
-from .engine import Answer, Context, Engine, EngineFailed, Unsuitable
+from .engine import Context, Declined, Engine
 
 __all__ = ["BOT_FILE", "HOST_FILE", "POLL_S", "Exchange", "FilesEngine"]
 
@@ -190,7 +190,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _answer_in(lines: list[str], game: str, number: int) -> str | None:
-    """Find the answer to a line of the host's."""
+    """Return the answer to a line of the host's."""
     for line in lines:
         match line.split(maxsplit=2):
             case [of, to, *rest] if (of, to) == (game, str(number)):
@@ -231,7 +231,7 @@ class FilesEngine(Engine):
         """How many turns there were when a move was last asked for."""
         self._unreadable = False
         """Whether the last answer was no move."""
-        self._rack_told = False
+        self._rack_told = self._catching_up = False
         self._scores = 0, 0
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)
 
@@ -240,19 +240,20 @@ class FilesEngine(Engine):
         try:
             self._exchange.open()
         except BlockingIOError:
-            raise Unsuitable(
+            raise Declined(
                 "busy", f"another game is played through {self._exchange.out}; it takes one"
             ) from None
         self._game = secrets.token_hex(4)
-        self._exchange.say("")  # ends a line that a host left unfinished when he was killed
+        self._exchange.say("")  # ends a line that a host left unfinished when it was killed
         seat = ("first", "second")[view.seat]
         number = self._say(f"game {seat} {view.time.initial_ms} {view.lexicon.name}")
         answer = await self._answer_to(number)
         if answer.partition(" ")[0] != "ready":
-            raise Unsuitable("unsupported_rules", f"{self._name} says: {answer[:200]}")
+            raise Declined("unsupported_rules", f"{self._name} says: {answer[:200]}")
 
-    async def choose(self, view: View, budget: Budget) -> Answer:
+    async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Ask for a move and wait for it, as long as it takes."""
+        self._catching_up = False
         self._tell(view)
         if self._asked == len(view.history):
             readable = view.refused and not self._unreadable
@@ -264,22 +265,22 @@ class FilesEngine(Engine):
             move = parse_move(text, view.position.board, view.rules.distribution.alphabet)
         except NotationError:
             self._unreadable = True
-            return Answer(text)
+            return text
         self._unreadable = False
-        return Answer(move)
+        return Choice(move)
 
-    async def told(self, view: View) -> None:
-        """Tell of the turn."""
-        self._tell(view)
+    def new_game(self, view: View) -> None:
+        """Note whether the game is taken up midway: then it is told when a move is wanted."""
+        self._catching_up = not view.rack
 
-    async def over(self, view: View, result: Result) -> None:
-        """Say how the game ended."""
+    def observe(self, view: View, play: Observed) -> None:
+        """Write the turn."""
+        if not self._catching_up:
+            self._tell(view)
+
+    def game_over(self, view: View, result: Result) -> None:
+        """Write how the game ended."""
         self._end(view.seat, result.outcome, result.scores, result.message)
-
-    async def ended(self) -> EngineFailed:
-        """Wait for ever: there is no process that could end."""
-        await asyncio.Event().wait()
-        raise AssertionError("nobody sets it")
 
     async def close(self) -> None:
         """Leave the files as they are: they are the record."""
@@ -287,14 +288,14 @@ class FilesEngine(Engine):
         self._exchange.close()
 
     def evidence(self) -> str:
-        """Give the last lines of this game, both ways, and the end of the other side's file."""
+        """Return the last lines of this game, both ways, and the end of the other side's file."""
         end = self._exchange.lines[-KEPT_LINES:]
         return "\n".join((*self._recent, f"the end of {self._exchange.in_}:", *end))
 
     # --- lines ------------------------------------------------------------------------------------
 
     def _say(self, what: str) -> int:
-        """Add a line to the game; give its number."""
+        """Add a line to the game; return its number."""
         number, line = self._number, f"{self._game} {self._number} {' '.join(what.split())}"
         self._number += 1
         self._recent.append(f"> {line}")
@@ -308,7 +309,7 @@ class FilesEngine(Engine):
         return answer
 
     def _tell(self, view: View) -> None:
-        """Tell of the turns that were taken since, and what is on the rack."""
+        """Write the turns that were taken since, and what is on the rack."""
         news = view.history[self._told :]
         self._told = len(view.history)
         moved = any(play.seat == view.seat for play in news)
@@ -336,7 +337,7 @@ class FilesEngine(Engine):
         return f"{who} {play.score} {play.scores[play.seat]} {move}"
 
     def _end(self, seat: int, how: str, scores: tuple[int, int], text: str) -> None:
-        """Say that the game is over, once."""
+        """Write that the game is over, once."""
         if self._game:
             with contextlib.suppress(OSError):  # the disk is full, and nobody waits for this
                 self._say(f"over {how} {scores[seat]} {scores[1 - seat]} {text}")

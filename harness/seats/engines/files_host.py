@@ -58,13 +58,13 @@ class _Line(NamedTuple):
 
     @classmethod
     def all_in(cls, lines: list[str]) -> list[_Line]:
-        """Read those that are any."""
-        found = []
+        """Read the lines that have this form."""
+        read = []
         for line in lines:
             match line.split(maxsplit=3):
                 case [game, number, what, *rest] if number.isdecimal():
-                    found.append(cls(game, int(number), what.lower(), rest[0] if rest else ""))
-        return found
+                    read.append(cls(game, int(number), what.lower(), rest[0] if rest else ""))
+        return read
 
 
 class FilesHost:
@@ -73,7 +73,7 @@ class FilesHost:
     Args:
         exchange: the two files, open.
         lexicon: the words that the bot plays with.
-        games: after so many the channel is closed.
+        games: how many to play before the channel is closed.
         finished: told after each game what the host says of it.
     """
 
@@ -239,7 +239,7 @@ class _Game:
         self._watched = Watched(self.offer, rules, Resources(self.lexicon), seed=0)
 
     def asked(self, seq: int, attempt: int) -> bool:
-        """Tell whether this is what the host waits for."""
+        """Return whether this is what the host waits for."""
         return (seq, attempt) == self._turn
 
     def take(self, line: _Line) -> Iterator[Message]:
@@ -264,17 +264,17 @@ class _Game:
                     yield self._told(played)
             case "refused", _:
                 self._refusal = line.rest
-            case "move", [mine, his]:
+            case "move", [mine, theirs]:
                 yield from self._settled()
-                yield self._asks(line.number, (int(mine), int(his)))
-            case "over", [how, mine, his, *words]:
+                yield self._asks(line.number, (int(mine), int(theirs)))
+            case "over", [how, mine, theirs, *words]:
                 yield from self._settled()
-                yield self._over(how, int(mine), int(his), " ".join(words))
+                yield self._over(how, int(mine), int(theirs), " ".join(words))
             case _:
                 raise ValueError("it is none of rack, opponent, you, move, refused, over")
 
     def given_up(self) -> GameOver:
-        """Say that the host plays another game now."""
+        """Return the end of a game that the host gave up for another."""
         return self._over("unfinished", 0, 0, "the host began another game")
 
     def _dealt(self, tiles: str) -> Iterator[Message]:
@@ -285,7 +285,7 @@ class _Game:
         yield from self._settled(tiles)
 
     def _settled(self, rack: str | None = None) -> Iterator[Message]:
-        """Say that the game has begun, and what the bot's last turn came to."""
+        """Yield the start of the game, and what the bot's last turn came to."""
         if not self._started:
             self._started = True
             yield self._told(

@@ -16,27 +16,24 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bot.player import Budget, Result, View
+from bot.player import Budget, Choice, Result, View
 from bot.registry import SeatError, SeatSpec
 from engine.rules.rules import Rules, standard_rules
 from protocol.channel import now_ms
 
 from .engine import (
     STALL_S,
-    Answer,
     Context,
+    Declined,
     EngineFailed,
     ProcessEngine,
-    Unsuitable,
     data_folder,
-    limits_of,
 )
 from .magpie_console import MagpieConsole, error_in
 from .magpie_terms import (
@@ -45,7 +42,6 @@ from .magpie_terms import (
     Unreadable,
     endgame,
     generated,
-    opening,
     preendgame,
     sample_racks,
     scores_differ,
@@ -55,6 +51,7 @@ from .magpie_terms import (
     words_of,
 )
 from .process import EngineProcess
+from .shared_terms import latest_ms, opening, other_rule
 
 __all__ = ["MagpieEngine"]
 
@@ -143,12 +140,10 @@ class MagpieEngine(ProcessEngine):
     """
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
+        super().__init__(spec, context)
         options = dict(spec.options)
-        self._name = context.name
-        self._command = shlex.split(spec.target)
         if shutil.which(self._command[0]) is None:
             raise SeatError(f"{spec.text!r}: {self._command[0]} is no program that may be run")
-        self._limits = limits_of(spec)
         self._settings = _settings(spec, options, context.threads)
         self._data = data_folder(spec)
         self._lexicon = options.get("lexicon", Path(context.lexicon_name).stem)
@@ -157,7 +152,6 @@ class MagpieEngine(ProcessEngine):
                 f"{spec.text!r}: there is no file {self._data}/lexica/{self._lexicon}.kwg"
             )
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._running = asyncio.Event()
         self._console: MagpieConsole | None = None
         self._killed: EngineProcess | None = None
         """One that was told to end and may not have yet."""
@@ -168,11 +162,10 @@ class MagpieEngine(ProcessEngine):
     async def start(self, view: View) -> None:
         """Start it, see that it plays with the same words, and that it can simulate."""
         standard = standard_rules(view.rules.distribution.name)
-        for rule in ("rack_size", "exchange_minimum", "scoreless_limit"):
-            if getattr(view.rules, rule) != getattr(standard, rule):
-                raise Unsuitable("unsupported_rules", f"{self._name} plays by the standard {rule}")
+        if rule := other_rule(view.rules, ("rack_size", "exchange_minimum", "scoreless_limit")):
+            raise Declined("unsupported_rules", f"{self._name} plays by the standard {rule}")
         if view.rules.layout != standard.layout and "bdn" not in self._settings:
-            raise Unsuitable(
+            raise Declined(
                 "unsupported_rules",
                 f"{self._name} plays on the standard board; name another with bdn=LAYOUT",
             )
@@ -181,29 +174,29 @@ class MagpieEngine(ProcessEngine):
         console = await self._launch()
         if error := await console.loaded(START_S):
             code = "unknown_lexicon" if _WORDS.search(error) else "unsupported_option"
-            raise Unsuitable(code, f"{self._name} can't be set up for this: {error}")
+            raise Declined(code, f"{self._name} can't be set up for this: {error}")
         await self._check_words(view, console)
         if error := error_in(await console.ask("gsim -tlim 0.05", START_S)):
-            raise Unsuitable("unsupported_option", f"{self._name} can't simulate: {error}")
+            raise Declined("unsupported_option", f"{self._name} can't simulate: {error}")
 
     async def _check_words(self, view: View, console: MagpieConsole) -> None:
-        """Have it list the first moves of some racks, and hold words and scores against ours."""
+        """Compare words and scores of the first moves of some racks with ours."""
         racks = tuple(sample_racks(view.rules))
         ours = await asyncio.to_thread(words_of, view.lexicon.graph, racks)
         for rack, words in zip(racks, ours, strict=True):
             said = await console.ask(f"cgp {opening(rack, view.rules)}", START_S)
             said += await console.ask(f"generate -numplays {MANY} -maxnumdplays {MANY}", START_S)
             if error := error_in(said):
-                raise Unsuitable("unsupported_rules", f"{self._name} can't play this: {error}")
+                raise Declined("unsupported_rules", f"{self._name} can't play this: {error}")
             alphabet = view.rules.distribution.alphabet
             if differs := words_differ(said, words, view.rules):
-                raise Unsuitable(
+                raise Declined(
                     "unknown_lexicon",
                     f"{self._name} plays with other words than {view.lexicon.name}: of those made "
                     f"of {alphabet.text(rack)}, it {differs}",
                 )
             if differs := scores_differ(said, view.rules):
-                raise Unsuitable("unsupported_rules", f"{self._name} says that {differs}")
+                raise Declined("unsupported_rules", f"{self._name} says that {differs}")
         usual = {key: self._settings[key] for key in ("numplays", "maxnumdplays")}
         await console.ask(f"set {_words(usual)}", START_S)
 
@@ -221,7 +214,7 @@ class MagpieEngine(ProcessEngine):
         self._settings["lex"] = known_as
         files = list((self._data / "lexica").iterdir())
         named = {file.name: file for file in files}
-        named |= {f"{known_as}{one.suffix}": one for one in files if one.stem == self._lexicon}
+        named |= {f"{known_as}{file.suffix}": file for file in files if file.stem == self._lexicon}
         for name, file in named.items():
             (data / "lexica" / name).symlink_to(file)
 
@@ -232,13 +225,12 @@ class MagpieEngine(ProcessEngine):
         folder = Path(self._folder.name)
         self._console = await MagpieConsole.start(words, self._name, folder, self._limits)
         self.process = self._console.process
-        self._running.set()
         return self._console
 
     # --- a turn ---------------------------------------------------------------------------------
 
-    async def choose(self, view: View, budget: Budget) -> Answer:
-        """Ask for its first move by equity, then have it search for what is left of the turn."""
+    async def choose(self, view: View, budget: Budget) -> Choice | str:
+        """Ask for its first move by equity, then let it search for what is left of the turn."""
         console = await self._ready()
         limit_s = budget.until_last_ms() / 1_000 + STALL_S
         command = f"cgp {told(view)}"
@@ -249,15 +241,15 @@ class MagpieEngine(ProcessEngine):
         try:
             listed = generated(said, view)
             if not listed:
-                return Answer(" ".join(said))
+                return " ".join(said)
             turn = Turn(view, listed)
             await self._search_by_phase(view, budget, turn)
         except Unreadable as line:
-            return Answer(str(line))
+            return str(line)
         return turn.answer()
 
     async def _search_by_phase(self, view: View, budget: Budget, turn: Turn) -> None:
-        """Have it search for what is left of the turn."""
+        """Search for what is left of the turn."""
         left = budget.remaining_ms()
         if not view.bag:
             await self._search(ENDGAME, left, view, budget, turn)
@@ -270,10 +262,10 @@ class MagpieEngine(ProcessEngine):
     async def _search(
         self, search: _Search, limit_ms: int, view: View, budget: Budget, turn: Turn
     ) -> None:
-        """Search for so long, stop it if it goes on, and kill it if it does not stop."""
+        """Search for ``limit_ms``, stop it if it goes on, and kill it if it does not stop."""
         console = await self._ready()
-        began, last = now_ms(), budget.until_last_ms()
-        latest = began + last - min(LEAD_MS, last // 4)
+        began = now_ms()
+        latest = began + latest_ms(budget, LEAD_MS)
         limit_ms = min(limit_ms, latest - began)
         if limit_ms < LEAST_MS:
             return
@@ -291,7 +283,7 @@ class MagpieEngine(ProcessEngine):
     # --- its process ----------------------------------------------------------------------------
 
     async def _ready(self) -> MagpieConsole:
-        """Have it deal with one line after another, whatever was before."""
+        """Return its console, ready for the next line whatever was before."""
         console = self._console
         if console is not None and console.searching:
             await self._kill()
@@ -307,24 +299,11 @@ class MagpieEngine(ProcessEngine):
         if self.process is not None:
             self._killed = self.process
         self.process = self._console = None
-        self._running.clear()
         if self._killed is not None:
             await self._killed.kill()  # again, if the game ended while it was waited for
             self._killed = None
 
-    async def ended(self) -> EngineFailed:
-        """Wait until a process has ended that was not killed here."""
-        if self.process is None:
-            await asyncio.Event().wait()
-        while True:
-            await self._running.wait()
-            process = self.process
-            assert process is not None
-            await process.wait()
-            if process is self.process:
-                return await process.last_words()
-
-    async def over(self, view: View, result: Result) -> None:
+    def game_over(self, view: View, result: Result) -> None:
         """The game has ended."""
         self._ended_well = True
 

@@ -65,7 +65,7 @@ class MagpieConsole:
         return cls(process)
 
     async def loaded(self, limit_s: float) -> str:
-        """Wait until it has dealt with its command line; give the error, if there is one.
+        """Wait until it has dealt with its command line; return the error, if there is one.
 
         Raises:
             EngineFailed: it has ended without one, or the time has.
@@ -74,7 +74,7 @@ class MagpieConsole:
         return error_in([await self.process.wait_for(_settled, limit_s, what)])
 
     async def ask(self, command: str, limit_s: float) -> list[str]:
-        """Say something and give the lines that it answers; for ``sync``.
+        """Send a command and return the lines of the answer; for ``sync``.
 
         Raises:
             EngineFailed: it has ended, or not answered in time.
@@ -97,7 +97,7 @@ class MagpieConsole:
         return said
 
     async def settle(self) -> None:
-        """Have it deal with one line after another again, after a search.
+        """Return to ``sync`` after a search.
 
         Raises:
             EngineFailed: it has ended, or won't.
@@ -109,7 +109,7 @@ class MagpieConsole:
             await asyncio.sleep(REPEAT_S)
 
     async def search(self, command: str, until_ms: int, latest_ms: int) -> list[str] | None:
-        """Search; give the lines that it answers, or None if it does not stop.
+        """Search; return the lines of the answer, or None if it does not stop.
 
         Args:
             command: with its limit of time; it must be in ``sync``.
@@ -132,35 +132,31 @@ class MagpieConsole:
 
     async def _heard(self, mark: str, said: list[str]) -> bool:
         """Read up to a mark; False: it has to be said again."""
-        try:
-            async with asyncio.timeout(SILENT_S):
-                async for line in self.process.lines():
-                    if f"'{mark}'" in line:
-                        return "async command" not in line
-                    said.append(line)
-        except TimeoutError:
-            pass
-        return False
+
+        def taken(line: str) -> bool | None:
+            if f"'{mark}'" in line:
+                return "async command" not in line
+            said.append(line)
+            return None
+
+        return await self.process.until(taken, SILENT_S) or False
 
     async def _finished(self, said: list[str], until_ms: int) -> bool:
         """Read what a search says, until its end or, with False, that of the time."""
-        try:
-            async with asyncio.timeout(max(0, until_ms - now_ms()) / 1_000):
-                async for line in self.process.lines():
-                    said.append(line)
-                    if _settled(line):
-                        return True
-        except TimeoutError:
-            pass
-        return False
+
+        def settled(line: str) -> str | None:
+            said.append(line)
+            return _settled(line)
+
+        return bool(await self.process.until(settled, max(0, until_ms - now_ms()) / 1_000))
 
 
 def error_in(said: Iterable[str]) -> str:
-    """Find the first error in an answer, those about marks excepted; nothing if there is none."""
+    """Return the first error in an answer but those about marks; empty: none."""
     errors = (line for line in said if line.startswith("(error") and f"'{MARK}" not in line)
     return next(errors, "")
 
 
 def _settled(line: str) -> str | None:
-    """Give a line that ends the answer to a command."""
+    """Return a line if it ends the answer to a command."""
     return line if line.startswith("finished") or error_in([line]) else None

@@ -9,7 +9,7 @@ from functools import lru_cache
 from random import Random
 from typing import TypeAlias
 
-from bot.player import Considered, View
+from bot.player import Choice, Considered, View
 from engine.notation import (
     MagpieMove,
     NotationError,
@@ -21,12 +21,12 @@ from engine.notation import (
     write_cgp,
 )
 from engine.rules.moves import Place
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules, score_play
 from lexicons.alphabet import BLANK, Alphabet
 from lexicons.kwg import WordGraph
 
-from .engine import Answer
+from .shared_terms import some, unseen_tiles
 
 __all__ = [
     "Reader",
@@ -34,7 +34,6 @@ __all__ = [
     "Unreadable",
     "endgame",
     "generated",
-    "opening",
     "preendgame",
     "sample_racks",
     "scores_differ",
@@ -48,7 +47,6 @@ LEAST_SAMPLES = 20
 """Of the leading move; a mean of fewer says less than its static equity."""
 
 SAMPLE_RACKS = 8
-NAMED = 5  # words in a sentence
 
 Reader: TypeAlias = Callable[[Sequence[str], View], list[MagpieMove]]
 """Takes the moves out of an answer, the best first; none if it has found nothing that counts."""
@@ -74,36 +72,36 @@ class Turn:
         self._found, self._by = moves, [by]
 
     def note(self, text: str) -> None:
-        """Have the record say something besides."""
+        """Add to what the record says."""
         self._by.append(text)
 
-    def answer(self) -> Answer:
+    def answer(self) -> Choice:
         """Answer with the best that was not refused in this turn."""
         refused = {refusal.move for refusal in self._view.refused}
         moves = (*self._found, *self._listed)
-        best = next((one for one in moves if one.move not in refused), moves[0])
-        scores = {one.move: one.score for one in self._listed}
+        best = next((move for move in moves if move.move not in refused), moves[0])
+        scores = {listed.move: listed.score for listed in self._listed}
         score = scores.get(best.move) if best.score is None else best.score
         candidates = tuple(
             Considered(
-                one.move,
-                scores.get(one.move) if one.score is None else one.score,
-                one.win,
-                one.win_error,
-                one.equity,
-                one.equity_error,
-                one.samples,
+                move.move,
+                scores.get(move.move) if move.score is None else move.score,
+                move.win,
+                move.win_error,
+                move.equity,
+                move.equity_error,
+                move.samples,
             )
-            for one in self._found or self._listed
+            for move in self._found or self._listed
         )
-        return Answer(best.move, score, "; ".join(self._by), candidates)
+        return Choice(best.move, score, text="; ".join(self._by), candidates=candidates)
 
 
 def told(view: View) -> str:
     """Write a position; with an empty bag the opponent holds what is unseen."""
     position = view.position
     if not view.bag:
-        rest = tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
+        rest = unseen_tiles(view)
         racks = (view.rack, rest) if view.seat == 0 else (rest, view.rack)
         position = replace(position, racks=racks)
     return write_cgp(position, view.rules)
@@ -133,7 +131,7 @@ def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
     if not any(stage[1] == stage[2] for stage in stages):
         return []
     moves = _moves(said, view.position.board, view.rules, parse_magpie_preendgame)
-    return [one for one in moves if one.samples]
+    return [move for move in moves if move.samples]
 
 
 def endgame(said: Sequence[str], view: View) -> list[MagpieMove]:
@@ -150,13 +148,13 @@ def _moves(
     moves: list[MagpieMove] = []
     for line in said:
         try:
-            found = parse(line, board, rules.distribution.alphabet)
+            move = parse(line, board, rules.distribution.alphabet)
         except NotationError:
             if not moves:
                 raise Unreadable(line.strip()) from None
             break
-        if found is not None:
-            moves.append(found)
+        if move is not None:
+            moves.append(move)
     return moves
 
 
@@ -174,40 +172,33 @@ def sample_racks(rules: Rules) -> list[Rack]:
     return racks
 
 
-def opening(rack: Rack, rules: Rules) -> str:
-    """Write the first turn of a game."""
-    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
-
-
 @lru_cache(maxsize=2)
 def words_of(graph: WordGraph, racks: tuple[Rack, ...]) -> list[frozenset[Rack]]:
-    """Find the words that each rack of different letters makes by itself."""
+    """Return the words that each rack of different letters makes by itself."""
     sets = list(map(frozenset, racks))
-    found: list[set[Rack]] = [set() for _ in racks]
+    made: list[set[Rack]] = [set() for _ in racks]
     longest = max(map(len, racks))
     for word in graph.words():
         letters = frozenset(word)
         if len(letters) == len(word) <= longest:
             for at, rack in enumerate(sets):
                 if letters <= rack:
-                    found[at].add(word)
-    return list(map(frozenset, found))
+                    made[at].add(word)
+    return list(map(frozenset, made))
 
 
 def words_differ(said: Sequence[str], ours: frozenset[Rack], rules: Rules) -> str:
-    """Hold the words of a first turn's moves against ours; say what differs, or nothing."""
+    """Compare the words of a first turn's moves with ours; return what differs, or nothing."""
     theirs = {place.tiles for place, _ in _first(said, rules)}
     if theirs == ours:
         return ""
     text = rules.distribution.alphabet.text
-    lacks, adds = (
-        _some(list(map(text, sorted(words)))) for words in (ours - theirs, theirs - ours)
-    )
+    lacks, adds = (some(list(map(text, sorted(words)))) for words in (ours - theirs, theirs - ours))
     return f"lacks {lacks} and adds {adds}"
 
 
 def scores_differ(said: Sequence[str], rules: Rules) -> str:
-    """Hold the scores of a first turn's moves against ours; say what differs, or nothing."""
+    """Compare the scores of a first turn's moves with ours; return what differs, or nothing."""
     for place, score in _first(said, rules):
         right = score_play(Board.empty(rules.layout), place, rules).score
         if score != right:
@@ -219,14 +210,7 @@ def scores_differ(said: Sequence[str], rules: Rules) -> str:
 def _first(said: Sequence[str], rules: Rules) -> list[tuple[Place, int | None]]:
     """Take the placements out of what ``generate`` lists on an empty board, one for each word."""
     places: dict[Rack, tuple[Place, int | None]] = {}
-    for one in _moves(said, Board.empty(rules.layout), rules, parse_magpie_generated):
-        if isinstance(one.move, Place):
-            places.setdefault(one.move.tiles, (one.move, one.score))
+    for listed in _moves(said, Board.empty(rules.layout), rules, parse_magpie_generated):
+        if isinstance(listed.move, Place):
+            places.setdefault(listed.move.tiles, (listed.move, listed.score))
     return list(places.values())
-
-
-def _some(words: Sequence[str]) -> str:
-    """Count words and name a few."""
-    if not words:
-        return "none"
-    return f"{len(words):,} ({', '.join(words[:NAMED])}{', …' if len(words) > NAMED else ''})"

@@ -13,34 +13,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 import signal
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from bot.player import Budget, Considered, View
+from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
 from engine.notation import NotationError, parse_move
 from engine.rules.moves import Move
-from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 
 from .engine import (
     STALL_S,
-    Answer,
     Context,
+    Declined,
+    Engine,
+    EngineChoice,
     EngineFailed,
     ProcessEngine,
-    Unsuitable,
     data_folder,
-    limits_of,
 )
 from .process import EngineProcess, Limits
 from .quackle_text import Listed, MoveReader, buildable, tiles_differ, written_game
+from .shared_terms import other_rule, some
 
 __all__ = ["QuackleEngine"]
 
@@ -74,8 +73,6 @@ EXIT_S = 1.0
 LETTERS_ASKED = 14
 """It is asked for all words with the commonest letters, each once: thousands."""
 
-NAMED = 5  # words in a sentence
-
 
 class QuackleEngine(ProcessEngine):
     """Quackle in one game.
@@ -89,15 +86,13 @@ class QuackleEngine(ProcessEngine):
     """
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
+        super().__init__(spec, context)
         options = dict(spec.options)
         if unknown := sorted(options.keys() - set(OPTIONS)):
             raise SeatError(
                 f"{spec.text!r}: no option is called {unknown[0]!r}; it takes: {', '.join(OPTIONS)}"
             )
-        self._name = context.name
-        self._command = shlex.split(spec.target)
-        limits = limits_of(spec)
-        self._limits = Limits(limits.memory_mb, limits.cores or context.threads)
+        self._limits = Limits(self._limits.memory_mb, self._limits.cores or context.threads)
         self._player = options.get("player", DEFAULT_PLAYER)
         if self._player not in SECONDS:
             raise SeatError(
@@ -131,25 +126,21 @@ class QuackleEngine(ProcessEngine):
             ) from None
 
     def _check_rules(self, view: View) -> None:
-        """Hold the rules against those that are built into it."""
+        """Check the rules against those that are built into it."""
         rules = view.rules
-        standard = standard_rules(rules.distribution.name)
         built_in = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
-        for name in built_in:
-            if getattr(rules, name) != getattr(standard, name):
-                raise Unsuitable(
-                    "unsupported_rules", f"{self._name} plays by the standard {name} only"
-                )
+        if name := other_rule(rules, built_in):
+            raise Declined("unsupported_rules", f"{self._name} plays by the standard {name} only")
         differ = tiles_differ(self._alphabet_file.read_text("utf-8"), rules.distribution)
         if differ:
-            raise Unsuitable(
+            raise Declined(
                 "unsupported_rules",
                 f"{self._name} has another letter, count or value of {differ} in "
                 f"{self._alphabet_file} than the {rules.distribution.name} distribution",
             )
 
     async def _check_words(self, lexicon: Lexicon) -> None:
-        """Ask for all words that some letters make, and hold them against ours."""
+        """Compare all words that some letters make with ours."""
         letters, ours = await asyncio.to_thread(_sample, lexicon)
         said: set[str] = set()
 
@@ -160,16 +151,16 @@ class QuackleEngine(ProcessEngine):
         await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
         if said != ours:
             lacks, adds = sorted(ours - said), sorted(said - ours)
-            raise Unsuitable(
+            raise Declined(
                 "unknown_lexicon",
                 f"{self._name} plays with other words than {lexicon.name}: of those made of "
-                f"{letters}, {self._lexicon_file} has {len(said):,}, lacks {_some(lacks)} and "
-                f"adds {_some(adds)}",
+                f"{letters}, {self._lexicon_file} has {len(said):,}, lacks {some(lacks)} and "
+                f"adds {some(adds)}",
             )
 
     # --- a turn ---------------------------------------------------------------------------------
 
-    async def choose(self, view: View, budget: Budget) -> Answer:
+    async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Ask the quick player, then the strongest that should be back in time."""
         self._told = written_game(view)
         (self._home / "game" / "game.gcg").write_text(self._told, "utf-8")
@@ -192,7 +183,7 @@ class QuackleEngine(ProcessEngine):
         return _answer(view, by, listed, first.moves, simulated=strong != SPEEDY)
 
     def _strongest_within(self, view: View, limit_ms: int) -> str | None:
-        """Choose the player for what is left of the turn; None: the quick one has to do.
+        """Return the player for what is left of the turn; None: the quick player has to do.
 
         While there are tiles in the bag the Speedy Player is the Static Player, which generates
         moves once. Then it searches, mostly less than a second, and all others leave it to it.
@@ -213,7 +204,7 @@ class QuackleEngine(ProcessEngine):
         return fitting[-1] if fitting else None
 
     async def _listed(self, player: str, limit_s: float) -> MoveReader | None:
-        """Have a player list its moves; None if it is not back in time.
+        """Return the moves that a player lists; None if it is not back in time.
 
         Raises:
             EngineFailed: it ends without a move.
@@ -266,20 +257,19 @@ class QuackleEngine(ProcessEngine):
             await process.kill()
 
     async def _crashed(self, process: EngineProcess) -> EngineFailed:
-        """Say how it ended, and what is known to make it do so."""
+        """Return how it ended, and what is known to cause that."""
         failed = await process.last_words()
-        if process.returncode != 128 + signal.SIGSEGV:
+        if process.returncode != -signal.SIGSEGV:
             return failed
         cause = f"it does so where it can't load its lexicon, {self._lexicon_file}"
         return EngineFailed("crash", f"{failed}; {cause}")
 
     async def ended(self) -> EngineFailed:
         """Wait for ever: a process of its own ends with each turn, which is no failure."""
-        await asyncio.Event().wait()
-        raise AssertionError("nobody sets it")
+        return await Engine.ended(self)
 
     def evidence(self) -> str:
-        """Give the end of what it said last, and the game that it was told."""
+        """Return the end of what it said last, and the game that it was told."""
         return f"{super().evidence()}\ntold:\n{self._told}"
 
     async def close(self) -> None:
@@ -306,7 +296,7 @@ class QuackleEngine(ProcessEngine):
 
 @lru_cache(maxsize=2)
 def _sample(lexicon: Lexicon) -> tuple[str, frozenset[str]]:
-    """Choose letters to ask about; give them and the words that they make."""
+    """Return letters to ask about and the words that they make."""
     alphabet = lexicon.distribution.alphabet
     counts = lexicon.distribution.counts
     plain = [tile for tile in range(1, len(counts)) if alphabet.tile_text(tile).isascii()]
@@ -322,7 +312,7 @@ def _answer(
     spare: Sequence[Listed] = (),
     *,
     simulated: bool = False,
-) -> Answer:
+) -> EngineChoice | str:
     """Answer with the first move that was not refused in this turn, from ``spare`` if need be."""
     refused = {refusal.move for refusal in view.refused}
     read = [(_move(view, listed), listed) for listed in heard.moves]
@@ -333,7 +323,10 @@ def _answer(
         for one, each in read
         if not isinstance(one, str)
     )
-    return Answer(move, listed.score, text, candidates, _rack(view, heard.rack))
+    if isinstance(move, str):
+        return move
+    rack = _rack(view, heard.rack)
+    return EngineChoice(move, listed.score, text=text, candidates=candidates, rack=rack)
 
 
 def _move(view: View, listed: Listed) -> Move | str:
@@ -352,10 +345,3 @@ def _rack(view: View, text: str) -> tuple[int, ...] | None:
 
 def _seconds(began_ms: int) -> str:
     return f"{(now_ms() - began_ms) / 1000:.1f} s"
-
-
-def _some(words: Sequence[str]) -> str:
-    """Count words and name a few."""
-    if not words:
-        return "none"
-    return f"{len(words):,} ({', '.join(words[:NAMED])}{', …' if len(words) > NAMED else ''})"

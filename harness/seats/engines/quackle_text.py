@@ -21,6 +21,8 @@ from engine.rules.rules import rack_tiles
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.kwg import WordGraph
 
+from .shared_terms import unseen_tiles
+
 __all__ = ["Listed", "MoveReader", "buildable", "tiles_differ", "written_game"]
 
 MOVES = 10
@@ -47,8 +49,8 @@ def written_game(view: View) -> str:
       therefore written as the second of a game that the opponent began with a pass.
     * A rack field is never left out, or the move would be read as one. Of a turn while there were
       tiles in the bag it holds what the turn used; where that is nothing, or unknown, a tile that
-      he may have had, which changes nothing: he keeps it. Once the bag is empty all racks are
-      known and are written whole, so that Quackle's counts of who holds how many come out right.
+      the player may have had, which changes nothing: it keeps it. Once the bag is empty all racks
+      are known and written whole, so that Quackle's counts of who holds how many come out right.
     * An exchange of the opponent's is its number of tiles.
     * The mover's own rack stands in ``#rackN``, which counts for the turn before the last line is
       played, and in ``#incomplete``, which counts for the one after it.
@@ -62,7 +64,7 @@ def written_game(view: View) -> str:
     ]
     if not history:
         mover = 1
-        some = _some(_unseen(view))
+        some = _some(unseen_tiles(view))
         events = [GcgEvent(EventKind.PASS, _NICKS[0], alphabet.text(some), "", 0, 0)]
     own = alphabet.text(view.rack)
     players = tuple(
@@ -87,9 +89,9 @@ def _event(turn: Observed, rack: tuple[int, ...], alphabet: Alphabet) -> GcgEven
 
 
 def _racks(view: View) -> Iterator[tuple[int, ...]]:
-    """Say what to write as the rack of each turn."""
+    """Return what to write as the rack of each turn."""
     rules = view.rules
-    held = {view.seat: Counter(view.rack), view.opponent: Counter(_unseen(view))}
+    held = {view.seat: Counter(view.rack), view.opponent: Counter(unseen_tiles(view))}
     bags = [rules.distribution.total - 2 * rules.rack_size, *(turn.bag for turn in view.history)]
     racks: list[tuple[int, ...]] = []
     for turn, bag in reversed(list(zip(view.history, bags, strict=False))):
@@ -109,10 +111,6 @@ def _used(turn: Observed) -> tuple[int, ...]:
         case Exchange(tiles):
             return tiles
     return ()
-
-
-def _unseen(view: View) -> tuple[int, ...]:
-    return tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
 
 
 def _some(tiles: Iterable[int]) -> tuple[int, ...]:
@@ -174,14 +172,14 @@ def _number(text: str) -> float | None:
 
 
 def buildable(graph: WordGraph, letters: frozenset[int]) -> Iterator[tuple[int, ...]]:
-    """Give the words that use only these letters, each at most once."""
+    """Yield the words that use only these letters, each at most once."""
     for word in graph.words():
         if letters.issuperset(word) and len(set(word)) == len(word):
             yield word
 
 
 def tiles_differ(text: str, distribution: TileDistribution) -> str:
-    """Hold one of its alphabet files against a distribution; say what differs, or nothing.
+    """Compare one of its alphabet files with a distribution; return what differs, or nothing.
 
     The file has a line a letter: the letter, its blanked form, its points, its count, and whether
     it is a vowel; ``blank`` has points and count only.

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-import shlex
 
-from bot.player import Budget, Result, View
+from bot.player import Budget, Choice, Result, View
 from bot.registry import SeatError, SeatSpec
 from protocol.siu.answers import (
     BestMove,
@@ -33,8 +32,9 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Command, Go, IsReady, Mode, NewGame, Quit, SetOption, Siu, Stop
 
-from .engine import STALL_S, Answer, Context, EngineFailed, ProcessEngine, Unsuitable, limits_of
+from .engine import STALL_S, Context, Declined, EngineFailed, ProcessEngine
 from .process import EngineProcess
+from .shared_terms import latest_ms
 from .siu_terms import Found, game_so_far, same_lexicon, settings, trial
 
 __all__ = ["SiuEngine"]
@@ -74,11 +74,9 @@ class SiuEngine(ProcessEngine):
     """
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
+        super().__init__(spec, context)
         options = dict(spec.options)
-        self._name = context.name
         self._context = context
-        self._command = shlex.split(spec.target)
-        self._limits = limits_of(spec)
         self._mode = _mode_asked_for(spec, options.get("mode"))
         self._start_s = _seconds(spec, options.get("start"))
         self._given = {key: value for key, value in options.items() if key not in OURS}
@@ -127,14 +125,14 @@ class SiuEngine(ProcessEngine):
         for mode in modes:
             if mode in self._capabilities:
                 return mode
-        raise Unsuitable(
+        raise Declined(
             "unsupported_option",
             f"{self._name} does not search with 'go {' | '.join(modes)}'; "
             f"it can: {', '.join(sorted(self._capabilities)) or 'nothing'}",
         )
 
     async def _ready(self, limit_s: float) -> list[Fault]:
-        """Wait until all that it was told is dealt with; give what it could make nothing of."""
+        """Wait until it has dealt with everything; return what it could make nothing of."""
         assert self.process is not None
         faults: list[Fault] = []
 
@@ -152,23 +150,23 @@ class SiuEngine(ProcessEngine):
         """Set its options.
 
         Raises:
-            Unsuitable: it does not take one.
+            Declined: it does not take one.
         """
         for setting in chosen:
             self._say(setting)
         if faults := await self._ready(limit_s):
             said = "; ".join(map(_quoted, faults))
-            told = ", ".join(f"{one.name}={one.value}" for one in chosen) or "no option"
-            raise Unsuitable(
+            told = ", ".join(f"{option.name}={option.value}" for option in chosen) or "no option"
+            raise Declined(
                 "unknown_lexicon" if "lexicon" in said.casefold() else "unsupported_option",
                 f"{self._name}, told {told}, says: {said}",
             )
 
     async def _try_out(self, view: View) -> None:
-        """Have it list moves on an empty board, and hear which words they are made of.
+        """List moves on an empty board, to learn which words they are made of.
 
         Raises:
-            Unsuitable: other words than the game's, or it can't make any.
+            Declined: other words than the game's, or it can't make any.
         """
         assert self.process is not None
         lexicon = view.lexicon.name
@@ -184,14 +182,14 @@ class SiuEngine(ProcessEngine):
         self._say(Go("gen"))
         end = await self.process.wait_for(tried, self._start_s, "bestmove to its first go gen")
         if isinstance(end, Fault):
-            raise Unsuitable(
+            raise Declined(
                 "unknown_lexicon",
                 f"{self._name} makes no moves with {lexicon}; it says: {_quoted(end)}",
             )
         known = [lexicon, self._context.lexicon_name]
         known += [value for key, value in self._given.items() if key.casefold() == "lexicon"]
         if used and used[0] and not any(same_lexicon(used[0], name) for name in known):
-            raise Unsuitable(
+            raise Declined(
                 "unknown_lexicon",
                 f"{self._name} plays with the words of {used[0][:100]!r} and the game with those "
                 f"of {lexicon!r}; if they are the same, say so with Lexicon={used[0][:100]}",
@@ -199,8 +197,8 @@ class SiuEngine(ProcessEngine):
 
     # --- a turn -----------------------------------------------------------------------------------
 
-    async def choose(self, view: View, budget: Budget) -> Answer:
-        """Have it search for as long as the turn should take."""
+    async def choose(self, view: View, budget: Budget) -> Choice | str:
+        """Let it search for as long as the turn should take."""
         self._racks[len(view.history) + 1] = view.rack
         await self._finish_earlier()
         self._say(game_so_far(view, self._racks))
@@ -232,21 +230,21 @@ class SiuEngine(ProcessEngine):
 
     async def _best_within(self, limit_s: float, found: Found) -> BestMove | None:
         """Read what the search finds, until its end or, with None, that of the time."""
-        assert self.process is not None
-        try:
-            async with asyncio.timeout(limit_s):
-                async for line in self.process.lines():
-                    if self.process.cut_off:
-                        continue  # half a move may be another; that it has ended is told next
-                    match parse_answer(line):
-                        case InfoGen() | InfoSim() | Fault() as said if len(line) <= LONGEST:
-                            found.take(said)
-                        case BestMove() as best:
-                            self._searching = False
-                            return best
-        except TimeoutError:
-            pass
-        return None
+        process = self.process
+        assert process is not None
+
+        def best_in(line: str) -> BestMove | None:
+            if process.cut_off:
+                return None  # half a move may be another; that it has ended is told next
+            match parse_answer(line):
+                case InfoGen() | InfoSim() | Fault() as said if len(line) <= LONGEST:
+                    found.take(said)
+                case BestMove() as best:
+                    self._searching = False
+                    return best
+            return None
+
+        return await process.until(best_in, limit_s)
 
     def _stalled(self, found: Found) -> EngineFailed:
         said = f"; it says: {_quoted(found.fault)}" if found.fault else ""
@@ -256,7 +254,7 @@ class SiuEngine(ProcessEngine):
 
     # --- the end ----------------------------------------------------------------------------------
 
-    async def over(self, view: View, result: Result) -> None:
+    def game_over(self, view: View, result: Result) -> None:
         """The game has ended; an engine that hung or broke would not have come to know."""
         self._ended_well = True
 
@@ -276,9 +274,8 @@ class SiuEngine(ProcessEngine):
 
 
 def _times(budget: Budget) -> tuple[int, int]:
-    """Give how long to search and how long to wait before ``stop``, in milliseconds from now."""
-    last = budget.until_last_ms()
-    latest = last - min(LEAD_MS, last // 4)
+    """Return how long to search and to wait before ``stop``, in milliseconds from now."""
+    latest = latest_ms(budget, LEAD_MS)
     movetime = max(1, min(budget.remaining_ms(), latest))
     return movetime, min(movetime + LATE_MS, latest)
 

@@ -8,16 +8,16 @@ from contextlib import suppress
 from pathlib import PurePath
 
 from bot.player import Considered, ExchangedCount, Observed, View
-from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move, parse_cgp_move
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Pass, Place
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
 
-from .engine import Answer, Context, Unsuitable
+from .engine import Context, Declined, EngineChoice
+from .shared_terms import opening
 
 __all__ = ["Found", "game_so_far", "same_lexicon", "settings", "trial"]
 
@@ -32,7 +32,7 @@ def settings(
     context: Context,
     rules: Rules,
 ) -> list[SetOption]:
-    """Say what to set in an engine: what its seat was given, and what the game says.
+    """Return what to set in an engine: what its seat was given, and what the game says.
 
     Args:
         name: what the engine is called in sentences.
@@ -42,14 +42,14 @@ def settings(
         rules: those of the game.
 
     Raises:
-        Unsuitable: it has no such option, or the option does not take that.
+        Declined: it has no such option, or the option does not take that.
     """
     chosen = {}
     for key, value in given.items():
         option = options.get(key.casefold())
         if option is None:
-            known = ", ".join(one.name for one in options.values()) or "none"
-            raise Unsuitable("unsupported_option", f"{name} has no option {key!r}; it has: {known}")
+            known = ", ".join(option.name for option in options.values()) or "none"
+            raise Declined("unsupported_option", f"{name} has no option {key!r}; it has: {known}")
         chosen[key.casefold()] = _setting(name, option, value)
     for key, value in _of_the_game(context, rules).items():
         option = options.get(key)
@@ -62,21 +62,21 @@ def settings(
 
 
 def trial(rules: Rules) -> SetPosition:
-    """Give a position in which any engine has moves: an empty board and common tiles."""
+    """Return a position in which any engine has moves: an empty board and common tiles."""
     counts = rules.distribution.counts
     common = sorted(range(1, len(counts)), key=lambda tile: -counts[tile])[: rules.rack_size]
-    return SetPosition(_at_the_start(rules, tuple(sorted(common))))
+    return SetPosition(opening(tuple(sorted(common)), rules))
 
 
 def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
-    """Write a game from its beginning to the player's turn, with his rack at the end.
+    """Write a game from its beginning to the player's turn, with its rack at the end.
 
     Scores and the bag follow from the moves. Of the opponent's exchanges only the number of tiles
     is known; the player's own moves say what they were played from.
 
     Args:
         view: the game at the player's turn.
-        racks: what he held in earlier turns, by their number, as far as it is known.
+        racks: what it held in earlier turns, by their number, as far as it is known.
     """
     board = Board.empty(view.rules.layout)
     alphabet = view.rules.distribution.alphabet
@@ -85,12 +85,12 @@ def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
         moves.append(_move_text(play, board, view, racks.get(play.seq)))
         if isinstance(play.move, Place):
             board = board.with_move(play.move)
-    return SetPosition(_at_the_start(view.rules, ()), (*moves, f"rack.{alphabet.text(view.rack)}"))
+    return SetPosition(opening((), view.rules), (*moves, f"rack.{alphabet.text(view.rack)}"))
 
 
-def same_lexicon(one: str, other: str) -> bool:
-    """Tell whether two names may mean the same words: the case, a folder, a suffix don't count."""
-    return PurePath(one).stem.casefold() == PurePath(other).stem.casefold()
+def same_lexicon(name: str, other: str) -> bool:
+    """Return whether two names may mean the same words; case, folder and suffix don't count."""
+    return PurePath(name).stem.casefold() == PurePath(other).stem.casefold()
 
 
 class Found:
@@ -112,17 +112,17 @@ class Found:
             case InfoSim(move):
                 self._simulated[move] = said
 
-    def answer(self, text: str, view: View) -> Answer:
+    def answer(self, text: str, view: View) -> EngineChoice | str:
         """Put the end of the search in our terms; a move that can't be read stays a text."""
         board, rules = view.position.board, view.rules
         try:
             read = parse_cgp_move(text, board, rules.distribution.alphabet, rules.rack_size)
         except NotationError:
-            return Answer(text)
+            return text
         if read.phony or isinstance(read.move, int):
-            return Answer(text)
+            return text
         generated = self._generated.get(text)
-        return Answer(
+        return EngineChoice(
             read.move,
             score=generated.score if generated else None,
             candidates=self._candidates(view),
@@ -132,11 +132,11 @@ class Found:
     def _candidates(self, view: View) -> tuple[Considered, ...]:
         by_win = sorted(
             self._simulated.values(),
-            key=lambda one: (_or_least(one.win), _or_least(one.equity)),
+            key=lambda said: (_or_least(said.win), _or_least(said.equity)),
             reverse=True,
         )
         by_equity = sorted(
-            self._generated.values(), key=lambda one: _or_least(one.equity), reverse=True
+            self._generated.values(), key=lambda said: _or_least(said.equity), reverse=True
         )
         considered = []
         for said in (by_win or by_equity)[:MAX_CANDIDATES]:
@@ -173,7 +173,7 @@ def _setting(name: str, option: Option, value: str) -> SetOption:
         else:
             takes = f"a whole number from {option.least} to {option.most}"
         code = "unknown_lexicon" if option.name.casefold() == "lexicon" else "unsupported_option"
-        raise Unsuitable(code, f"{name}: its option {option.name} is {takes}, and not {value!r}")
+        raise Declined(code, f"{name}: its option {option.name} is {takes}, and not {value!r}")
     return SetOption(option.name, value)
 
 
@@ -191,7 +191,7 @@ def _fits(option: Option, value: str) -> bool:
 
 
 def _of_the_game(context: Context, rules: Rules) -> dict[str, str]:
-    """Give what options that SIU reserves a meaning for should be, by name in lower case."""
+    """Return values for the options that SIU reserves a meaning for, by name in lower case."""
     return {
         "lexicon": context.lexicon.name,
         "letterdistribution": rules.distribution.name,
@@ -203,10 +203,6 @@ def _of_the_game(context: Context, rules: Rules) -> dict[str, str]:
 def _nearest(option: Option, number: int) -> int:
     number = number if option.most is None else min(number, option.most)
     return number if option.least is None else max(number, option.least)
-
-
-def _at_the_start(rules: Rules, rack: Rack) -> str:
-    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
 
 
 def _move_text(play: Observed, board: Board, view: View, rack: Rack | None) -> str:

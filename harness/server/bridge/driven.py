@@ -31,7 +31,7 @@ Say: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 def is_ours(line: str) -> bool:
-    """Tell whether a line is between the page and the bridge, whoever says it."""
+    """Return whether a line is between the page and the bridge, whoever says it."""
     return line.lstrip().startswith("bridge")
 
 
@@ -89,7 +89,7 @@ class Driven:
         await self._end()
 
     async def _relay(self) -> None:
-        """Tell the page what the engine says, no faster than it takes it."""
+        """Pass on to the page what the engine says, no faster than it takes it."""
         with contextlib.suppress(ConnectionClosed):  # the page's own loop has it end then
             try:
                 for count in itertools.count(1):

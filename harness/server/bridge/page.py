@@ -105,7 +105,7 @@ class Page:
                 await self._engine.close()
 
     async def dismiss(self, code: str, line: str) -> None:
-        """Say why it has to go, and close the connection."""
+        """Send the reason and close the connection."""
         log.info("page dismissed", origin=self._origin, code=code)
         try:
             await self._say(line)

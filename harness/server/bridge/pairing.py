@@ -42,7 +42,7 @@ class Code:
     tries: int = MAX_TRIES
 
     def accepts(self, guess: str, now: float) -> bool:
-        """Tell whether a guess is right; it then never is again. Case and hyphens don't count."""
+        """Return whether a guess is right, once at most. Case and hyphens don't count."""
         if self.tries < 1 or now >= self.until:
             return False
         right = hmac.compare_digest(_bare(self.text), _bare(guess))
@@ -57,7 +57,7 @@ class Codes:
         self._out: deque[float] = deque()
 
     def make(self, now: float) -> Code | None:
-        """Make a code at the time ``now`` (seconds); none if too many are out."""
+        """Return a new code at the time ``now`` (seconds); None if too many are out."""
         while self._out and self._out[0] <= now:
             self._out.popleft()
         if len(self._out) >= MAX_CODES:
@@ -120,7 +120,7 @@ class TokenFile:
         return paired
 
     def find(self, token: str, origin: str) -> Paired | None:
-        """Find the page of this origin whose token this is; raises as ``read`` does."""
+        """Return the page of this origin with this token; raises as ``read`` does."""
         given = hash_token(token)
         for page in self.read().values():
             if page.origin == origin and hmac.compare_digest(page.hash, given):
@@ -128,7 +128,7 @@ class TokenFile:
         return None
 
     def add(self, origin: str, now: datetime) -> tuple[str, Paired]:
-        """Let a page in; give its token, which is kept nowhere. Raises as ``read`` does."""
+        """Let a page in; return its token, which is kept nowhere. Raises as ``read`` does."""
         token = new_token()
         with self._changed() as paired:
             page = Paired(
@@ -138,13 +138,13 @@ class TokenFile:
         return token, page
 
     def revoke(self, *ids: str) -> list[Paired]:
-        """Forget pages; give those that were known. Raises as ``read`` does."""
+        """Forget pages; return those that were known. Raises as ``read`` does."""
         with self._changed() as paired:
             return [paired.pop(id) for id in ids if id in paired]
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Paired]]:
-        """Give what it has, to be changed by one process at a time, and write that."""
+        """Yield its pages, to be changed by one process at a time, and write them."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:

@@ -106,7 +106,7 @@ class Bridge:
         return None
 
     def _tell_once(self, sentence: str) -> None:
-        """Tell the user; whoever asks again and again does not fill his terminal."""
+        """Show a sentence to the user once, so that nobody fills the terminal."""
         safe = plain(sentence)[:200]
         if safe not in self._turned_away and len(self._turned_away) < 20:
             self._turned_away.add(safe)

@@ -13,7 +13,7 @@ from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.greedy import GreedyPlayer
 from bot.players.static import StaticPlayer
 from bot.seat.connection import BotRunner
-from bot.seat.player_thread import PlayerThread, think
+from bot.seat.player_thread import ThreadPlayer
 from bot.seat.player_view import Watched
 from engine.rules.moves import PASS, Exchange
 from engine.rules.rules import Rules
@@ -141,18 +141,19 @@ async def test_nobody_plays_for_a_slow_guest_without_an_offer(table: TestArbiter
 
 async def test_an_offer_after_the_last_moment_is_taken_at_once(table: TestArbiter) -> None:
     player = Waits()
-    thread = PlayerThread("test")
+    seat = ThreadPlayer(lambda: player, "test", failed=lambda error: None)
+    seat.player = player
     watched = Watched(table.offer(), table.rules, Resources(table.lexicon), 0)
     budget = Budget(0)
-    search = asyncio.create_task(think(player, thread, watched.view, budget, built_in=False))
+    search = asyncio.create_task(seat.choose(watched.view, budget))
     await asyncio.to_thread(player.thinking.wait)
     assert not search.done()
     choice = Choice(PASS, text="late")
     await asyncio.to_thread(budget.offer, choice)
     assert await search is choice
     player.go.set()
-    thread.close()
-    assert await asyncio.to_thread(thread.join, 30)
+    seat.leave()
+    assert await asyncio.to_thread(seat.thread.join, 30)
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import asyncio
 
 from bot_table import MemoryChannel
 
-from harness.seats.link import ERRORS_LIMIT
+from bot.seat.link import ERRORS_LIMIT
 from harness.server.relay import PLAYED, relay
 from protocol.channel import Channel
 from protocol.messages import Error, GameOver, Goodbye, Ping, Pong

@@ -13,7 +13,7 @@ from pathlib import Path
 import folder_bot
 import pytest
 
-from bot.player import Budget, View
+from bot.player import Budget, Choice, View
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from engine.notation import format_move, parse_move
@@ -29,7 +29,7 @@ from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.records import Ended
 from harness.arbiter.scorebook import Scorebook
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import Unsuitable
+from harness.seats.engines.engine import Declined
 from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.files import Exchange as Files
 from lexicons.store import load_lexicon
@@ -261,7 +261,7 @@ async def test_what_counts_as_an_answer(
     bot_says = await asked(host, "game")
     bot.write_text(f"{bot_says} ready\n")
     await starting
-    with pytest.raises(Unsuitable, match=r"another game is played through .*host\.txt"):
+    with pytest.raises(Declined, match=r"another game is played through .*host\.txt"):
         await engine_for(parse_seat(f"files:{tmp_path}/sub"), context).start(view())
     choosing = asyncio.create_task(engine.choose(view(), Budget(0)))
     for content in contents(await asked(host, "move")):
@@ -269,7 +269,8 @@ async def test_what_counts_as_an_answer(
         bot.write_bytes(content)
         looked.clear()
         await looked.wait()
-    assert (await choosing).move == answer
+    chosen = await choosing
+    assert (chosen.move if isinstance(chosen, Choice) else chosen) == answer
     if isinstance(answer, str):
         assert answer[:20] in engine.evidence()
         again = asyncio.create_task(engine.choose(view(), Budget(0)))
@@ -284,7 +285,7 @@ async def test_a_bot_that_will_not_play(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     starting = asyncio.create_task(engine.start(view()))
     (tmp_path / "bot.txt").write_text(f"{await asked(tmp_path / 'host.txt', 'game')} declined by\n")
-    with pytest.raises(Unsuitable, match="ann says: declined by"):
+    with pytest.raises(Declined, match="ann says: declined by"):
         await starting
     await engine.close()
 

@@ -11,7 +11,7 @@ import pytest
 from engine_games import ENDS, LONG, EngineGames
 from search_views import opening, view_at
 
-from bot.player import Budget, Refusal, View
+from bot.player import Budget, Choice, Refusal, View
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from engine.rules.moves import Direction, Exchange, Place
@@ -19,7 +19,7 @@ from engine.rules.position import Board
 from engine.rules.rules import score_play, standard_rules
 from harness.lab.bench.engines import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import Unsuitable
+from harness.seats.engines.engine import Declined
 from harness.seats.engines.magpie import MagpieEngine
 from harness.seats.engines.magpie_terms import sample_racks, told, words_of
 from protocol.channel import now_ms
@@ -123,6 +123,7 @@ async def test_a_turn_is_searched_by_its_phase(
         answer = await engine.choose(view, Budget(now_ms() + limit_ms, now_ms() + 60_000))
     finally:
         await engine.close()
+    assert isinstance(answer, Choice)
     assert answer.move == Exchange(view.rack[:1])
     assert answer.score == 0
     assert answer.text is not None
@@ -138,10 +139,12 @@ async def test_a_search_that_does_not_stop_is_killed_and_an_earlier_move_is_play
         await engine.start(view)
         ended = asyncio.create_task(engine.ended())
         answer = await engine.choose(view, Budget(now_ms() + 100, now_ms() + 600))
+        assert isinstance(answer, Choice)
         assert answer.move == Exchange(view.rack[:1])
         assert str(answer.text).startswith("generate; gsim was killed, ")
         assert not games.left()
         answer = await engine.choose(view, Budget(now_ms() + 9_000, now_ms() + 60_000))
+        assert isinstance(answer, Choice)
         assert str(answer.text).startswith("gsim, ")
         assert not ended.done()
         assert engine.process is not None
@@ -188,7 +191,7 @@ async def test_other_words_tiles_or_settings_are_found_before_the_game(
     file.write_text(file.read_text().replace(old, new))
     engine = engine_of(games, data, query)
     try:
-        with pytest.raises(Unsuitable, match=why):
+        with pytest.raises(Declined, match=why):
             await engine.start(view_at(opening("AEINRTS")))
     finally:
         await engine.close()

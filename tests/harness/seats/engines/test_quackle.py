@@ -19,7 +19,7 @@ from engine.rules.position import Board
 from engine.rules.rules import standard_rules
 from harness.lab.bench.engines import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import EngineFailed
+from harness.seats.engines.engine import EngineChoice, EngineFailed
 from harness.seats.engines.quackle import QuackleEngine, _sample
 from harness.seats.engines.quackle_text import MoveReader, tiles_differ, written_game
 from lexicons.layout import load_layout
@@ -168,16 +168,20 @@ async def test_a_player_who_is_not_back_in_time_is_killed_and_the_quick_one_play
     try:
         await engine.start(view)
         hurried = await engine.choose(view, Budget(now_ms(), now_ms() + 60_000))
+        assert isinstance(hurried, EngineChoice)
         assert hurried.text is not None
         assert hurried.text.startswith("Speedy Player, ")
         answer = await engine.choose(view, Budget(now_ms() + 1_000, now_ms() + 60_000))
+        assert isinstance(answer, EngineChoice)
         assert answer.text is not None
         assert answer.text.startswith("Speedy Player; the Championship Player was not back after")
         assert answer.move == Exchange(ALPHABET.tiles("A"))
         assert answer.rack == view.rack
         assert not games.left()
         again = replace(view, refused=(Refusal(answer.move, "x", "x"),))
-        assert (await engine.choose(again, Budget(now_ms()))).move == PASS
+        passed = await engine.choose(again, Budget(now_ms()))
+        assert isinstance(passed, EngineChoice)
+        assert passed.move == PASS
     finally:
         await engine.close()
 

@@ -16,7 +16,7 @@ from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import Answer, EngineFailed, Unsuitable
+from harness.seats.engines.engine import Declined, EngineChoice, EngineFailed
 from harness.seats.engines.process import EngineProcess
 from harness.seats.engines.siu import SiuEngine
 from harness.seats.engines.siu_terms import Found, game_so_far, same_lexicon
@@ -45,11 +45,13 @@ def engine(games: EngineGames, query: str = "", **told: object) -> SiuEngine:
     return made
 
 
-async def answered(it: SiuEngine, seen: View, budget: Budget) -> Answer:
+async def answered(it: SiuEngine, seen: View, budget: Budget) -> EngineChoice:
     """Have it get ready, answer one question, and end."""
     try:
         await it.start(seen)
-        return await it.choose(seen, budget)
+        choice = await it.choose(seen, budget)
+        assert isinstance(choice, EngineChoice)
+        return choice
     finally:
         await it.close()
 
@@ -65,7 +67,7 @@ async def test_the_conversation_up_to_the_first_move(games: EngineGames) -> None
     answer = await answered(
         engine(games, "style=wild&Clear%20Hash="), view(games.lexicon), in_ms(60_000, 90_000)
     )
-    assert answer == Answer(PASS)
+    assert answer == EngineChoice(PASS)
     *opening, go = games.heard()
     assert opening == [
         "siu",
@@ -149,6 +151,7 @@ async def test_a_search_that_was_given_up_is_ended_before_the_next(games: Engine
     await asyncio.gather(first, return_exceptions=True)
     answer = await it.choose(seen, in_ms(1, 60_000))
     await it.close()
+    assert isinstance(answer, EngineChoice)
     assert answer.move == Exchange(tiles("A"))
     assert [line for line in games.heard() if line in ("stop", "isready")][-3:] == [
         *("stop", "isready", "stop"),
@@ -174,7 +177,7 @@ async def test_what_an_engine_can_not_play_is_found_before_the_game(
     games: EngineGames, query: str, told: dict[str, str], code: str, says: str
 ) -> None:
     it = engine(games, query, **told)
-    with pytest.raises(Unsuitable, match=says) as found:
+    with pytest.raises(Declined, match=says) as found:
         await it.start(view(games.lexicon))
     await it.close()
     assert found.value.code == code
