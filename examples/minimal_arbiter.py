@@ -19,7 +19,7 @@ LINES = [slice(16 * y, 16 * y + 15) for y in range(15)] + [slice(x, None, 16) fo
 
 
 def say(kind: str, answer: str = "", **fields: object) -> dict[str, str]:
-    """Send a message, and wait for the answer if there is to be one."""
+    """Send a message, and wait for the answer if one is due."""
     state = {"game": game, "seq": seq, "bag": len(bag), "clocks": clocks, "scores": scores}
     bot.send(msgpack.packb({"type": kind, **state, **fields}))  # what is of no use is ignored
     message = {"type": ""}

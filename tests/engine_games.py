@@ -58,13 +58,13 @@ class EngineGames:
         self.lexicon = scowl()
 
     def command(self, **told: object) -> list[str]:
-        """Give the command of a stand-in that is told something."""
+        """Return the command of a stand-in that is told something."""
         words = {"mark": self.mark, "log": self.log} | told
         start = [sys.executable, "-I", "-S", str(self.program), self.dialect]
         return [*start, *(f"{key.rstrip('_')}={value}" for key, value in words.items())]
 
     def seat(self, query: str = "", **told: object) -> str:
-        """Give the text of a seat; ``query`` has its options, ``told`` is for the stand-in."""
+        """Return the text of a seat; ``query`` has its options, ``told`` is for the stand-in."""
         program = shlex.join(self.command(**told)).replace("%", "%25").replace("?", "%3F")
         options = urlencode({"name": "engine"}) + (f"&{query}" if query else "")
         return f"{self.dialect}:{program}?{options}"
@@ -90,7 +90,7 @@ class EngineGames:
         return book.ended.faults
 
     def heard(self) -> list[str]:
-        """Give the lines that stand-ins were told."""
+        """Return the lines that stand-ins were told."""
         return self.log.read_text(encoding="utf-8").splitlines()
 
     def left(self) -> list[str]:
@@ -107,7 +107,7 @@ class EngineGames:
 
 
 def marked(mark: str) -> dict[int, str]:
-    """Give the command lines that have a mark in them, by process."""
+    """Return the command lines that have a mark in them, by process."""
     found = {}
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -53,7 +53,7 @@ class StandIn:
         raise NotImplementedError
 
     def hear(self) -> Iterator[str]:
-        """Give the lines that it is told."""
+        """Yield the lines that it is told."""
         for line in sys.stdin:
             if "log" in self.options:
                 with open(self.options["log"], "a", encoding="utf-8") as log:  # noqa: PTH123
@@ -61,11 +61,11 @@ class StandIn:
             yield line.rstrip("\n")
 
     def say(self, *lines: str) -> None:
-        """Say lines at once."""
+        """Print lines at once."""
         os.write(1, "".join(f"{line}\n" for line in lines).encode())
 
     def move(self) -> str:
-        """Give the move of this turn; a dialect that exchanges knows what ``swap`` is."""
+        """Return the move of this turn; a dialect that exchanges knows what ``swap`` is."""
         return self.moves[self.turn - 1] if self.turn <= len(self.moves) else self.passes
 
     def answer(self, line: str) -> None:
@@ -80,7 +80,7 @@ class StandIn:
     # --- what it does wrong -----------------------------------------------------------------------
 
     def due(self, fault: str) -> bool:
-        """Tell whether it does this wrong now; once, if it is to do it only once."""
+        """Return whether it does this wrong now; once, if it is to do it only once."""
         if fault not in self.faults or self.turn < int(self.options.get("from", 0)):
             return False
         once = self.options.get("once", "")
@@ -133,7 +133,7 @@ def _long_line(engine: StandIn) -> None:
 
 
 def _noise(engine: StandIn) -> None:
-    """Say what is no text at all, and go on."""
+    """Print what is no text at all, and go on."""
     os.write(1, bytes(range(256)) + b"\n\xff\xfe\x00\n\n\r\n")
 
 
@@ -144,7 +144,7 @@ def _mute(engine: StandIn) -> None:
 
 
 def _deaf(engine: StandIn) -> None:
-    """Hear no signal that can be shut out."""
+    """Ignore every signal that can be ignored."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 

@@ -30,7 +30,7 @@ MAX_LINE = 1 << 16
 
 TAIL_BYTES = 4_096
 KILL_S = 2.0
-SETTLE_S = 0.08
+SETTLE_S = 0.25
 """What an exit status gets to come in behind the end of the output; some never end."""
 
 _GUARD = Path(__file__).with_name("guard.py")

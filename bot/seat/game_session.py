@@ -53,7 +53,7 @@ MAX_CANDIDATES = 25
 REPORT_MS = 500
 REPORTS = 50
 """What a player thinks so far is told every ``REPORT_MS``, and in a long turn about ``REPORTS``
-times: arbiters keep only so many."""
+times: arbiters keep a limited number."""
 
 
 P = TypeVar("P", bound=SeatPlayer)
@@ -194,7 +194,7 @@ class GameSession(Generic[P]):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _tell(self) -> None:
-        """Tell the player that the game has begun, and each turn that was taken since."""
+        """Report the start of the game to the player, and each turn since."""
         watched = self.watched
         if not self._told and watched.opening is not None:
             self._told = True

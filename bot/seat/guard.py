@@ -100,8 +100,8 @@ def _reap() -> list[tuple[int, int]]:
     """Take the status of each child that has ended: its exit status, or less than 0 a signal."""
     ended = []
     with contextlib.suppress(ChildProcessError):
-        while (found := os.waitpid(-1, os.WNOHANG))[0]:
-            ended.append((found[0], os.waitstatus_to_exitcode(found[1])))
+        while (child := os.waitpid(-1, os.WNOHANG))[0]:
+            ended.append((child[0], os.waitstatus_to_exitcode(child[1])))
     return ended
 
 
@@ -124,12 +124,12 @@ def _descendants(parent: int) -> list[int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             after_name = entry.read_text(errors="replace").rpartition(")")[2].split()
             parents.setdefault(int(after_name[1]), []).append(int(entry.parent.name))
-    found, todo = [], [parent]
+    descendants, todo = [], [parent]
     while todo:
         children = parents.get(todo.pop(), [])
-        found += children
+        descendants += children
         todo += children
-    return found
+    return descendants
 
 
 if __name__ == "__main__":

@@ -147,23 +147,23 @@ class ThreadPlayer(SeatPlayer):
         return choice
 
     def new_game(self, view: View) -> None:
-        """Tell the player that the game begins."""
+        """Report to the player that the game begins."""
         self._run(self.player.new_game, view)
 
     def observe(self, view: View, play: Observed) -> None:
-        """Tell it of a turn."""
+        """Report a turn."""
         self._run(self.player.observe, view, play)
 
     def ponder(self, view: View, budget: Budget) -> None:
-        """Let it use the opponent's time."""
+        """Let the player use the opponent's time."""
         self._run(self.player.ponder, view, budget)
 
     def refused(self, view: View, move: Move, message: str) -> None:
-        """Tell it of a refusal."""
+        """Report a refusal."""
         self._run(self.player.refused, view, move, message)
 
     def game_over(self, view: View, result: Result) -> None:
-        """Tell it how the game ended."""
+        """Report how the game ended."""
         self._run(self.player.game_over, view, result)
 
     def leave(self) -> None:

@@ -59,7 +59,7 @@ class Watched:
         """The game at its beginning, once it has begun; taken up midway, without the rack."""
         self._deadline_ms = 0  # of the turn, as the arbiter last said
         self.news: list[tuple[View, Observed]] = []
-        """Turns with the game after each; whoever tells the player of them empties it."""
+        """Turns with the game after each; emptied once the player is told of them."""
 
     @property
     def seen(self) -> int:

@@ -72,7 +72,7 @@ class SeatProcess(ChildProcess):
             name: what it is to call itself; by default as the seat is called.
             connect: the server to dial (``ws://…``) as a player; None: it speaks over a pipe.
             token: its secret there.
-            notice: told in a sentence what takes it long.
+            notice: called with a sentence when something takes long.
 
         Raises:
             OSError: no process can be started.

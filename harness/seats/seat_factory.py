@@ -73,7 +73,7 @@ class WorkerMaker:
         seed: for the players' own chance; None: fresh.
         reception: where they report by WebSocket; None: they talk over a pipe.
         reuse: whether a process serves one game after another.
-        notice: told in a sentence what takes a process long.
+        notice: called with a sentence when a process takes long.
     """
 
     spec: SeatSpec
@@ -99,22 +99,17 @@ class WorkerMaker:
             if worker.returncode is None:
                 return worker
         seed = None if self.seed is None else player_seed(self.seed, self.name, number)
-        if self.reception is None:
-            process = await SeatProcess.start(
-                self.spec, self.equipment, name=self.name, seed=seed, notice=self.notice
-            )
-            return await self._welcome(process, process.channel)
-        token, coming = self.reception.expect()
+        token, coming = (None, None) if self.reception is None else self.reception.expect()
         process = await SeatProcess.start(
             self.spec,
             self.equipment,
             name=self.name,
             seed=seed,
-            connect=self.reception.url,
+            connect=None if self.reception is None else self.reception.url,
             token=token,
             notice=self.notice,
         )
-        return await self._welcome(process, coming)
+        return await self._welcome(process, process.channel if coming is None else coming)
 
     async def _welcome(
         self, process: SeatProcess, coming: Channel | asyncio.Future[WebSocketChannel]
@@ -167,7 +162,7 @@ class Seating:
         lexicon: its words, loaded.
         seed: the match's, for the players' own chance; None: fresh.
         by_websocket: whether worker processes report by WebSocket rather than over a pipe.
-        notice: told in a sentence what takes the seats' processes long.
+        notice: called with a sentence when a process takes long.
 
     Raises:
         SeatError: a seat's text means nothing.

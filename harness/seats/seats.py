@@ -39,16 +39,38 @@ STALL_MS = 5_000
 """How long a process of ours may leave a ping unanswered before it counts as hung."""
 
 
-class _TaskSeat:
-    """A seat whose life is one task, which makes the connection and keeps it."""
+class _LinkSeat:
+    """A seat whose player is at the other end of a link, if it is there."""
 
     is_ours = False
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._report: Report = lambda _happening: None
-        self._task: asyncio.Task[None] | None = None
         self._link: Link | None = None
+
+    def send(self, message: Message) -> None:
+        """Send a message, if the player is there."""
+        if self._link is not None:
+            self._link.send(message)
+
+    def refuse(self, error: PeerError) -> None:
+        """Answer a message that could not be taken."""
+        if self._link is not None:
+            self._link.refuse(error)
+
+    def take(self, message: Message, at_ms: int) -> None:
+        """Report what the player said about this game."""
+        lag_ms = self._link.channel.lag_ms if self._link else 0
+        self._report(Said(message, at_ms, lag_ms))
+
+
+class _TaskSeat(_LinkSeat):
+    """A seat whose life is one task, which makes the connection and keeps it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._task: asyncio.Task[None] | None = None
 
     def start(self, report: Report) -> None:
         """Begin; what happens to the seat is reported from now on."""
@@ -58,16 +80,6 @@ class _TaskSeat:
     def restart(self) -> None:
         """Begin again after a failure."""
         self._task = asyncio.create_task(self._live())
-
-    def send(self, message: Message) -> None:
-        """Send a message, if the seat is there."""
-        if self._link is not None:
-            self._link.send(message)
-
-    def refuse(self, error: PeerError) -> None:
-        """Answer a message that could not be taken."""
-        if self._link is not None:
-            self._link.refuse(error)
 
     async def stop(self) -> None:
         """End the task and what it holds, once the last messages are out."""
@@ -84,14 +96,13 @@ class _TaskSeat:
         raise AssertionError("each kind of seat has a life of its own")
 
     def _take(self, message: Message, at_ms: int) -> None:
-        lag_ms = self._link.channel.lag_ms if self._link else 0
         match message:
             case Error(code=code, message=text):
                 log.warning("seat reports an error", seat=self.name, code=code, reason=text)
             case Goodbye():
                 pass
             case _:
-                self._report(Said(message, at_ms, lag_ms))
+                self.take(message, at_ms)
 
 
 class WorkerFailed(ChannelClosed):
@@ -271,15 +282,8 @@ async def welcomed(channel: Channel) -> None:
         raise ChannelClosed(f"{channel.peer} does not welcome us: {reason}")
 
 
-class GuestSeat:
+class GuestSeat(_LinkSeat):
     """A player who dialled us; its connections come and go, the newest counts."""
-
-    is_ours = False
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._report: Report = lambda _happening: None
-        self._link: Link | None = None
 
     def start(self, report: Report) -> None:
         """Begin; what happens to the seat is reported from now on."""
@@ -304,21 +308,6 @@ class GuestSeat:
         if self._link is link:
             self._link = None
             self._report(Gone(why))
-
-    def take(self, message: Message, at_ms: int) -> None:
-        """The player said something about this game."""
-        lag_ms = self._link.channel.lag_ms if self._link else 0
-        self._report(Said(message, at_ms, lag_ms))
-
-    def send(self, message: Message) -> None:
-        """Send a message, if the player is there."""
-        if self._link is not None:
-            self._link.send(message)
-
-    def refuse(self, error: PeerError) -> None:
-        """Answer a message that could not be taken."""
-        if self._link is not None:
-            self._link.refuse(error)
 
     async def stop(self) -> None:
         """The game is over; the connection stays the guest's."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.player import Choice
+from bot.player import Choice, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.offers import Declined
@@ -83,6 +84,8 @@ class Engine(SeatPlayer):
 class ProcessEngine(Engine):
     """An engine that is a process of its own, which may be started again in a game.
 
+    ``quit_line`` asks it to end, after a game that it saw the end of.
+
     Args:
         spec: its command and options.
         context: what is played with.
@@ -91,12 +94,16 @@ class ProcessEngine(Engine):
         SeatError: an option makes no sense.
     """
 
+    quit_line = ""
+
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         self._name = context.name
         self._command = shlex.split(spec.target)
         self._limits = limits_of(spec)
         self._process: EngineProcess | None = None
         self._running = asyncio.Event()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._ended_well = False
 
     @property
     def process(self) -> EngineProcess | None:
@@ -121,11 +128,27 @@ class ProcessEngine(Engine):
             if process is self._process:
                 return await process.last_words()
 
+    @property
+    def folder(self) -> Path:
+        """A folder of this game alone, made when it is first wanted."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="tilewire-engine-")
+        return Path(self._folder.name)
+
+    def game_over(self, view: View, result: Result) -> None:
+        """The game has ended; an engine that hung or broke would not have come to know."""
+        self._ended_well = True
+
     async def close(self) -> None:
-        """Kill the process."""
+        """End the process, and remove the folder."""
         process, self.process = self.process, None
-        if process is not None:
+        if process is not None and self._ended_well and self.quit_line:
+            await process.quit(self.quit_line)
+        elif process is not None:
             await process.kill()
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
 
     def evidence(self) -> str:
         """Return the exit status, the end of standard error and the last lines."""

@@ -61,7 +61,7 @@ at all. The last 64 KB count.
 is taken as the answer, whatever it is; the first answer to a question is the one. All other lines
 are passed over. Of the host's lines those of the last ``game`` count.
 
-**Time.** The host's clock runs from the line ``move`` until it has read the answer; his poll (ours:
+**Time.** The host's clock runs from the line ``move`` until it has read the answer; its poll (ours:
 every 20 ms) and the bot's are in it. What does not come is for the clock to decide.
 """
 

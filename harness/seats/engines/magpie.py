@@ -17,12 +17,11 @@ import asyncio
 import math
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bot.player import Budget, Choice, Result, View
+from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from engine.rules.rules import Rules, standard_rules
 from protocol.channel import now_ms
@@ -139,6 +138,8 @@ class MagpieEngine(ProcessEngine):
         SeatError: an option makes no sense, or names a file that is not there.
     """
 
+    quit_line = "quit"
+
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
         options = dict(spec.options)
@@ -151,11 +152,9 @@ class MagpieEngine(ProcessEngine):
             raise SeatError(
                 f"{spec.text!r}: there is no file {self._data}/lexica/{self._lexicon}.kwg"
             )
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._console: MagpieConsole | None = None
         self._killed: EngineProcess | None = None
         """One that was told to end and may not have yet."""
-        self._ended_well = False
 
     # --- before the game ------------------------------------------------------------------------
 
@@ -202,8 +201,7 @@ class MagpieEngine(ProcessEngine):
 
     def _make_folder(self, rules: Rules) -> None:
         """Make a folder to run in: it reads ``./data`` and a file of settings, if there is one."""
-        self._folder = tempfile.TemporaryDirectory(prefix="tilewire-magpie-")
-        data = Path(self._folder.name) / "data"
+        data = self.folder / "data"
         (data / "lexica").mkdir(parents=True)
         for entry in self._data.iterdir():
             if entry.name != "lexica":
@@ -220,10 +218,8 @@ class MagpieEngine(ProcessEngine):
 
     async def _launch(self) -> MagpieConsole:
         """Start it."""
-        assert self._folder is not None
         words = [*self._command, "set", *_words(self._settings).split()]
-        folder = Path(self._folder.name)
-        self._console = await MagpieConsole.start(words, self._name, folder, self._limits)
+        self._console = await MagpieConsole.start(words, self._name, self.folder, self._limits)
         self.process = self._console.process
         return self._console
 
@@ -303,18 +299,11 @@ class MagpieEngine(ProcessEngine):
             await self._killed.kill()  # again, if the game ended while it was waited for
             self._killed = None
 
-    def game_over(self, view: View, result: Result) -> None:
-        """The game has ended."""
-        self._ended_well = True
-
     async def close(self) -> None:
-        """Ask it to end, after a game that it saw the end of, and remove its folder."""
-        if self.process is not None and self._ended_well:
-            await self.process.quit("quit")
-        await self._kill()
-        folder, self._folder = self._folder, None
-        if folder is not None:
-            folder.cleanup()
+        """End it, and whatever was told to end before."""
+        if self._killed is not None:
+            await self._killed.kill()
+        await super().close()
 
 
 def _words(settings: Mapping[str, str]) -> str:

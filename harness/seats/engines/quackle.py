@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -59,7 +58,7 @@ SECONDS = {
 DEFAULT_PLAYER = "Twenty Second Championship Player"
 
 PRE_ENDGAME_BAG = 2
-"""With so many tiles in the bag or fewer, the championship players look through all draws."""
+"""With this many tiles in the bag or fewer, the championship players look through all draws."""
 
 USUAL, WITH_BLANK, PRE_ENDGAME = 0.25, 0.8, 3.5
 """What a turn mostly takes, as a share of those seconds; the last may take nearly twice as much."""
@@ -106,7 +105,6 @@ class QuackleEngine(ProcessEngine):
         for file in (self._lexicon_file, self._alphabet_file):
             if not file.is_file():
                 raise SeatError(f"{spec.text!r}: there is no file {file}")
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._told = ""
 
     # --- before the game ------------------------------------------------------------------------
@@ -114,9 +112,9 @@ class QuackleEngine(ProcessEngine):
     async def start(self, view: View) -> None:
         """See that it plays with the same tiles and words; nothing of it runs on until a turn."""
         self._check_rules(view)
-        self._folder = tempfile.TemporaryDirectory(prefix="tilewire-quackle-")
-        (self._home / "data").symlink_to(self._data)
-        (self._home / "game").mkdir()
+        # It runs in ``game`` and finds ``../data``.
+        (self.folder / "data").symlink_to(self._data)
+        (self.folder / "game").mkdir()
         try:
             async with asyncio.timeout(START_S):
                 await self._check_words(view.lexicon)
@@ -163,7 +161,7 @@ class QuackleEngine(ProcessEngine):
     async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Ask the quick player, then the strongest that should be back in time."""
         self._told = written_game(view)
-        (self._home / "game" / "game.gcg").write_text(self._told, "utf-8")
+        (self.folder / "game" / "game.gcg").write_text(self._told, "utf-8")
         began = now_ms()
         limit_s = budget.until_last_ms() / 1000 + STALL_S
         quick = SPEEDY if view.bag and self._player != STATIC else STATIC
@@ -239,7 +237,7 @@ class QuackleEngine(ProcessEngine):
         process = self.process = await EngineProcess.start(
             [*self._command, *named, *arguments],
             name=self._name,
-            folder=self._home / "game",
+            folder=self.folder / "game",
             limits=self._limits,
         )
         try:
@@ -271,19 +269,6 @@ class QuackleEngine(ProcessEngine):
     def evidence(self) -> str:
         """Return the end of what it said last, and the game that it was told."""
         return f"{super().evidence()}\ntold:\n{self._told}"
-
-    async def close(self) -> None:
-        """Kill what runs and remove the folder."""
-        await super().close()
-        folder, self._folder = self._folder, None
-        if folder is not None:
-            folder.cleanup()
-
-    @property
-    def _home(self) -> Path:
-        """A folder of this game: it runs in ``game`` there and finds ``../data``."""
-        assert self._folder is not None, "it has been started"
-        return Path(self._folder.name)
 
     @property
     def _lexicon_file(self) -> Path:
@@ -317,11 +302,11 @@ def _answer(
     refused = {refusal.move for refusal in view.refused}
     read = [(_move(view, listed), listed) for listed in heard.moves]
     more = [(_move(view, listed), listed) for listed in spare]
-    move, listed = next((one for one in (*read, *more) if one[0] not in refused), read[0])
+    move, listed = next((pair for pair in (*read, *more) if pair[0] not in refused), read[0])
     candidates = tuple(
-        Considered(one, each.score, each.win if simulated else None, equity=each.equity)
-        for one, each in read
-        if not isinstance(one, str)
+        Considered(read_move, each.score, each.win if simulated else None, equity=each.equity)
+        for read_move, each in read
+        if not isinstance(read_move, str)
     )
     if isinstance(move, str):
         return move

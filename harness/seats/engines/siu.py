@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import math
 
-from bot.player import Budget, Choice, Result, View
+from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from protocol.siu.answers import (
     BestMove,
@@ -73,6 +73,8 @@ class SiuEngine(ProcessEngine):
         SeatError: an option makes no sense.
     """
 
+    quit_line = Quit().line()
+
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
         options = dict(spec.options)
@@ -86,7 +88,6 @@ class SiuEngine(ProcessEngine):
         self._options: dict[str, Option] = {}
         self._capabilities: set[str] = set()
         self._searching = False
-        self._ended_well = False
         self._racks: dict[int, tuple[int, ...]] = {}
         """What it held in its turns, by their number."""
 
@@ -251,22 +252,6 @@ class SiuEngine(ProcessEngine):
         return EngineFailed(
             "stall", f"{self._name} has said no bestmove {STALL_S:g} s after it had to{said}"
         )
-
-    # --- the end ----------------------------------------------------------------------------------
-
-    def game_over(self, view: View, result: Result) -> None:
-        """The game has ended; an engine that hung or broke would not have come to know."""
-        self._ended_well = True
-
-    async def close(self) -> None:
-        """Ask it to end, after a game that it saw the end of, and see that it does."""
-        process, self.process = self.process, None
-        if process is None:
-            return
-        if self._ended_well:
-            await process.quit(Quit().line())
-        else:
-            await process.kill()
 
     def _say(self, command: Command) -> None:
         assert self.process is not None

@@ -19,7 +19,7 @@ def over(game: str) -> GameOver:
 
 
 def put_through(games: int | None = None) -> tuple[asyncio.Task[str], Channel, Channel]:
-    """Give the relay, the arbiter and the bot."""
+    """Return the relay, the arbiter and the bot."""
     (ours, arbiter), (theirs, bot) = MemoryChannel.pair(), MemoryChannel.pair()
     return asyncio.create_task(relay(ours, theirs, games)), arbiter, bot
 

@@ -156,7 +156,7 @@ class Magpie(StandIn):
         return True
 
     def _ranked(self) -> list[tuple[str, str, int]]:
-        """Give move, leave and score of what it would play, the best first."""
+        """Return move, leave and score of what it would play, the best first."""
         score = 77 if self.due("score") else 0
         move, leave = self.move(), ""
         if move == "swap":

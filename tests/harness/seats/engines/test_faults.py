@@ -26,7 +26,7 @@ TWICE_CRASHED = ["crash", "crash"]
 
 
 def verdict(book: Scorebook) -> tuple[str, int | None, list[str]]:
-    """Give the outcome, the winner, and what the engine (seat 0) is charged with."""
+    """Return the outcome, the winner, and what the engine (seat 0) is charged with."""
     assert book.ended is not None
     assert {fault.seat for fault in book.ended.faults} <= {0}
     return book.ended.outcome, book.ended.winner, [fault.code for fault in book.ended.faults]

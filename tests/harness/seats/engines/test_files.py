@@ -208,7 +208,7 @@ def last_line(path: Path) -> list[str]:
 
 
 async def asked(path: Path, what: str) -> str:
-    """Have the host write its line; give the line's game and number."""
+    """Write the host's line; return the line's game and number."""
     await asyncio.sleep(0)
     assert last_line(path)[2] == what
     return " ".join(last_line(path)[:2])

@@ -18,7 +18,7 @@ from protocol.messages import Decline, GameOver, Message, Move, NewGame, Ready, 
 
 
 async def hear(host: FilesHost, answer: Callable[[str], Message]) -> list[Message]:
-    """Have a bot hear what a host wrote; it answers the offer, and passes when it is asked."""
+    """Let a bot hear what a host wrote; it answers the offer, and passes when it is asked."""
     messages: list[Message] = []
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(0.2):

@@ -34,7 +34,7 @@ REAL = os.environ.get("TILEWIRE_MAGPIE")
 
 @pytest.fixture
 def data(games: EngineGames, tmp_path: Path) -> Path:
-    """Give a folder of data; its lexicon is what the stand-in lists for the racks it is asked."""
+    """Return a folder of data; its lexicon is what the stand-in lists for the racks it is asked."""
     games.dialect, games.program = "magpie", STANDIN
     folder = tmp_path / "its data"
     (folder / "lexica").mkdir(parents=True)
@@ -56,7 +56,7 @@ def engine_of(games: EngineGames, data: Path, query: str = "", **said: object) -
 
 
 def late(rack: str = "JKQX") -> View:
-    """Give a turn with an empty bag."""
+    """Return a turn with an empty bag."""
     row = "EEEEEEEEEEEEAAAAAAAAAIIIIIIIIIOOOOOOOONNNNNNRRRRRRTTTTTTLLLLSSSSUUUU"
     squares = bytes(ALPHABET.tiles(row + "DDDDGGGBBCCMMPPFFHHVVWW")).ljust(225, b"\0")
     position = opening(rack)

@@ -46,7 +46,7 @@ def tiles_file(blanks: int = 2) -> str:
 
 @pytest.fixture
 def data(games: EngineGames, tmp_path: Path) -> Path:
-    """Give a folder of data; its word list is what the stand-in lists when it is asked."""
+    """Return a folder of data; its word list is what the stand-in lists when it is asked."""
     games.dialect, games.program = "quackle", STANDIN
     folder = tmp_path / "its data"
     for name in ("lexica", "alphabets"):

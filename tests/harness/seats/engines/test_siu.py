@@ -33,7 +33,7 @@ def tiles(text: str) -> tuple[int, ...]:
 
 
 def view(lexicon: Lexicon, rack: str = "AEINRST") -> View:
-    """Give a first turn."""
+    """Return a first turn."""
     position = Position(Board.empty(RULES.layout), (tiles(rack), ()), (0, 0))
     return View("g", 0, ("a", "b"), position, 86, (1_000, 1_000), HASTY, RULES, lexicon)
 
@@ -46,7 +46,7 @@ def engine(games: EngineGames, query: str = "", **told: object) -> SiuEngine:
 
 
 async def answered(it: SiuEngine, seen: View, budget: Budget) -> EngineChoice:
-    """Have it get ready, answer one question, and end."""
+    """Let it get ready, answer one question, and end."""
     try:
         await it.start(seen)
         choice = await it.choose(seen, budget)
