@@ -16,7 +16,7 @@ import structlog
 
 from bot.equipment import Equipment
 from bot.player import Player
-from protocol.channel import Channel, ChannelClosed, now_ms
+from protocol.channel import Channel, ChannelClosed
 from protocol.conversation import Side
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -68,7 +68,6 @@ class BotRunner:
         enough: the number of games after which it says goodbye; None: it stays.
         freeze: refuse compilation once a player is warm (for a process that does nothing else).
         preload: awaited before the first game is set up.
-        clock: milliseconds, on the clock that arrivals are stamped with.
     """
 
     def __init__(
@@ -84,7 +83,6 @@ class BotRunner:
         freeze: bool = False,
         preload: Callable[[], Awaitable[None]] | None = None,
         software: str | None = None,
-        clock: Callable[[], int] = now_ms,
     ) -> None:
         self.name = name
         self.welcomes = 0
@@ -100,7 +98,6 @@ class BotRunner:
             seed=seed,
             freeze=freeze,
             preload=preload,
-            clock=clock,
             say=self._say,
             ask_again=self._ask_again,
             complain=self._complain,

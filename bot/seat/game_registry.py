@@ -19,10 +19,6 @@ from protocol.messages import (
     Decline,
     GameOver,
     NewGame,
-    Played,
-    Refused,
-    Started,
-    YourTurn,
 )
 from protocol.session import FromArbiter
 
@@ -49,7 +45,6 @@ class GameRegistry:
         seed: for the chance of its players; None: fresh for each game.
         freeze: refuse compilation once a player is warm.
         preload: awaited before the first game is set up.
-        clock: milliseconds, on the clock that arrivals are stamped with.
         say: takes messages of a game, to be said one after the other.
         ask_again: asks for what was missed of a game.
         complain: told what makes no sense of what the arbiter says.
@@ -65,7 +60,6 @@ class GameRegistry:
         seed: int | None,
         freeze: bool,
         preload: Callable[[], Awaitable[None]] | None,
-        clock: Callable[[], int],
         say: Callable[..., None],
         ask_again: Callable[[str], None],
         complain: Callable[[PeerError], None],
@@ -79,7 +73,6 @@ class GameRegistry:
         self._seed = seed
         self._freeze = freeze
         self._preload = preload
-        self._clock = clock
         self._say = say
         self._ask_again = ask_again
         self._complain = complain
@@ -202,7 +195,6 @@ class GameRegistry:
             seed=self._next_seed(),
             say=self._say,
             failed=self._failed,
-            clock=self._clock,
         )
         await game.prepare()
         return game
@@ -227,15 +219,7 @@ class GameRegistry:
     def _went_on(self, event: FromArbiter, at_ms: int, lag_ms: int) -> None:
         game = self._on[event.game]
         try:
-            match event:
-                case Started():
-                    game.started(event)
-                case Played():
-                    game.played(event)
-                case YourTurn():
-                    game.asked(event, at_ms, lag_ms)
-                case Refused():
-                    game.refused(event, at_ms, lag_ms)
+            game.take(event, at_ms, lag_ms)
         except MissedPlays as missed:
             self._missed_plays(game.name, missed)
 

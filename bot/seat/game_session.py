@@ -35,6 +35,7 @@ from protocol.messages import (
     YourTurn,
 )
 from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance
+from protocol.session import FromArbiter
 
 from .player_view import Watched
 from .seat_player import SeatPlayer
@@ -72,7 +73,6 @@ class GameSession(Generic[P]):
             for when the turn is asked again, if a move is among them.
         failed: told what a search raised.
         nonce: whether the player's seat takes part in the draws.
-        clock: milliseconds, on the clock that arrivals are stamped with.
     """
 
     def __init__(
@@ -86,7 +86,6 @@ class GameSession(Generic[P]):
         say: Callable[..., None],
         failed: Callable[[BaseException], None],
         nonce: bool = True,
-        clock: Callable[[], int] = now_ms,
     ) -> None:
         self.name = offer.game
         self.player = player
@@ -98,7 +97,6 @@ class GameSession(Generic[P]):
         self._say = say
         self._failed = failed
         self._nonce = nonce
-        self._clock = clock
         self._told = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._search: asyncio.Task[None] | None = None
@@ -134,18 +132,30 @@ class GameSession(Generic[P]):
         nonce = {"nonce": secrets.token_hex(NONCE_BYTES)} if self._nonce else {}
         self._say(Ready(game=self.name, **nonce))
 
-    def started(self, message: Started) -> None:
-        """The tiles are dealt."""
-        self._stop_pondering()
-        self.watched.started(message)
-        self._tell()
-
-    def played(self, message: Played) -> None:
-        """A turn was taken.
+    def take(self, message: FromArbiter, at_ms: int, lag_ms: int) -> None:
+        """Take in what the arbiter says of a game that is on; it came at ``at_ms``.
 
         Raises:
             MissedPlays: an earlier turn was not told.
         """
+        match message:
+            case Started():
+                self._started(message)
+            case Played():
+                self._played(message)
+            case YourTurn():
+                self._asked(message, at_ms, lag_ms)
+            case Refused():
+                self._refused(message, at_ms, lag_ms)
+            case GameOver():
+                self.over(message)
+
+    def _started(self, message: Started) -> None:
+        self._stop_pondering()
+        self.watched.started(message)
+        self._tell()
+
+    def _played(self, message: Played) -> None:
         self._stop_pondering()
         self.watched.played(message)
         self._lag.played(message, self.watched.view.time.increment_ms)
@@ -153,18 +163,17 @@ class GameSession(Generic[P]):
         self._tell()
         view = self.watched.view
         if own_news and self._may_ponder and not view.is_over:
-            self._pondering = pondering(view, self._clock)
+            self._pondering = pondering(view)
             self.player.ponder(view, self._pondering)
 
-    def asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
-        """The player is to move; the question came at ``at_ms``."""
+    def _asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
         self._stop_pondering()
         self.watched.turn(message)
         self._lag.asked(message.seq, message.clocks[self.watched.seat], at_ms)
         self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
 
-    def refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:
-        """The move was against the rules; the player has to find another."""
+    def _refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:
+        """Tell the player, which has to find another move."""
         move = self.watched.refused(message)
         log.warning(
             "move refused", game=self.name, seq=message.seq, code=message.code, why=message.message
@@ -213,19 +222,19 @@ class GameSession(Generic[P]):
         self._drop_search()
         view = self.watched.view
         lag_ms = max(lag_ms, self._lag.ms)
-        budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms, clock=self._clock)
+        budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms)
         self._turn, self._budget = turn, budget
         self._search = self._task(self._answer(turn, view, budget))
 
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
         seq, attempt = turn
-        began = self._clock()
+        began = now_ms()
         reports = self._task(self._report(seq, view, budget))
         try:
             choice = self.answer = await self.player.choose(view, budget)
         finally:
             reports.cancel()
-        self.answered_ms = self._clock()
+        self.answered_ms = now_ms()
         answer: list[GameMessage] = []
         if isinstance(choice, str):
             text = choice[:MAX_MOVE].strip() or "(nothing)"
@@ -235,13 +244,13 @@ class GameSession(Generic[P]):
             if choice.equity is not None or choice.text or choice.candidates or choice.belief:
                 answer.append(_info_about(view, seq, choice))
         self._say(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
-        ended = self._clock()
+        ended = now_ms()
         self._lag.answered(ended)
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
         """Send what the player thinks so far at intervals, when that is news."""
-        began = self._clock()
+        began = now_ms()
         told: Choice | None = None
         while True:
             every_ms = max(REPORT_MS, (budget.stretch_ms - began) // REPORTS)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import structlog
 
@@ -29,16 +29,13 @@ from protocol.errors import PeerError
 from protocol.messages import (
     Decline,
     GameMessage,
-    GameOver,
     Info,
     Message,
     Move,
     NewGame,
-    Played,
     Refused,
-    Started,
-    YourTurn,
 )
+from protocol.session import FromArbiter
 
 from .engine import Engine, EngineChoice, EngineFailed
 
@@ -142,7 +139,9 @@ class EngineSeat:
                 if isinstance(message, NewGame):
                     await self._offered(engine, message)
                 elif self._session is not None:
-                    self._take(self._session, message)
+                    if isinstance(message, Refused):
+                        self._note_refusal(self._session, message)
+                    self._session.take(cast("FromArbiter", message), now_ms(), 0)
                 self._inbox.task_done()
         finally:
             ended.cancel()
@@ -180,20 +179,6 @@ class EngineSeat:
             self._say(Decline(game=offer.game, code=declined.code, message=str(declined)))
         else:
             session.offered(offer)
-
-    def _take(self, session: GameSession[Engine], message: Message) -> None:
-        match message:
-            case Started():
-                session.started(message)
-            case Played():
-                session.played(message)
-            case YourTurn():
-                session.asked(message, now_ms(), 0)
-            case Refused():
-                self._note_refusal(session, message)
-                session.refused(message, now_ms(), 0)
-            case GameOver():
-                session.over(message)
 
     def _failed(self, error: BaseException) -> None:
         if self._failure is not None and not self._failure.done():
