@@ -1,4 +1,4 @@
-"""Trainings of leave tables that take seconds, and crews that do and do not do their work."""
+"""Trainings of leave tables that take seconds, and workers that do and do not do their work."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def few() -> Lexicon:
 
 
 class Here:
-    """A crew of nobody else."""
+    """Workers that are this process alone."""
 
     def work_through(
         self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
@@ -75,7 +75,7 @@ class Here:
 
 
 class Backwards:
-    """A crew that has the last share done first."""
+    """Workers that have the last share done first."""
 
     def work_through(
         self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
@@ -89,7 +89,7 @@ class Stopped(Exception):
 
 @dataclass
 class Mortal:
-    """A crew that is killed in its second round, with half of it done."""
+    """Workers that are killed in their second round, with half of it done."""
 
     rounds: int = 0
 
@@ -106,7 +106,7 @@ class Mortal:
 
 @dataclass
 class Recorder:
-    """A crew that keeps what it was asked for, and plays as many shares of each round as it may."""
+    """Workers that keep what they were asked for, and play a number of shares of each round."""
 
     most: int = 1_000
     asked: list[tuple[Any, list[Any]]] = field(default_factory=list)

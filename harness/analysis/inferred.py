@@ -262,7 +262,7 @@ def infer(
         Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
     posterior = inference.posterior()
     took = time.perf_counter() - began
-    kept = posterior.kept()
+    kept = posterior.as_prior()
     now, drawn = observed.counts_after, observed.drawn
     on_rack = posterior.leaves.shape[1] + drawn
     position, generator = observed.position_after, judges["static"]

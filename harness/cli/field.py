@@ -1,4 +1,4 @@
-"""What experiments and measurements in this process are played with: words, rules, tables."""
+"""Loading what studies and benchmarks are played with: words, rules, tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["load_chances", "load_field"]
 
 
 def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
-    """Put words, the usual rules and a leave table together, or fail with a sentence.
+    """Return words, the usual rules and a leave table, or fail with a sentence.
 
     Args:
         lexicon: the words.
         leaves: a name or path; None: the players' own.
-        winprob: a name or path, which is looked at; ``load_chances`` gives the table.
+        winprob: a name or path, which is checked; ``load_chances`` returns the table.
     """
     from bot.equipment import Equipment
     from engine.rules.rules import standard_rules
@@ -35,9 +35,9 @@ def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None 
 
 
 def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
-    """Give the win probabilities to simulate with, the players' own if none are named.
+    """Return the win probabilities to simulate with, the players' own if none are named.
 
-    Those that ``load_field`` was told of are not read again.
+    A table that ``load_field`` has read is not read again.
     """
     from lexicons.tables import load_win_probabilities, win_probabilities_for
 
@@ -48,7 +48,7 @@ def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
 
 @cache
 def _tell_of_compiling() -> None:
-    """Have the user told, once, however many fields there are."""
+    """Have compilation announced, once per process."""
     from lexicons.jit import announce_compilation
 
     announce_compilation(say)

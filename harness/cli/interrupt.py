@@ -10,10 +10,10 @@ __all__ = ["Interrupt"]
 
 
 class Interrupt(AbstractContextManager["Interrupt"]):
-    """Takes the first Ctrl-C as a wish to hear what is known; the second ends the command.
+    """Turns the first Ctrl-C into a request for what is known; the second ends the command.
 
     Args:
-        heard: is called at the first.
+        heard: called at the first.
     """
 
     def __init__(self, heard: Callable[[], None] = lambda: None) -> None:
@@ -27,7 +27,7 @@ class Interrupt(AbstractContextManager["Interrupt"]):
         signal.signal(signal.SIGINT, self._before)
 
     def __call__(self) -> bool:
-        """Tell whether there was one."""
+        """Return whether Ctrl-C was pressed."""
         return self._heard
 
     def _hear(self, *_: object) -> None:

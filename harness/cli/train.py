@@ -28,11 +28,11 @@ from .options import (
     load_words,
     say,
 )
+from .study_run import sentences, show_rows, telling
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
     from harness.lab.training.leaves import Goal, LeaveTraining, RoundDone, TableMade
-    from harness.lab.training.winprob import Tenth
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
 
@@ -43,14 +43,12 @@ app = App(name="train", help="Learn from self-play what leaves and leads are wor
 OutOption: TypeAlias = Annotated[Path, Parameter(name="--out")]
 
 _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
-_CHECK_GAMES = 200_000
-"""Win probabilities are held against so many games that they were not learned from, at most."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class _Playing:
-    """What is learned about, and who plays."""
+    """Words, tiles, chance and workers."""
 
     lexicon: LexiconOption = "scowl"
     """An embedded lexicon, or a word list or KWG file."""
@@ -64,7 +62,7 @@ class _Playing:
     """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
 
     def load(self) -> tuple[Lexicon, Rules]:
-        """Load words and tiles, or fail with a sentence."""
+        """Return words and rules, or fail with a sentence."""
         from engine.rules.rules import Rules
         from lexicons.alphabet import load_distribution
         from lexicons.jit import announce_compilation
@@ -79,7 +77,7 @@ class _Playing:
         return load_words(self.lexicon, tiles), Rules(tiles, load_layout("standard"))
 
     def options(self) -> str:
-        """Write what decides what is learned as options."""
+        """Return the options that decide what is learned."""
         given = f" --lexicon {self.lexicon} --seed {self.seed}"
         other = self.distribution != _Playing.distribution
         return given + (f" --distribution {self.distribution}" if other else "")
@@ -112,20 +110,20 @@ def leaves(
     _check_out(out)
     from harness.lab.training.checkpoint import locked
     from harness.lab.training.leaves import Goal, LeaveTraining
-    from harness.lab.workers import open_crew
+    from harness.lab.workers import open_workers
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
-    with _sentences():
+    with sentences():
         goal = Goal(games, minutes, playing.seed, floor)
-    with _sentences(), locked(out):
+    with sentences(), locked(out):
         _check_checkpoint(checkpoint, resume)
         lexicon, rules = playing.load()
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
         if resume:
             training.resume()
             say(f"going on after {training.games:,} games")
-        with _stopping(checkpoint), open_crew(playing.workers, playing.cluster, say) as crew:
-            table = training.run(crew, partial(_tell, training), time.monotonic)
+        with _stopping(checkpoint), open_workers(playing.workers, playing.cluster, say) as workers:
+            table = training.run(workers, partial(_tell, training), time.monotonic)
         _write_leaves(out, table, training, playing)
         checkpoint.unlink(missing_ok=True)
 
@@ -136,7 +134,7 @@ def winprob(
     out: OutOption,
     leaves: LeavesOption = None,
     games: int = 500_000,
-    check: int = _CHECK_GAMES,
+    check: int = 200_000,
     playing: _Playing | None = None,
 ) -> None:
     """Learn how likely the player on turn is to win; write a table (CSV), its manifest, a picture.
@@ -159,15 +157,15 @@ def winprob(
         fit_win_probabilities,
         play_and_tally,
     )
-    from harness.lab.workers import open_crew
+    from harness.lab.workers import open_workers
     from lexicons.tables import leaves_for, leaves_name
     from lexicons.win_probability import write_win_probabilities
 
     given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
     worths = given or leaves_for(rules.distribution)
-    with _sentences(), open_crew(playing.workers, playing.cluster, say) as crew:
-        play = partial(play_and_tally, crew, lexicon, rules, worths)
-        table = fit_win_probabilities(play(games, playing.seed, _tell_games()))
+    with sentences(), open_workers(playing.workers, playing.cluster, say) as workers:
+        play = partial(play_and_tally, workers, lexicon, rules, worths)
+        table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
         write_win_probabilities(out, table)
         draw_win_probabilities(table, _picture(out))
         command = f"winprob --games {games}" + (f" --leaves {leaves}" if leaves else "")
@@ -175,8 +173,8 @@ def winprob(
         _describe(out, command, "winprob", playing, lexicon, games, named)
         say(f"{out} is written, with {out.name}.json and {out.name}.png")
         if check:
-            tenths = calibration(table, play(check, playing.seed + 1, _tell_games()))
-            print(figures.table(_CALIBRATION, list(map(_calibration_row, tenths))))
+            tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
+            show_rows({"tenths": tenths}, as_json_text=False)
 
 
 @app.command
@@ -207,7 +205,7 @@ def features(
 
     if games is None:
         games = 3_000 if with_simulation else 40_000
-    with _sentences():
+    with sentences():
         trained = train_features(
             lexicon,
             rules,
@@ -226,19 +224,8 @@ def features(
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
-    """Turn what goes wrong into a sentence: bad input, a full disk, workers that are gone."""
-    from harness.lab.workers import CrewError
-
-    try:
-        yield
-    except (ValueError, OSError, CrewError) as error:
-        raise CommandFailed(str(error), status=1 if isinstance(error, CrewError) else 2) from None
-
-
-@contextmanager
 def _stopping(checkpoint: Path) -> Iterator[None]:
-    """Say where what was learned so far lies, when the user stops."""
+    """Say on Ctrl-C where the checkpoint lies."""
     try:
         yield
     except KeyboardInterrupt:
@@ -248,7 +235,7 @@ def _stopping(checkpoint: Path) -> Iterator[None]:
 
 
 def _check_checkpoint(checkpoint: Path, resume: bool) -> None:
-    """See that a training that was stopped is gone on with, and nothing else is."""
+    """Check that --resume is given exactly where there is a checkpoint."""
     if checkpoint.exists() and not resume:
         raise CommandFailed(
             f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
@@ -260,7 +247,7 @@ def _check_checkpoint(checkpoint: Path, resume: bool) -> None:
 
 
 def _check_out(out: Path) -> None:
-    """See that there is a folder to write to before hours are spent."""
+    """Check that --out can be written, before hours are spent."""
     if not out.parent.is_dir():
         raise CommandFailed(f"--out {out}: there is no folder {out.parent}")
     if not os.access(out.parent, os.W_OK):
@@ -279,7 +266,7 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
         say(
             f"generation {news.generation + 1} of {len(GENERATIONS)}: {news.games:,} games "
             f"({figures.share(news.share)}), {news.games_per_s:,.0f} a second, "
-            f"{_left(news.seconds_left)}, {news.mean_score:.1f} points a player"
+            f"{figures.minutes(news.seconds_left)} left, {news.mean_score:.1f} points a player"
         )
         return
     say(
@@ -293,12 +280,8 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
         )
 
 
-def _left(seconds: float) -> str:
-    return f"{figures.minutes(seconds)} left"
-
-
 def _values(leaves: LeaveTable) -> str:
-    """Write what some leaves are worth, as far as there are such tiles."""
+    """Return what some leaves are worth, as far as there are such tiles."""
     written = []
     for text in _SHOWN_LEAVES:
         try:
@@ -307,34 +290,6 @@ def _values(leaves: LeaveTable) -> str:
             continue
         written.append(f"{text} {figures.number(leaves.value(tiles))}")
     return ", ".join(written)
-
-
-def _tell_games() -> Any:
-    """Give a function that tells of games now and then."""
-    began = told = time.monotonic()
-
-    def tell(played: int, of: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if played == of or now - told > 20:
-            told = now
-            rate = played / (now - began)
-            say(f"{played:,} of {of:,} games, {rate:,.0f} a second, {_left((of - played) / rate)}")
-
-    return tell
-
-
-_CALIBRATION = ("predicted", "positions", "on average", "won", "won more")
-
-
-def _calibration_row(tenth: Tenth) -> tuple[str, ...]:
-    return (
-        f"{100 * tenth.low:.0f}–{100 * tenth.low + 10:.0f} %",
-        f"{tenth.positions:,}",
-        figures.share(tenth.predicted),
-        figures.share(tenth.won),
-        figures.number(tenth.difference, 2, sign=True),
-    )
 
 
 # --- what is written ----------------------------------------------------------------------------

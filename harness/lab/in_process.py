@@ -1,82 +1,49 @@
-"""Games that two players play in this process, without an arbiter between them.
+"""Games between two players in this process, without arbiter and clocks.
 
-They are told all that they are told in a match. A game is played from the beginning without clocks
-(``play_game``); or one that stands somewhere is taken up, as after a crash, and its moves are not
-told: against the clock (``play_by_clock``), or however a turn is taken (``play_on``).
+Players are told all that they are told in a match.
 """
 
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
-from bot.equipment import Resources
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
-from bot.search.time_plan import plan
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack
 from engine.rules.rules import Rules
-from harness.arbiter.clock import Clock
+from harness.lab.sampled_positions import Situation
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
-__all__ = [
-    "Clocks",
-    "Played",
-    "SeesRacks",
-    "TakeTurn",
-    "Taken",
-    "dealt",
-    "play_by_clock",
-    "play_game",
-    "play_on",
-    "view_of",
-]
-
-Clocks: TypeAlias = tuple[int, int]
-"""Milliseconds, by seat."""
+__all__ = ["SeesRacks", "dealt", "play_game", "unhurried", "view_of"]
 
 _NEVER_MS = 1 << 60
-_USUAL_CONTROL = TimeControl()
-_STANDING: Clocks = (3_600_000, 3_600_000)
-"""What players are told that they have left, where no clock runs."""
+_TIME = TimeControl()
+_CLOCKS = (3_600_000, 3_600_000)
+"""Milliseconds that players are told are left; no clock runs."""
 
 
 @runtime_checkable
 class SeesRacks(Protocol):
-    """A player who is shown what no arbiter would show."""
+    """A player that is shown what no arbiter would show."""
 
     def see(self, rack: Rack) -> None:
-        """Be shown what the opponent holds; before each choice."""
-
-
-class Taken(NamedTuple):
-    """A turn that a player took."""
-
-    move: Move
-    clocks: Clocks
-    """What they show after it."""
-    think_ms: int = 0
-    """What it cost on the clock."""
-
-
-TakeTurn: TypeAlias = Callable[[Player, View], Taken]
-"""Has a player take his turn, of which he has that view."""
-
-
-# --- whole games ----------------------------------------------------------------------------------
+        """Take the opponent's rack in, before each choice."""
 
 
 def dealt(rules: Rules, secret: bytes) -> Game:
-    """Begin a game whose bag a secret has shaken; each seat draws from an end of its own."""
+    """Begin a game whose bag is shuffled by a secret; each seat draws from an end of its own."""
     return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
+
+
+def unhurried() -> Budget:
+    """Return a turn's budget without an end."""
+    return Budget(_NEVER_MS)
 
 
 def play_game(
@@ -86,7 +53,7 @@ def play_game(
     secret: bytes,
     leaves: LeaveTable | None = None,
 ) -> Game:
-    """Play a game to its end, without clocks; seat 0 begins.
+    """Play a game to its end; seat 0 begins.
 
     The chance that players are given depends on the secret and the seat. Without a leave table they
     have their own.
@@ -96,171 +63,112 @@ def play_game(
         ValueError: as the players' ``warm_up``.
     """
     game = dealt(rules, secret)
-    first, second = (
-        view_of(game, lexicon, seat, seed=_chance(secret, seat), leaves=leaves) for seat in range(2)
+    views = [_first_view(game, lexicon, seat, _chance(secret, seat), leaves) for seat in range(2)]
+    for player, view in zip(players, views, strict=True):
+        player.warm_up(view.lexicon, view.rules)
+        player.make_room(view)
+        player.new_game(view)
+    while game.over is None:
+        seat = game.position.on_turn
+        player = players[seat]
+        if isinstance(player, SeesRacks):
+            player.see(game.position.racks[1 - seat])
+        game = game.play(player.choose(views[seat], unhurried()).move, lexicon.graph.contains)
+        for each, player in enumerate(players):
+            views[each] = _next_view(views[each], game)
+            player.observe(views[each], views[each].history[-1])
+    for player, view in zip(players, views, strict=True):
+        player.game_over(view, _result_of(game))
+    return game
+
+
+def view_of(
+    situation: Situation,
+    lexicon: Lexicon,
+    rules: Rules,
+    seed: int,
+    leaves: LeaveTable | None = None,
+) -> View:
+    """Return a position with its history, as the player on turn sees it that takes the game up."""
+    seat = situation.position.on_turn
+    history = tuple(
+        Observed(
+            seq=at + 1,
+            seat=at % 2,
+            move=_as_seen(turn.move, own=at % 2 == seat),
+            score=turn.score,
+            scores=turn.scores,
+            bag=turn.bag,
+            think_ms=0,
+        )
+        for at, turn in enumerate(situation.turns)
     )
-    return play_on(game, players, (first, second), _unhurried)
+    return View(
+        game="experiment",
+        seat=seat,
+        players=("first", "second"),
+        position=situation.position,
+        bag=situation.bag,
+        clocks=_CLOCKS,
+        time=_TIME,
+        rules=rules,
+        lexicon=lexicon,
+        history=history,
+        seed=seed,
+        leaves=leaves,
+    )
 
 
 def _chance(secret: bytes, seat: int) -> int:
     return int.from_bytes(hashlib.sha256(secret + b"player %d" % seat).digest()[:8], "big")
 
 
-def _unhurried(player: Player, view: View) -> Taken:
-    return Taken(player.choose(view, Budget(_NEVER_MS)).move, view.clocks)
-
-
-# --- against the clock ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Played:
-    """What came of a game that was taken up against the clock."""
-
-    game: Game
-    left_ms: Clocks
-    """What the clocks show at the end; overtime below zero."""
-    took_ms: list[float]
-    """By turn."""
-    bags: list[int]
-    """Tiles in the bag before each turn."""
-
-
-def play_by_clock(game: Game, players: tuple[Player, Player], views: tuple[View, View]) -> Played:
-    """Play a game to its end against the clock; arguments are those of ``play_on``.
-
-    A turn costs what ``choose`` takes: nobody overrules a player that is late, and no message is on
-    its way. Overtime is seen on the clocks, and takes nothing off the score.
-
-    Raises:
-        IllegalMove: a player's move is against the rules.
-        ValueError: as the players' ``warm_up``.
-    """
-    clocks = [Clock(left) for left in views[0].clocks]
-    took_ms: list[float] = []
-    bags: list[int] = []
-
-    def left_ms() -> Clocks:
-        return clocks[0].remaining_ms, clocks[1].remaining_ms
-
-    def hurried(player: Player, view: View) -> Taken:
-        clock = clocks[view.seat]
-        longest = clock.limit(view.time).ms
-        began = time.perf_counter()
-        choice = player.choose(view, plan(view, longest, asked_ms=now_ms()))
-        took_ms.append((time.perf_counter() - began) * 1_000)
-        bags.append(view.bag)
-        think_ms = round(took_ms[-1])
-        clocks[view.seat] = clock.after(think_ms, view.time)
-        return Taken(choice.move, left_ms(), think_ms)
-
-    ended = play_on(game, players, views, hurried)
-    return Played(ended, left_ms(), took_ms, bags)
-
-
-# --- any game -------------------------------------------------------------------------------------
-
-
-def play_on(
-    game: Game, players: tuple[Player, Player], views: tuple[View, View], take_turn: TakeTurn
-) -> Game:
-    """Play a game to its end.
-
-    Args:
-        game: it is not over; both have taken a turn in it, or nobody has.
-        players: by seat; they are warmed up here.
-        views: by seat, what they are told of it (``view_of``), the clocks too.
-        take_turn: has the player on turn take his turn.
-
-    Raises:
-        IllegalMove: a player's move is against the rules.
-        ValueError: as the players' ``warm_up``.
-    """
-    seen = list(views)
-    for player, view in zip(players, seen, strict=True):
-        player.warm_up(view.lexicon, view.rules)
-        player.make_room(view)
-        player.new_game(view)
-    while game.over is None:
-        seat = game.position.on_turn
-        player, view = players[seat], seen[seat]
-        if isinstance(player, SeesRacks):
-            player.see(game.position.racks[1 - seat])
-        taken = take_turn(player, view)
-        game = game.play(taken.move, view.lexicon.graph.contains)
-        for each, player in enumerate(players):
-            play = _observed(game, each, taken.think_ms)
-            seen[each] = seen[each].after(play, _seen_by(game, each), taken.clocks)
-            player.observe(seen[each], play)
-    for player, view in zip(players, seen, strict=True):
-        player.game_over(view, _result_of(game))
-    return game
-
-
-# --- what players are told ------------------------------------------------------------------------
-
-
-def view_of(
-    game: Game,
-    lexicon: Lexicon,
-    seat: int,
-    control: TimeControl = _USUAL_CONTROL,
-    clocks: Clocks = _STANDING,
-    seed: int = 0,
-    leaves: LeaveTable | None = None,
+def _first_view(
+    game: Game, lexicon: Lexicon, seat: int, seed: int, leaves: LeaveTable | None
 ) -> View:
-    """Give a game as a seat sees it that begins it, or takes it up.
+    begun = Situation(_seen_by(game, 0), len(game.bag), ())
+    view = view_of(begun, lexicon, game.rules, seed, leaves)
+    return replace(view, seat=seat, position=_seen_by(game, seat))
 
-    Args:
-        game: where it stands.
-        lexicon: the words.
-        seat: whose view.
-        control: what its clocks are set to.
-        clocks: what they show.
-        seed: for whatever chance the player wants.
-        leaves: what leaves are worth, if the player is not to have his own table.
-    """
-    return View.at(
-        _seen_by(game, seat),
-        seat,
-        game.rules,
-        Resources(lexicon, leaves),
+
+def _next_view(view: View, game: Game) -> View:
+    """Return the view after the last turn."""
+    return replace(
+        view,
+        position=_seen_by(game, view.seat),
         bag=len(game.bag),
-        game="experiment",
-        time=control,
-        clocks=clocks,
-        seed=seed,
+        history=(*view.history, _observed(game, view.seat)),
     )
 
 
 def _seen_by(game: Game, seat: int) -> Position:
-    """Give the position without the other seat's rack."""
+    """Return the position without the other seat's rack."""
     own = game.position.racks[seat]
     return replace(game.position, racks=((), own) if seat else (own, ()))
 
 
-def _observed(game: Game, seat: int, think_ms: int) -> Observed:
-    """Say what a seat sees of the last turn, and how long it took."""
+def _observed(game: Game, seat: int) -> Observed:
+    """Return what a seat sees of the last turn."""
     turn = game.turns[-1]
-    move: Move | ExchangedCount = turn.move
-    if isinstance(move, Exchange) and turn.seat != seat:
-        move = ExchangedCount(len(move.tiles))
     totals = [0, 0]
-    for one in game.turns[-2:]:
-        totals[one.seat] = one.total
+    for each in game.turns[-2:]:
+        totals[each.seat] = each.total
     return Observed(
         seq=len(game.turns),
         seat=turn.seat,
-        move=move,
+        move=_as_seen(turn.move, own=turn.seat == seat),
         score=turn.score,
         scores=(totals[0], totals[1]),
         bag=len(game.bag),
-        think_ms=think_ms,
+        think_ms=0,
     )
 
 
+def _as_seen(move: Move, *, own: bool) -> Move | ExchangedCount:
+    return ExchangedCount(len(move.tiles)) if isinstance(move, Exchange) and not own else move
+
+
 def _result_of(game: Game) -> Result:
-    """Say how a game that is over ended."""
     assert game.over is not None
     first, second = game.position.scores
     winner = None if first == second else int(second > first)

@@ -1,7 +1,7 @@
 """Positions of games between static players, with all that the player on turn was told.
 
 They are ordinary positions: static players play each other with the usual luck, and somewhere in
-the game somebody else is asked what he would do.
+the game another player is asked for a move.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Situation:
 
 
 def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situation:
-    """Give where a recorded game stood before a turn.
+    """Return where a recorded game stood before a turn.
 
     Raises:
         ValueError: the games were not recorded, or this one has no such turn.
@@ -64,7 +64,7 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     turns: list[TurnTaken] = []
     for at in range(turn):
         (move,) = unpack(games.results.moves[game, at : at + 1], board)
-        score = -leads[at + 1] - leads[at]  # whoever is on turn next sees the lead from his side
+        score = -leads[at + 1] - leads[at]  # a lead is that of the player on turn
         scores[at % 2] += score
         scoreless = 0 if isinstance(move, Place) else scoreless + 1
         board = board.with_move(move) if isinstance(move, Place) else board
@@ -76,10 +76,9 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
 def situation_in_play(
     lexicon: Lexicon, rules: Rules, leaves: LeaveTable, seed: int, number: int
 ) -> Situation:
-    """Give a position with tiles in the bag, from a game of its own.
+    """Return a position with tiles in the bag, from a game of its own.
 
-    The game is that of seed and number; each of its turns with a tile in the bag or more is as
-    likely.
+    Seed and number decide the game; each of its turns with tiles in the bag is equally likely.
     """
     for_game, for_turn = np.random.SeedSequence((seed, number)).generate_state(2).tolist()
     games = play_static_games(lexicon, rules, leaves, 1, seed=for_game, record=True)
@@ -90,7 +89,7 @@ def situation_in_play(
 def varied_situations(
     lexicon: Lexicon, rules: Rules, leaves: LeaveTable, count: int, seed: int
 ) -> list[Situation]:
-    """Give positions of any kind, each from a game of its own, where each turn is as likely.
+    """Return positions of any kind, each from a game of its own; each turn is equally likely.
 
     In place of every twentieth there is one in which the player on turn has one move besides the
     pass or none, as far as there are some.
@@ -106,7 +105,7 @@ def varied_situations(
 
 
 def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
-    """Find positions where there is next to nothing to choose, one in a game."""
+    """Yield positions with one move besides the pass or none, one in a game."""
     results, rules = games.results, generator.rules
     room = np.arange(results.sizes.shape[1])
     few = (results.sizes <= _FEW_TILES) & (results.bags == 0)

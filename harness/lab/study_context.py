@@ -1,7 +1,4 @@
-"""What measurements and experiments in this process are played with: words, rules, leaves, kernels.
-
-It travels to worker processes with the shares of a crew.
-"""
+"""What studies and benchmarks are played with: words, rules, leaves, and warm kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ __all__ = ["Field", "ready"]
 
 @dataclass(frozen=True)
 class Field:
-    """What is played with."""
+    """Words, rules and leaves; sent to worker processes."""
 
     lexicon: Lexicon
     rules: Rules
@@ -28,7 +25,7 @@ class Field:
 
     @classmethod
     def of(cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, name: str) -> Field:
-        """Complete a field: without a leave table it has the one that players have."""
+        """Return a field; without a leave table it has the players' own."""
         if leaves is None:
             leaves, name = leaves_for(rules.distribution), leaves_name(None, rules.distribution)
         return cls(lexicon, rules, leaves, name)

@@ -31,8 +31,8 @@ from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     PROTOCOL_VERSION,
-    GameMessage,
     Error,
+    GameMessage,
     Games,
     Goodbye,
     Hello,

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from harness.cli.failing import CommandFailed
 from harness.cli.field import load_chances
-from harness.figures import figure_rows, number, share, table
+from harness.cli.study_run import show_figures, show_rows
 
 from .playing import Playing
 
@@ -31,7 +31,7 @@ def selfplay(*, games: int = 2_000, playing: Playing | None = None) -> None:
     from harness.lab.bench.selfplay import measure_selfplay
 
     playing = playing or Playing()
-    _print(playing.measure(measure_selfplay, games), as_json=playing.json_)
+    show_figures(playing.measure(measure_selfplay, games), playing.json_)
 
 
 def generate(*, games: int = 200, playing: Playing | None = None) -> None:
@@ -44,7 +44,7 @@ def generate(*, games: int = 200, playing: Playing | None = None) -> None:
     from harness.lab.bench.selfplay import measure_generation
 
     playing = playing or Playing()
-    _print(playing.measure(measure_generation, games), as_json=playing.json_)
+    show_figures(playing.measure(measure_generation, games), playing.json_)
 
 
 def sim(
@@ -78,7 +78,7 @@ def sim(
             return measure_stages(field, what, threads, seed)
         return measure_sim(field, what, position or MID_GAME, threads, seed)
 
-    _print(playing.measure(measure, rollouts), as_json=playing.json_)
+    show_figures(playing.measure(measure, rollouts), playing.json_)
 
 
 def infer(*, plays: int = 20, playing: Playing | None = None) -> None:
@@ -98,31 +98,7 @@ def infer(*, plays: int = 20, playing: Playing | None = None) -> None:
     if playing.json_:
         print(json.dumps(dataclasses.asdict(found)))
         return
-    heads = ("kept", "model", "plays", "leaves", "ms", "most ms", "µs a leaf", "survive", "sample")
-    for rows in (found.rows, found.within_budget):
-        cells = [
-            (
-                str(one.kept),
-                one.model,
-                str(one.plays),
-                f"{one.leaves:,.0f}",
-                number(one.ms),
-                number(one.most_ms),
-                number(one.us_a_leaf, 2),
-                share(one.surviving),
-                f"{one.effective:,.0f}",
-            )
-            for one in rows
-        ]
-        print(table(heads, cells), end="\n\n" if rows is found.rows else "\n")
+    show_rows({"all": found.rows, "within budget": found.within_budget}, as_json_text=False)
     print(
         "All leaves; below as many of five tiles as 0.3 s allow. The sample is the effective size."
     )
-
-
-def _print(bench: Bench, *, as_json: bool) -> None:
-    figures = dataclasses.asdict(bench)
-    if as_json:
-        print(json.dumps(figures, ensure_ascii=False))
-        return
-    print(table(("figure", "value"), figure_rows(figures)))

@@ -39,7 +39,7 @@ class Playing:
     lexicon: LexiconOption = "scowl"
     """An embedded lexicon, or a word list or KWG file."""
     words: int | None = None
-    """Play with so many of its words, chosen by the seed. [default: all]"""
+    """Play with this many of its words, chosen by the seed. [default: all]"""
     leaves: LeavesOption = None
     """trained, formula, a leave table (KLV2), or synthetic: made up. [default: the players' own]"""
     winprob: WinprobOption = None
@@ -72,7 +72,7 @@ class Playing:
         return dataclasses.replace(field, leaves=table, leaves_name=name)
 
     def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
-        """Measure so many of something, or fail with a sentence."""
+        """Call a measurement with a number of units, or fail with a sentence."""
         field = self.field()
         try:
             return measure(field, number, self.threads, self.seed)

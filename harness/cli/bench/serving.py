@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +10,8 @@ from cyclopts import Parameter
 
 from harness.cli.failing import CommandFailed
 from harness.cli.options import Duration, JsonOption, equip, log_to_stderr, say
-from harness.figures import figure_rows, number, share, table
+from harness.cli.study_run import show_figures, show_rows
+from harness.figures import figure_rows, table
 
 from .playing import SYNTHETIC, Playing
 
@@ -33,19 +32,7 @@ def faults(*, json_: JsonOption = False) -> None:
 
     log_to_stderr(verbose=False)
     calls = [*asyncio.run(call_faults()), *asyncio.run(call_engine_faults())]
-    if json_:
-        print(json.dumps([dataclasses.asdict(call) for call in calls]))
-        return
-    rows = [
-        (
-            call.case,
-            call.outcome + ("" if call.outcome == call.expected else f" (not {call.expected})"),
-            "–" if call.late_ms is None else f"{call.late_ms} ms",
-            call.what,
-        )
-        for call in calls
-    ]
-    print(table(("case", "outcome", "called after", "counted from"), rows))
+    show_rows({"calls": calls}, json_)
 
 
 def server(
@@ -68,12 +55,7 @@ def server(
     from harness.lab.bench.load import measure_load
 
     log_to_stderr(verbose=False)
-    load = asyncio.run(measure_load(connections, rate, seconds, searching))
-    if json_:
-        print(json.dumps(dataclasses.asdict(load)))
-        return
-    rows = [(name, str(value)) for name, value in dataclasses.asdict(load).items()]
-    print(table(("figure", "value"), rows))
+    show_figures(asyncio.run(measure_load(connections, rate, seconds, searching)), json_)
 
 
 def deadlines(
@@ -116,34 +98,21 @@ def deadlines(
         raise CommandFailed(str(closed), status=1) from None
     finally:
         if answers:
-            _print_deadlines(summary(asking, answers), as_json=playing.json_)
+            _print_deadlines(summary(asking, answers), playing.json_)
 
 
-def _print_deadlines(found: DeadlineBench, *, as_json: bool) -> None:
-    figures = dataclasses.asdict(found)
+def _print_deadlines(bench: DeadlineBench, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(figures, ensure_ascii=False))
+        show_figures(bench, as_json)
         return
-    spans = figures.pop("spans")
-    print(table(("figure", "value"), figure_rows(figures)), end="\n\n")
-    marks = ("p50", "p90", "p99", "max")
-    heads = [f"{what} {mark}" for what in ("over", "unused") for mark in marks]
-    lines = [
-        (
-            one["budgets"],
-            f"{one['moves']:,}",
-            f"{one['late']:,}",
-            *(number(one[what][mark]) for what in ("overshoot_ms", "unused_ms") for mark in marks),
-            share(one["unused_share"]),
-        )
-        for one in spans
-    ]
-    print(table(("budget", "moves", "late", *heads, "unused share"), lines))
+    totals = {name: value for name, value in vars(bench).items() if name != "spans"}
+    print(table(("figure", "value"), figure_rows(totals)), end="\n\n")
+    show_rows({"spans": bench.spans}, as_json)
     print("\nIn milliseconds; over is after the end of the budget, below 0 before it.")
 
 
 def _tell_of(moves: int) -> Callable[[int], None]:
-    """Give a function that tells of every hundredth move."""
+    """Return a function that reports every hundredth move."""
 
     def tell(done: int) -> None:
         if done % 100 == 0:

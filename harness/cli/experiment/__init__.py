@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from cyclopts import App
 
-from . import beliefs, duels, richards_amir, search_quality
+from . import beliefs, duels, searches
 
 __all__ = ["app"]
 
-app = App(name="experiment", help="Play whole games to see who is better, and by what.")
+app = App(name="experiment", help="Find out who is better, and by how much.")
 
 for _command in (
     duels.duel,
     duels.cs221,
-    search_quality.regret,
-    richards_amir.table1,
-    richards_amir.table2,
+    duels.richards_amir,
+    searches.oracle,
     beliefs.calibration,
 ):
     app.command(_command)

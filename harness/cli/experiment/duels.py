@@ -1,105 +1,81 @@
-"""``experiment duel`` and ``experiment cs221``: simple players, in kernels or turn by turn."""
+"""``experiment duel``, ``cs221`` and ``richards-amir``: players against each other."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from harness import figures
 from harness.cli.failing import CommandFailed
 from harness.cli.field import load_field
-from harness.cli.long_runs import going_on, telling, with_error
-from harness.cli.options import (
-    JsonOption,
-    LeavesOption,
-    LexiconOption,
-    ThreadsOption,
-    load_words,
-)
+from harness.cli.options import Duration
+from harness.cli.study_run import StudyRun, draw, sentences, show_rows
 
-from .engine_table import COLUMNS, AgainstEngine
+from .engine_table import AgainstEngine
 
 if TYPE_CHECKING:
-    from harness.lab.studies.duel import Duel, Judge
+    from harness.lab.rows import Tables
+    from harness.lab.studies.duel import Judge
     from harness.lab.study_context import Field
 
-__all__ = ["cs221", "duel"]
+__all__ = ["cs221", "duel", "richards_amir"]
 
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Playing:
-    """What is played with, and how it is shown."""
-
-    lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
-    threads: ThreadsOption = 1
-    """How many games at once; they are the same in any number of threads."""
-    seed: int = 0
-    """For the bags."""
-    json_: JsonOption = False
-    """Print one JSON object a pair of players, in a list."""
-
-    def field(self, leaves: str | None) -> Field:
-        """Load words, rules and a leave table, or fail with a sentence."""
-        return load_field(load_words(self.lexicon), leaves)
-
-    def show(self, *tables: Sequence[Duel]) -> None:
-        """Print what came of it."""
-        if self.json_:
-            rows = [dataclasses.asdict(one) for table in tables for one in table]
-            print(json.dumps(rows, ensure_ascii=False))
-            return
-        print("\n\n".join(figures.table(COLUMNS, list(map(_row, one))) for one in tables))
+_KERNEL_GAMES = 40_000
+_GAMES = 400
 
 
 def duel(
-    player: str, opponent: str, /, *, games: int = 40_000, playing: _Playing | None = None
+    player: str,
+    opponent: str,
+    /,
+    *,
+    games: int | None = None,
+    plot: Path | None = None,
+    run: StudyRun | None = None,
 ) -> None:
     """Play one player against another, in pairs of games with the same draws.
 
-    Args:
-        player: greedy, vanilla, rh, or the leave table that static plays by: trained, formula, or a
-            file (KLV2).
-        opponent: The same.
-        games: How many.
-        playing: With what.
-    """
-    playing = playing or _Playing()
-    from harness.lab.studies.duel import play_duel
+    Simple players meet in kernels, thousands of games a second: greedy, vanilla, rh, static, and
+    leave tables that static plays by. All others meet turn by turn, without clocks.
 
-    field = playing.field(None)
-    judges = _judge(player, field), _judge(opponent, field)
-    try:
-        found = play_duel(
-            (player, opponent),
-            judges,
-            field.lexicon,
-            field.rules,
-            games,
-            threads=playing.threads,
-            seed=playing.seed,
+    Args:
+        player: A seat, or a leave table: trained, formula, or a file (KLV2).
+        opponent: The same.
+        games: How many. [default: 400; in kernels 40,000]
+        plot: Draw by how much the player is ahead into this file (PNG).
+        run: With what.
+    """
+    run = run or StudyRun()
+    from harness.lab.studies.duel import JUDGES, Games, play_duel
+
+    names = player, opponent
+    tables = [name for name in names if _is_leave_table(name)]
+    if not tables and (run.out is not None or not set(names) <= set(JUDGES)):
+        study = Games(names, run.field(), run.seed, run.leaves is None)
+        run.work([study], games or _GAMES, draw=lambda rows: _draw(plot, rows))
+        return
+    if run.out is not None or run.cluster is not None:
+        raise CommandFailed(
+            f"{tables[0]} is a leave table, whose games are played in kernels here and not kept; "
+            "leave --out and --cluster out"
         )
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
-    playing.show([found])
+    field = run.field()
+    with sentences("--plot", plot):
+        judges = _judge(player, field), _judge(opponent, field)
+        number = _KERNEL_GAMES if games is None else games
+        row = play_duel(names, judges, field, number, threads=run.workers, seed=run.seed)
+    show_rows({"duels": [row]}, run.json_)
+    _draw(plot, {"duels": [row]})
 
 
 def cs221(
     *,
     games: int = 300,
-    leaves: LeavesOption = None,
-    out: Annotated[Path | None, Parameter(name="--out")] = None,
     against: AgainstEngine | None = None,
-    playing: _Playing | None = None,
+    run: StudyRun | None = None,
 ) -> None:
-    """Play the tables of CS221 (Stanford 2016): simple players, and those who sample.
+    """Play the tables of CS221 (Stanford 2016): simple players, and those that sample.
 
     Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
     turn by turn. With --engine the last four, and champion, play matches against that engine
@@ -107,66 +83,80 @@ def cs221(
 
     Args:
         games: How many for each two.
-        leaves: trained, formula, or a leave table (KLV2) for static. [default: the players' own]
-        out: A file (JSON lines) for the games of the second table; those that it has are not
-            played again.
         against: An engine to play against.
-        playing: With what.
+        run: With what.
     """
-    playing, against = playing or _Playing(), against or AgainstEngine()
+    run, against = run or StudyRun(), against or AgainstEngine()
     if against.engine is not None:
-        against.play(
-            games=games,
-            lexicon=playing.lexicon,
-            leaves=leaves,
-            seed=playing.seed,
-            concurrency=playing.threads,
-            out=out,
-            as_json=playing.json_,
-        )
+        against.play(games, run)
         return
     against.check_unused()
-    from harness.lab.studies.cs221 import measure_cs221, measure_sampling
-    from lexicons.rack_features import leave_table, shipped_rack_weights
+    from harness.lab.studies.duel import Games
+    from harness.lab.studies.published import CS221_PLAYERS, kernel_duels
 
-    field = playing.field(leaves)
-    racks = leave_table(shipped_rack_weights(), field.rules.distribution)
-    with going_on(out):
-        found = measure_cs221(field, racks, games, playing.threads, playing.seed)
-        sampled = measure_sampling(
-            field,
-            games,
-            playing.threads,
-            playing.seed,
-            out,
-            lambda player: telling(games, "games", player),
-        )
-    playing.show(found, sampled)
+    field = run.field()
+    with sentences("--out", run.out):
+        in_kernels = kernel_duels(field, games, run.workers, run.seed)
+    studies = [Games((player, "vanilla"), field, run.seed) for player in CS221_PLAYERS]
+    run.work(studies, games, above=in_kernels)
+
+
+def richards_amir(
+    *,
+    table: Literal[1, 2] = 1,
+    games: int = _GAMES,
+    time: Duration | None = None,
+    iterations: int | None = None,
+    memory: str | None = None,
+    model: str | None = None,
+    plot: Annotated[Path | None, Parameter(name="--plot")] = None,
+    run: StudyRun | None = None,
+) -> None:
+    """See what the opponent's rack is worth: tables 1 and 2 of Richards and Amir (2007).
+
+    Table 1: full-knowledge, which sees the rack, against sim. Table 2: infer, which guesses it,
+    against sim; the paper's player is --memory last.
+
+    Args:
+        table: 1 or 2.
+        games: How many, in pairs with the same draws.
+        time: For a turn of either player, inference included. [default: 150ms]
+        iterations: Rollouts of each candidate instead, as many for both.
+        memory: game or last, as the option of infer. [default: infer's own]
+        model: style, deterministic, margin or soft, as the option of infer. [default: infer's own]
+        plot: Draw what came of it into this file (PNG).
+        run: With what.
+    """
+    run = run or StudyRun()
+    if time is not None and iterations is not None:
+        raise CommandFailed("--time or --iterations ends a search, not both")
+    if table == 1 and (memory is not None or model is not None):
+        raise CommandFailed("--memory and --model are for --table 2; full-knowledge infers nothing")
+    if iterations is None:
+        run.check_cores()
+    from harness.lab.studies.published import Limit, RichardsAmir
+
+    limit = Limit(150 if time is None else time, iterations)
+    seats = limit.seats(table, memory=memory, model=model) if table == 2 else limit.seats(table)
+    study = RichardsAmir(seats, run.field(), run.seed, run.leaves is None, table)
+    run.work([study], games, draw=lambda rows: _draw(plot, rows))
+
+
+def _is_leave_table(name: str) -> bool:
+    from lexicons.tables import LEAVE_TABLES
+
+    return name in LEAVE_TABLES or name.endswith(".klv2")
 
 
 def _judge(name: str, field: Field) -> Judge:
-    """Say what a player judges by."""
-    from engine.movegen.evaluation import PLAIN
-    from harness.lab.studies.duel import Judge, greedy, static, vanilla
-    from lexicons.rack_features import leave_table, shipped_rack_weights
+    from harness.lab.studies.duel import JUDGES, judge_of
 
-    if name == "greedy":
-        return greedy(field.leaves)
-    if name == "vanilla":
-        return vanilla(field.leaves)
-    if name == "rh":
-        return Judge(leave_table(shipped_rack_weights(), field.rules.distribution), PLAIN)
-    return static(load_field(field.lexicon, name).leaves)
+    if name in JUDGES:
+        return judge_of(name, field)
+    return judge_of("static", load_field(field.lexicon, name))
 
 
-def _row(one: Duel) -> tuple[str, ...]:
-    return (
-        f"{one.player} – {one.opponent}",
-        f"{one.games:,}",
-        figures.share(one.wins),
-        figures.number(one.mean),
-        figures.number(one.opponent_mean),
-        with_error(one.difference, one.error, 2, sign=True),
-        figures.number(100 * one.lost_twice, 2, unit=" %"),
-        figures.number(one.largest_ratio, 2),
-    )
+def _draw(path: Path | None, rows: Tables) -> None:
+    from harness.lab.studies.published import draw_duels
+
+    draw(path, lambda at: draw_duels(rows["duels"], at))

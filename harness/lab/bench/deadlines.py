@@ -1,4 +1,4 @@
-"""Whether a seat moves in time when every core is busy: measured where it counts, at the arbiter.
+"""Whether a seat moves in time when every core is busy, measured at the arbiter.
 
 A process like those of matches is asked for moves in positions of static games, while other
 processes of the same niceness burn the cores. Each position is a game that is taken up where it
@@ -20,10 +20,10 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from engine.notation.move_text import format_move, parse_move
 from engine.rules.moves import PASS
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.views import exchanged_count
+from harness.lab.rows import column, percent
 from harness.lab.sampled_positions import Situation, varied_situations
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import WorkerMaker
@@ -122,13 +123,13 @@ class Answer:
 class Span:
     """Answers to budgets of one kind, in milliseconds; p50, p90, p99 and max of each."""
 
-    budgets: str
-    moves: int
-    late: int
-    overshoot_ms: dict[str, float]
+    budgets: Annotated[str, column("budget")]
+    moves: Annotated[int, column("moves")]
+    late: Annotated[int, column("late")]
+    overshoot_ms: Annotated[Mapping[str, float], column("over")]
     """Below 0: in time."""
-    unused_ms: dict[str, float]
-    unused_share: float
+    unused_ms: Annotated[Mapping[str, float], column("unused")]
+    unused_share: Annotated[float, percent("unused share")]
     """Of the budgets, on average; what came late used all of it."""
 
 
@@ -153,7 +154,7 @@ class DeadlineBench:
     one_move: int
     """Positions with one move besides the pass."""
     only_pass: int
-    spans: list[Span]
+    spans: Sequence[Span]
 
 
 async def ask_for_moves(
@@ -223,7 +224,7 @@ class _Arbiter:
         self._words = field.lexicon.graph.contains
 
     async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:
-        """Have a move chosen and judge it."""
+        """Ask for a move and judge it."""
         ends = (math.log(self._asking.from_ms), math.log(self._asking.to_ms))
         budget_ms = round(math.exp(self._chance.uniform(*ends)))
         on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
@@ -301,7 +302,7 @@ class _Arbiter:
         return tuple(told)
 
     def _illegal(self, situation: Situation, text: str) -> str:
-        """Say what is wrong with a move by the rules, if anything is."""
+        """Return what is wrong with a move by the rules; empty if nothing is."""
         position, rules = situation.position, self._field.rules
         try:
             move = parse_move(text, position.board, self._alphabet)

@@ -11,11 +11,11 @@ import gc
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime
@@ -23,10 +23,12 @@ from engine.endgame import EndgameSolver
 from engine.notation.move_text import format_move
 from engine.rules.position import Position
 from harness.lab.late_positions import EMPTY_BAG, late_position
+from harness.lab.rows import Tables, column, percent
+from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from protocol.channel import now_ms
 
-__all__ = ["TIMES_MS", "EndgameBench", "Proving", "endgame_summary", "proven_in"]
+__all__ = ["TIMES_MS", "EndgameBench", "EndgameStudy", "endgame_summary"]
 
 TIMES_MS = (1_000, 5_000, 30_000)
 EARLY_MS = 1_000
@@ -38,8 +40,35 @@ _STATM = Path("/proc/self/statm")
 _MIB = 1 << 20
 
 
-class Proving(NamedTuple):
-    """What is asked of each endgame."""
+@dataclass(frozen=True)
+class EndgameBench:
+    """What came of endgames."""
+
+    positions: Annotated[int, column("positions")]
+    proven: Annotated[Mapping[str, float], percent("proven in")]
+    """The share by each time."""
+    median_ms: Annotated[float | None, column("median time to the proof", unit=" ms")]
+    """None if fewer than half of all were proven."""
+    median_of_proven_ms: Annotated[float | None, column("… of those proven", unit=" ms")]
+    nodes_per_s: Annotated[int, column("nodes a second")]
+    depth: Annotated[float, column("plies where nothing was proven, median")]
+    memory_mb: Annotated[float, column("memory, most", unit=" MB")]
+    """By which the process grew, in units of 2²⁰ bytes."""
+    memory_told_mb: Annotated[float, column("memory it was told", decimals=0, unit=" MB")]
+    same_early: Annotated[float | None, percent("of those proven: the same value after 1 s")]
+    """None if there was no more time than that."""
+    near_early: Annotated[float | None, percent("… within 2 points")]
+    held_early: Annotated[float | None, percent("… the same, of those proven later")]
+
+
+# --- an endgame -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EndgameStudy(Study):
+    """Endgames solved against the clock."""
+
+    one_row: ClassVar[bool] = True
 
     field: Field
     seed: int
@@ -48,70 +77,56 @@ class Proving(NamedTuple):
     """Bytes."""
     threads: int
 
+    def settings(self) -> dict[str, object]:
+        """Return what decides the results."""
+        return {
+            "experiment": "bench endgame",
+            "seed": self.seed,
+            "lexicon": self.field.lexicon.checksum,
+            "leaves": self.field.leaves.checksum,
+            "time_ms": self.time_ms,
+            "memory": self.memory,
+            "threads": self.threads,
+        }
 
-@dataclass(frozen=True)
-class EndgameBench:
-    """What came of endgames."""
+    def record(self, number: int) -> Record:
+        """Solve one endgame.
 
-    positions: int
-    proven: dict[str, float]
-    """The share by each time."""
-    median_ms: float | None
-    """To the proof; None if fewer than half of all were proven."""
-    median_of_proven_ms: float | None
-    nodes_per_s: int
-    depth: float
-    """Plies that were looked ahead where nothing was proven, the median."""
-    memory_mb: float
-    """By which the process grew, at most, in units of 2²⁰ bytes."""
-    memory_told_mb: float
-    same_early: float | None
-    """Of those proven in the end, the share whose value was the proven one after a second; None
-    if there was no more time than that."""
-    near_early: float | None
-    """… or was off by two points at most."""
-    held_early: float | None
-    """As ``same_early``, of those alone that were not proven by then."""
+        ``trace`` has an entry whenever depth, value or proof changed: milliseconds since it began,
+        plies, points, and whether it is proven.
+        """
+        ready()
+        field = self.field
+        late = late_position(field.lexicon, field.rules, field.leaves, self.seed, number, EMPTY_BAG)
+        gc.collect()  # solvers before this one are gone
+        before = _resident()
+        solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
+        trace, took_ms, most = _followed(solver, late.position, self.time_ms)
+        solution = solver.solution
+        return {
+            "number": number,
+            "cgp": late.cgp(field.rules),
+            "tiles": [len(rack) for rack in late.position.racks],
+            "move": format_move(solution.move, field.rules.distribution.alphabet),
+            "value": solution.value,
+            "proven": solution.proven,
+            "depth": solution.depth,
+            "nodes": solution.nodes,
+            "ms": round(took_ms, 1),
+            "memory_mb": round(max(0, most - before) / _MIB, 1),
+            "trace": trace,
+        }
 
-
-# --- an endgame -----------------------------------------------------------------------------------
-
-
-def proven_in(proving: Proving, number: int) -> dict[str, Any]:
-    """Solve one endgame for so long, and give what came of it as JSON can say it.
-
-    ``trace`` has an entry whenever depth, value or proof changed: milliseconds since it began,
-    plies, points, and whether it is proven.
-    """
-    ready()
-    field = proving.field
-    late = late_position(field.lexicon, field.rules, field.leaves, proving.seed, number, EMPTY_BAG)
-    gc.collect()  # solvers before this one are gone
-    before = _resident()
-    solver = EndgameSolver(
-        field.lexicon, field.rules, memory=proving.memory, threads=proving.threads
-    )
-    trace, took_ms, most = _followed(solver, late.position, proving.time_ms)
-    found = solver.solution
-    return {
-        "number": number,
-        "cgp": late.cgp(field.rules),
-        "tiles": [len(rack) for rack in late.position.racks],
-        "move": format_move(found.move, field.rules.distribution.alphabet),
-        "value": found.value,
-        "proven": found.proven,
-        "depth": found.depth,
-        "nodes": found.nodes,
-        "ms": round(took_ms, 1),
-        "memory_mb": round(max(0, most - before) / _MIB, 1),
-        "trace": trace,
-    }
+    def summary(self, records: Sequence[Record]) -> Tables:
+        """Add endgames up."""
+        found = endgame_summary(records, self.time_ms, self.memory)
+        return {"endgames": [] if found is None else [found]}
 
 
 def _followed(
     solver: EndgameSolver, position: Position, time_ms: int
 ) -> tuple[list[list[Any]], float, int]:
-    """Solve, and look after each slice: give the trace, milliseconds, and bytes in use at most."""
+    """Solve; return the trace, milliseconds, and the most bytes in use after a slice."""
     trace: list[list[Any]] = []
     began = time.perf_counter()
     budget = Budget(now_ms() + time_ms)
@@ -133,7 +148,7 @@ def _followed(
 
 
 def _resident() -> int:
-    """Give how many bytes of memory the process has; where that is not told, had at most."""
+    """Return the bytes of memory that the process has; where unknown, had at most."""
     try:
         return int(_STATM.read_text().split()[1]) * resource.getpagesize()
     except OSError:
@@ -144,10 +159,8 @@ def _resident() -> int:
 # --- sums -----------------------------------------------------------------------------------------
 
 
-def endgame_summary(
-    records: Sequence[dict[str, Any]], time_ms: int, memory: int
-) -> EndgameBench | None:
-    """Add endgames up, of which each had so much time and memory; None if there are none."""
+def endgame_summary(records: Sequence[Record], time_ms: int, memory: int) -> EndgameBench | None:
+    """Add endgames up, each of which had this time and memory; None if there are none."""
     if not records:
         return None
     proven = [one for one in records if one["proven"]]
@@ -181,12 +194,12 @@ def endgame_summary(
     )
 
 
-def _proof_ms(record: dict[str, Any]) -> float:
+def _proof_ms(record: Record) -> float:
     return float(next(ms for ms, _, _, proven in record["trace"] if proven))
 
 
-def _value_at(record: dict[str, Any], at_ms: int) -> int:
-    """Give the value that was known at a time; the first one is known at once."""
+def _value_at(record: Record, at_ms: int) -> int:
+    """Return the value that was known at a time; the first is known at once."""
     known = [value for ms, _, value, _ in record["trace"] if ms <= at_ms]
     return int(known[-1]) if known else int(record["trace"][0][2])
 

@@ -13,7 +13,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from harness.lab.rows import column
 from harness.seats.seats import STALL_MS
 from protocol.channel import ChannelClosed, now_ms
 from protocol.messages import Info, NewGame, Played, Started, YourTurn
@@ -45,13 +47,12 @@ SLOW_SETTINGS = SETTINGS.replace(f"initial_ms = {CLOCK_MS}", "initial_ms = 60000
 class Call:
     """What came of one kind of misconduct."""
 
-    case: str
-    expected: str
-    outcome: str
-    late_ms: int | None
+    case: Annotated[str, column("case")]
+    expected: Annotated[str, column("expected")]
+    outcome: Annotated[str, column("outcome")]
+    late_ms: Annotated[int | None, column("called after", unit=" ms")]
     """From the deadline, or the deed, to the other player's ``game_over``."""
-    what: str
-    """From what the time is counted."""
+    what: Annotated[str, column("counted from")]
 
 
 async def call_faults() -> list[Call]:

@@ -1,4 +1,4 @@
-"""How long it takes to work out what a play tells, on this machine, in one thread.
+"""How long inference takes on this machine, in one thread.
 
 The plays are static choices in games between static players, as somebody with a random rack sees
 them, each in a game of its own. All leaves that are possible are looked at; of five tiles also as
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, islice
 from statistics import median
+from typing import Annotated
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, unseen
+from harness.lab.rows import column, percent
 from harness.lab.sampled_positions import situation_in_play
 from harness.lab.study_context import Field
 from lexicons.jit import warm_up
@@ -36,21 +38,21 @@ _LOOKING = 0.9  # of a budget; adding up takes the rest
 
 @dataclass(frozen=True)
 class InferRow:
-    """Plays that keep so many tiles, judged by one model."""
+    """Plays that keep one number of tiles, judged by one model."""
 
-    kept: int
-    model: str
-    plays: int
-    leaves: float
-    """That were looked at, in the mean."""
-    ms: float
+    kept: Annotated[int, column("kept")]
+    model: Annotated[str, column("model")]
+    plays: Annotated[int, column("plays")]
+    leaves: Annotated[float, column("leaves", decimals=0)]
+    """Looked at, the mean."""
+    ms: Annotated[float, column("ms")]
     """For a play, the median."""
-    most_ms: float
-    us_a_leaf: float
-    """Microseconds, all plays together."""
-    surviving: float
+    most_ms: Annotated[float, column("most ms")]
+    us_a_leaf: Annotated[float, column("µs a leaf", decimals=2)]
+    """All plays together."""
+    surviving: Annotated[float, percent("survive")]
     """The share of leaves that are still possible; with the soft model all are."""
-    effective: float
+    effective: Annotated[float, column("sample", decimals=0)]
     """The effective sample size, the median."""
 
 
@@ -65,7 +67,7 @@ class InferBench:
 
 
 def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
-    """Measure so many plays of each number of tiles kept.
+    """Measure plays of each number of tiles kept.
 
     Raises:
         ValueError: no play.
@@ -90,7 +92,7 @@ _Seen = tuple[Play, tuple[int, ...]]
 
 
 def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
-    """Give plays that keep so many tiles, and what is unseen by him who sees them."""
+    """Yield plays that keep this many tiles, and what is unseen by whoever sees them."""
     rules = field.rules
     generator = Generator(field.lexicon, rules, field.leaves)
     for number in count():

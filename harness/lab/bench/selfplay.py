@@ -78,7 +78,7 @@ class SelfPlayBench(Bench):
     bingos_per_game: float
     """Of both players."""
     first_wins: float
-    """The share of games that the player who began wins; a tie is half a win."""
+    """The share of games won by the player that began; a tie is half a win."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def measure_selfplay(field: Field, games: int, threads: int, seed: int) -> SelfP
 
 
 def measure_generation(field: Field, games: int, threads: int, seed: int) -> GenerationBench:
-    """List all placements in each position of static games, in so many threads side by side.
+    """List all placements in each position of static games, in threads side by side.
 
     Each thread has games of its own; seconds are then the mean of theirs.
 
@@ -190,7 +190,7 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation
 
 
 def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
-    """Make a lexicon of so many words of another, chosen by a seed.
+    """Return a lexicon of some words of another, chosen by a seed.
 
     Raises:
         ValueError: there are not as many, or none are asked for.
@@ -211,7 +211,7 @@ def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
 def about(
     field: Field, games: int, threads: int, seed: int, seconds: float, compile_seconds: float
 ) -> dict[str, Any]:
-    """Give the fields of ``Bench``."""
+    """Return the fields of ``Bench``."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "seconds": round(seconds, 4),
@@ -227,7 +227,7 @@ def about(
 
 
 def timed(work: Callable[[], _T]) -> tuple[float, _T]:
-    """Do something; give the seconds that it took, and what it gave."""
+    """Call a function; return the seconds that it took, and its result."""
     began = time.perf_counter()
     done = work()
     return time.perf_counter() - began, done

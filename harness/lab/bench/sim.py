@@ -59,14 +59,14 @@ class Simulating:
 
     win_probabilities: WinProbabilities | None
     candidates: int = 15
-    """So many of the highest static equity, as far as there are as many."""
+    """How many of the highest static equity, if there are as many."""
     plies: tuple[int, ...] = (2, 4)
     """Turns after a candidate, one number after the other."""
     rollouts: int = 10_000
     """Of each run."""
 
     def check(self, threads: int) -> None:
-        """See that there is something to do.
+        """Check the numbers.
 
         Raises:
             ValueError: a number below 1.
@@ -95,7 +95,7 @@ class SimBench(Bench):
     by_plies: dict[str, float]
     """Iterations a second for each number of plies."""
     times_one_thread: dict[str, float]
-    """How much more that is than one thread makes, measured in turns; empty for one thread."""
+    """That divided by the figure of one thread, measured in turns; empty for one thread."""
 
 
 @dataclass(frozen=True)
@@ -197,12 +197,12 @@ class _Bench:
         self._run(self._generators, 1, 2 * threads)
 
     def rate(self, plies: int) -> float:
-        """Give iterations a second, the median of several runs."""
+        """Return iterations a second, the median of several runs."""
         share = max(1, self._what.rollouts // len(self._positions))
         return median(self._run(self._generators, plies, share) for _ in range(_RUNS))
 
     def rates(self, plies: int) -> tuple[float, float]:
-        """Give iterations a second, and those of one thread if there are more, in turns."""
+        """Return iterations a second, and those of one thread; 0 if there is no other."""
         share, one = self._what.rollouts, self._generators[:1]
         if len(self._generators) == 1:
             return self.rate(plies), 0.0
@@ -213,7 +213,7 @@ class _Bench:
         return median(many for many, _ in runs), median(alone for _, alone in runs)
 
     def _run(self, generators: Sequence[Generator], plies: int, rollouts: int) -> float:
-        """Make so many rollouts in each position; give iterations a second."""
+        """Make rollouts in each position; return iterations a second."""
         made, seconds = 0, 0.0
         for position, candidates in zip(self._positions, self.candidates, strict=True):
             simulation = Simulation(
@@ -233,7 +233,7 @@ class _Bench:
 
 
 def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
-    """Give positions of each stage, from games that have tiles in the bag at the latest.
+    """Return positions of each stage, from games with tiles in the bag in all of them.
 
     Raises:
         ValueError: no game has; or tiles don't fit each other.

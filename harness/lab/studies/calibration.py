@@ -1,7 +1,7 @@
-"""How well leaves are guessed, where the truth is known: in games that were played.
+"""How well leaves are inferred, where the truth is known: in games that were played.
 
-After each turn of a player who kept tiles, with some left in the bag, the other's beliefs are held
-against what he really kept, and against the rack that he really drew to it:
+After each turn of a player that kept tiles, with some left in the bag, the other's beliefs are
+compared with what it really kept, and with the rack that it really drew to it:
 
 *prior*
     every rack as likely as it is to be drawn, given the tiles that were shown;
@@ -19,10 +19,10 @@ Games are clustered by the draws that they share, for intervals of 95 %.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,21 +34,13 @@ from engine.inference.rack_filter import RackFilter
 from engine.inference.rack_forecast import tile_chances
 from engine.rules.moves import Place
 from engine.rules.position import Rack
-from harness.lab.workers import Crew
+from harness.lab.rows import Tables, column, percent
+from harness.lab.study import Record, Study
 from harness.matches.significance import Floats, mean_and_error
+from lexicons.tables import leaves_for
 
-from .games import Meeting, played, replayed
-from .record_file import Lines
-from .replayed_beliefs import (
-    Games,
-    Seen,
-    judges_for,
-    loss_of,
-    random_share,
-    share_of,
-    take_in,
-    told,
-)
+from .duel import Games, create
+from .replayed_beliefs import PlayedGames, Seen, loss_of, random_share, share_of, take_in, told
 
 __all__ = [
     "BELIEFS",
@@ -57,8 +49,6 @@ __all__ = [
     "Calibration",
     "LossRow",
     "bin_rows",
-    "calibrate",
-    "calibrated",
     "loss_rows",
 ]
 
@@ -68,57 +58,40 @@ TILE_BELIEFS = ("prior", "last", "filter")
 BINS = 10
 _AGAINST = {"paper": "prior", "last": "prior", "filter": "last"}
 _FINE = 10_000
-"""Chances of tiles are kept in files as whole numbers of so many parts."""
+"""Chances of tiles are kept in files as whole numbers of this many parts."""
 _SIZES = ("all", "1", "2", "3", "4", "5", "6", "exchanges, passes")
-
-_Record = dict[str, Any]
-
-
-class Calibration(NamedTuple):
-    """What is asked of each game."""
-
-    meeting: Meeting
-    games: Games | None
-    """Those that were played before; None: they are to be played."""
-    racks: int
-    """Looked at for each turn, at most."""
-
-    def order(self) -> Iterator[int]:
-        """Give the numbers of games, those that share draws with others last, or not at all."""
-        if self.games is None:
-            return itertools.count(0, 2)
-        return iter(sorted(self.games.records, key=lambda number: (number % 2, number)))
 
 
 @dataclass(frozen=True)
 class LossRow:
-    """How well one belief foresees leaves; errors are half the width of 95 % intervals."""
+    """How well a belief foresees leaves; errors are half the width of 95 % intervals."""
 
-    belief: str
-    leaves: str
-    """Which: all, of so many tiles, or those of exchanges and passes, which are drawn."""
-    positions: int
-    loss: float | None
-    """Mean log-loss of the true leave for each of its tiles, in nats."""
+    belief: Annotated[str, column("belief")]
+    leaves: Annotated[str, column("leaves")]
+    """Which: all, of a number of tiles, or those of exchanges and passes, which are drawn."""
+    positions: Annotated[int, column("positions")]
+    loss: Annotated[float | None, column("nats a tile (95 %)", error="error", decimals=3)]
+    """Mean log-loss of the true leave for each of its tiles."""
     error: float | None
-    against: str | None
-    difference: float | None
+    against: Annotated[str | None, column("less")]
+    difference: Annotated[float | None, column("by (95 %)", error="difference_error", decimals=4)]
     """The loss less that of the other belief."""
     difference_error: float | None
 
 
 @dataclass(frozen=True)
 class BinRow:
-    """How often a tile is there that one belief gives chances of about the same size."""
+    """How often a tile is there to which a belief gives about the same chance."""
 
-    belief: str
-    of: str
+    belief: Annotated[str, column("belief")]
+    of: Annotated[str, column("tiles on")]
     """``leave``, or ``rack``: the leave and what was drawn to it."""
-    cases: int
-    predicted: float
-    observed: float
-    difference: float
-    """Observed less predicted."""
+    cases: Annotated[int, column("chances")]
+    predicted: Annotated[float, percent("predicted")]
+    observed: Annotated[float, percent("observed")]
+    difference: Annotated[
+        float, column("observed less (95 %)", error="error", decimals=2, times=100, sign=False)
+    ]
     error: float | None
     """Half the width of its 95 % interval."""
 
@@ -126,83 +99,101 @@ class BinRow:
 # --- games --------------------------------------------------------------------------------------
 
 
-def calibrate(
-    calibration: Calibration,
-    lines: Lines,
-    positions: int,
-    crew: Crew,
-    tell: Callable[[int], object],
-) -> list[_Record]:
-    """Have the crew work through games until there are positions enough, and give their records.
+@dataclass(frozen=True)
+class Calibration(Study):
+    """Both players' beliefs about each other in games between two of a kind.
 
-    Args:
-        calibration: what is asked.
-        lines: where records go; those that are there are not worked out again.
-        positions: so many, or more: games are whole. Fewer if there are no more games.
-        crew: the workers.
-        tell: told after each game how many positions there are.
+    The count is one of positions: games are whole, so there may be more of them.
     """
-    passed: list[int] = []
 
-    def enough() -> list[_Record]:
-        there = {one["number"]: one for one in lines.records}
-        return [there[number] for number in passed if number in there]
+    games: Games
+    """Who plays, or played."""
+    racks: int
+    """Looked at for each turn, at most."""
+    doubt: float = 0.0
+    """Every belief but the prior is doubted at least this much."""
+    given: PlayedGames | None = None
+    """Games that were played before; None: they are to be played."""
 
-    def missing() -> Iterator[int]:
-        for number in calibration.order():
-            if _positions(enough()) >= positions:
-                return
-            passed.append(number)
-            if not any(one["number"] == number for one in lines.records):
-                yield number
+    def settings(self) -> dict[str, object]:
+        """Return what decides the records; what strangers are taken for is a part of it."""
+        return {
+            "experiment": "calibration",
+            "lexicon": self.games.field.lexicon.checksum,
+            "seed": self.games.seed,
+            "racks": self.racks,
+            "stranger": hashlib.sha256(repr(stranger()).encode()).hexdigest()[:16],
+        }
 
-    for _, record in crew.work_through(calibrated, calibration, missing()):
-        lines.add(record)
-        tell(_positions(enough()))
-    counts = np.cumsum([len(one["seen"]) for one in enough()])
-    return enough()[: int(np.searchsorted(counts, positions)) + 1]
+    @property
+    def part(self) -> Record:
+        """Return the two players."""
+        return self.games.part
+
+    def check(self, count: int) -> None:
+        """Check that the seat can be taken.
+
+        Raises:
+            ValueError: it can't.
+        """
+        create(self.games.seats[0])
+
+    def numbers(self, count: int) -> Iterable[int]:
+        """Return the numbers of games, those that share draws with others last, or not at all."""
+        if self.given is None:
+            return range(0, 2 * count, 2)
+        return sorted(self.given.records, key=lambda number: (number % 2, number))
+
+    def weight(self, record: Record) -> int:
+        """Return how many positions a game has."""
+        return len(record["seen"])
+
+    def record(self, number: int) -> Record:
+        """Play a game or take it up; return what either seat believed of the other."""
+        field = self.games.field
+        record = self.games.record(number) if self.given is None else self.given.records[number]
+        game = self.games.replayed(record)
+        judges = Judges(field.lexicon, field.rules, leaves_for(field.rules.distribution))
+        seen = [
+            position
+            for seat in range(2)
+            for position in _watched(told(game, seat), judges, self.racks)
+        ]
+        return {
+            "number": number,
+            "scores": record["scores"],
+            "moves": record["moves"],
+            "seen": seen,
+        }
+
+    def summary(self, records: Sequence[Record]) -> Tables:
+        """Add losses up, and sort chances of tiles into bins."""
+        return {"losses": loss_rows(records, self.doubt), "bins": bin_rows(records, self.doubt)}
 
 
-def _positions(records: Iterable[_Record]) -> int:
-    return sum(len(one["seen"]) for one in records)
-
-
-def calibrated(calibration: Calibration, number: int) -> _Record:
-    """Play a game or take it up, and give what either seat believed of the other."""
-    meeting, games = calibration.meeting, calibration.games
-    seed = meeting.seed if games is None else games.seed
-    record = played(meeting, number) if games is None else games.records[number]
-    game = replayed(record, seed, meeting.rules)
-    judges = judges_for(meeting.lexicon, meeting.rules)
-    seen = [one for seat in range(2) for one in _watched(told(game, seat), judges, calibration)]
-    return {"number": number, "scores": record["scores"], "moves": record["moves"], "seen": seen}
-
-
-def _watched(events: Iterable[Any], judges: Judges, calibration: Calibration) -> Iterator[_Record]:
+def _watched(events: Iterable[Any], judges: Judges, racks: int) -> Iterator[Record]:
     trackers = {
         "paper": RackFilter(judges, Style.of(DETERMINISTIC), remembers=False, learns=False),
         "last": RackFilter(judges, stranger(), remembers=False),
         "filter": RackFilter(judges, stranger()),
     }
     for event in events:
-        found = {
-            name: take_in(tracker, event, calibration.racks) for name, tracker in trackers.items()
-        }
+        found = {name: take_in(tracker, event, racks) for name, tracker in trackers.items()}
         last = found["last"]
         if isinstance(event, Seen) and last is not None and event.hides:
             kept = {"prior": _prior(last, event)}
-            yield _held_against(event, kept | {name: one.prior for name, one in trackers.items()})
+            yield _compared(event, kept | {name: one.prior for name, one in trackers.items()})
 
 
 def _prior(last: Posterior, seen: Seen) -> LeavePrior:
-    """Give what would be believed if any rack made the play; random tiles, if it shows none."""
+    """Return the belief if any rack made the play; random tiles, if it shows none."""
     if not isinstance(seen.play.move, Place):
         return LeavePrior.nothing()
     return LeavePrior(last.leaves, last.prior / last.prior.sum(), last.unseen)
 
 
-def _held_against(seen: Seen, kept: dict[str, LeavePrior]) -> _Record:
-    """Give the record of a turn: what each belief says of what he kept and has."""
+def _compared(seen: Seen, kept: dict[str, LeavePrior]) -> Record:
+    """Return the record of a turn: what each belief says of what was kept and is held."""
     rack = (*seen.leave, *seen.drawn)
     return {
         "turn": seen.number,
@@ -217,7 +208,7 @@ def _held_against(seen: Seen, kept: dict[str, LeavePrior]) -> _Record:
 
 
 def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict[str, list[int]]:
-    """Say which tiles that are unseen are held, and what chance each belief gives them."""
+    """Return which unseen tiles are held, and the chance that each belief gives them."""
     tiles = [tile for tile, count in enumerate(left) if count]
     beliefs = {"random": LeavePrior.nothing(), **{name: kept[name] for name in TILE_BELIEFS}}
     chances = {
@@ -234,22 +225,22 @@ def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict
 
 class _Position(NamedTuple):
     cluster: int
-    seen: _Record
+    seen: Record
 
 
-def _all_positions(records: Sequence[_Record]) -> list[_Position]:
+def _all_positions(records: Sequence[Record]) -> list[_Position]:
     clusters = {pair: at for at, pair in enumerate(sorted({one["number"] // 2 for one in records}))}
     return [
         _Position(clusters[one["number"] // 2], seen) for one in records for seen in one["seen"]
     ]
 
 
-def loss_rows(records: Sequence[_Record], doubt: float = 0.0) -> list[LossRow]:
+def loss_rows(records: Sequence[Record], doubt: float = 0.0) -> list[LossRow]:
     """Add losses up.
 
     Args:
         records: of games.
-        doubt: every belief but the prior is doubted so much at least.
+        doubt: every belief but the prior is doubted at least this much.
     """
     positions = _all_positions(records)
     return [
@@ -260,11 +251,11 @@ def loss_rows(records: Sequence[_Record], doubt: float = 0.0) -> list[LossRow]:
     ]
 
 
-def _kind(seen: _Record) -> str:
+def _kind(seen: Record) -> str:
     return str(seen["size"]) if seen["placed"] else _SIZES[-1]
 
 
-def _doubt(belief: str, seen: _Record, least: float) -> float:
+def _doubt(belief: str, seen: Record, least: float) -> float:
     found: float = seen["doubts"][belief]
     return found if belief == "prior" else max(found, least)
 
@@ -298,12 +289,12 @@ def _mean(values: Floats, clusters: npt.NDArray[np.int64]) -> tuple[float | None
     return mean_and_error(values, unit_of, len(units))
 
 
-def bin_rows(records: Sequence[_Record], doubt: float = 0.0) -> list[BinRow]:
+def bin_rows(records: Sequence[Record], doubt: float = 0.0) -> list[BinRow]:
     """Sort all chances of tiles that are unseen into ten bins of equal count, by size.
 
     Args:
         records: of games.
-        doubt: every belief but the prior is doubted so much at least.
+        doubt: every belief but the prior is doubted at least this much.
     """
     positions = _all_positions(records)
     return [

@@ -1,98 +1,185 @@
-"""One player against another in whole games, thousands a second, all in kernels.
+"""One player against another in whole games, in pairs with the same draws and the seats swapped.
 
-The games are played in pairs with the same draws, the seats swapped, so that most of the luck
-cancels out.
+Simple players meet in kernels, thousands of games a second (``play_duel``). Any two players meet
+turn by turn (``Games``): a match without clocks and processes, whose bags are those of ``tilewire
+match`` with the same seed. Each game begins between strangers: what one tells of a player's style
+is not carried to the next.
+
+A record of ``Games`` has the ``players``, its ``number``, the ``scores`` of the player and the
+opponent, and the ``moves``, so that it can be replayed. The file knows a player by the text of its
+seat: one that plays differently now needs another file.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from bot.player import Player
+from bot.registry import SeatSpec, create_player, load_factory
+from bot.seat_text import parse_seat
 from engine.movegen.evaluation import PLAIN, STANDARD, Evaluation
-from engine.rules.rules import Rules
-from engine.simulation.selfplay import StaticGames, play_static_games
+from engine.notation.move_text import format_move, parse_move
+from engine.rules.game import Game
+from engine.simulation.selfplay import play_static_games
+from harness.arbiter.new_game import Draws
+from harness.lab.in_process import dealt, play_game
+from harness.lab.rows import Tables, column, percent
+from harness.lab.study import Record, Study
+from harness.lab.study_context import Field, ready
 from harness.matches.significance import mean_and_error
 from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
+from lexicons.rack_features import leave_table, shipped_rack_weights
 
-__all__ = ["Duel", "Judge", "add_up", "duel_of", "greedy", "play_duel", "static", "vanilla"]
+from .full_knowledge import FullKnowledgePlayer
+
+__all__ = [
+    "FULL_KNOWLEDGE",
+    "JUDGES",
+    "Duel",
+    "Games",
+    "Judge",
+    "add_up",
+    "create",
+    "judge_of",
+    "play_duel",
+]
 
 Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
+FULL_KNOWLEDGE = "full-knowledge"
+"""The name of the seat that sees the opponent's rack, which the registry refuses."""
 _TIE_BREAK = 1_000
-"""Leaves of a greedy player count so much less that all of them are less than a point."""
+"""Divides the leaves of a greedy player, so that all of them are less than a point."""
+
+
+@dataclass(frozen=True)
+class Duel:
+    """The games of one player against another; None: unknown, or too few games to say."""
+
+    player: Annotated[str, column("player")]
+    opponent: Annotated[str, column("opponent")]
+    games: Annotated[int | None, column("games")]
+    wins: Annotated[int | None, column("won")]
+    losses: Annotated[int | None, column("lost")]
+    ties: Annotated[int | None, column("tied")]
+    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")]
+    """A tie is half a win."""
+    win_rate_error: float | None
+    """Half the width of its 95 % interval, over pairs, as for ``error``."""
+    mean: Annotated[float | None, column("mean")]
+    """Points of the player in a game."""
+    opponent_mean: Annotated[float | None, column("opponent's")]
+    difference: Annotated[
+        float | None, column("ahead by (95 %)", error="error", decimals=2, sign=True)
+    ]
+    """Points a game."""
+    error: float | None
+    deviation: Annotated[float | None, column("deviation")]
+    """The standard deviation of one game's difference."""
+    lost_twice: Annotated[float | None, percent("lost 2×")]
+    """The share of games lost to twice the own points or more."""
+    largest_ratio: Annotated[float | None, column("largest ratio", decimals=2)]
+    """The winner's points by the loser's, at most; fewer than one point count as one."""
+
+
+def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Points) -> Duel:
+    """Add games up.
+
+    Args:
+        player: its name.
+        opponent: its name.
+        own: [games] points of the player.
+        other: [games] points of the opponent.
+        pair_of: [games] the pair of each; the second of a pair may be missing.
+    """
+    _, pairs = np.unique(pair_of, return_inverse=True)
+    units = int(pairs.max(initial=-1)) + 1
+    ahead = (own - other).astype(np.int64)
+    rate, rate_error = mean_and_error((np.sign(ahead) + 1) / 2, pairs, units)
+    difference, error = mean_and_error(ahead.astype(np.float64), pairs, units)
+    ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
+    some = len(ahead) > 0
+    return Duel(
+        player=player,
+        opponent=opponent,
+        games=len(ahead),
+        wins=int((ahead > 0).sum()),
+        losses=int((ahead < 0).sum()),
+        ties=int((ahead == 0).sum()),
+        win_rate=rate,
+        win_rate_error=rate_error,
+        mean=float(own.mean()) if some else None,
+        opponent_mean=float(other.mean()) if some else None,
+        difference=difference,
+        error=error,
+        deviation=float(ahead.std(ddof=1)) if len(ahead) > 1 else None,
+        lost_twice=float(np.mean((own < other) & (2 * own <= other))) if some else None,
+        largest_ratio=float(ratios.max()) if some else None,
+    )
+
+
+def _check_pairs(games: int) -> None:
+    if games < 4 or games % 2:
+        raise ValueError(f"{games} games; they come in pairs, two pairs or more")
+
+
+# --- in kernels -----------------------------------------------------------------------------------
 
 
 class Judge(NamedTuple):
-    """What a player of kernel games judges moves by: the highest equity is played."""
+    """What a player in kernels judges moves by; it plays the highest equity."""
 
     leaves: LeaveTable
     evaluation: Evaluation
 
 
-def static(leaves: LeaveTable) -> Judge:
-    """Judge by a leave table and all adjustments."""
-    return Judge(leaves, STANDARD)
+JUDGES = ("static", "greedy", "vanilla", "rh")
 
 
-def greedy(leaves: LeaveTable) -> Judge:
-    """Judge by the score; of equal scores by what they leave."""
-    return Judge(LeaveTable(leaves.distribution, leaves.values // _TIE_BREAK), PLAIN)
+def judge_of(name: str, field: Field) -> Judge:
+    """Return what a player of ``JUDGES`` judges by.
 
-
-def vanilla(leaves: LeaveTable) -> Judge:
-    """Judge by the score alone."""
-    return Judge(LeaveTable.zero(leaves.distribution), PLAIN)
-
-
-@dataclass(frozen=True)
-class Duel:
-    """What came of the games of one player against another."""
-
-    player: str
-    opponent: str
-    games: int
-    wins: float
-    """The share of games that the player wins; a tie is half a win."""
-    mean: float
-    """Points of the player in a game."""
-    opponent_mean: float
-    difference: float
-    """Points a game that the player is ahead."""
-    error: float
-    """Half the width of its 95 % interval, over pairs."""
-    lost_twice: float
-    """The share of games that he loses to twice his points or more."""
-    largest_ratio: float
-    """The winner's points by the loser's, in the game where that is most; a loser without points
-    counts as having one."""
+    *static* judges by the leaves and all adjustments, *vanilla* by the score alone, *greedy* by the
+    score and, where scores are equal, the leave, *rh* by the score and weighted rack features.
+    """
+    tiles = field.leaves.distribution
+    match name:
+        case "static":
+            return Judge(field.leaves, STANDARD)
+        case "greedy":
+            return Judge(LeaveTable(tiles, field.leaves.values // _TIE_BREAK), PLAIN)
+        case "vanilla":
+            return Judge(LeaveTable.zero(tiles), PLAIN)
+        case "rh":
+            return Judge(leave_table(shipped_rack_weights(), tiles), PLAIN)
+    raise ValueError(f"no player in kernels is called {name!r}")
 
 
 def play_duel(
     names: tuple[str, str],
     judges: tuple[Judge, Judge],
-    lexicon: Lexicon,
-    rules: Rules,
+    field: Field,
     games: int,
     *,
     threads: int,
     seed: int,
 ) -> Duel:
-    """Play so many games between two players.
+    """Play games in kernels between two players.
 
     Raises:
         ValueError: fewer than four games, an odd number of them, or no thread.
     """
-    if games < 4 or games % 2:
-        raise ValueError(f"{games} games; they come in pairs, two pairs or more")
+    _check_pairs(games)
     player, opponent = judges
     played = play_static_games(
-        lexicon,
-        rules,
+        field.lexicon,
+        field.rules,
         player.leaves,
         games,
         seed=seed,
@@ -103,33 +190,131 @@ def play_duel(
         evaluation=player.evaluation,
         opponent_evaluation=opponent.evaluation,
     )
-    return duel_of(*names, played)
-
-
-def duel_of(player: str, opponent: str, played: StaticGames) -> Duel:
-    """Add games up that were played in pairs."""
     seats = played.begins[:, np.newaxis]
     own = np.take_along_axis(played.scores, seats, axis=1)[:, 0]
     other = np.take_along_axis(played.scores, 1 - seats, axis=1)[:, 0]
-    return add_up(player, opponent, own, other)
+    return add_up(*names, own, other, np.arange(games) // 2)
 
 
-def add_up(player: str, opponent: str, own: Points, other: Points) -> Duel:
-    """Add games up by the points of each, [games], four or more; two in a row are a pair."""
-    pairs = np.arange(len(own)) // 2
-    difference, error = mean_and_error((own - other).astype(np.float64), pairs, len(own) // 2)
-    assert difference is not None
-    assert error is not None  # since there are two pairs or more
-    ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
-    return Duel(
-        player=player,
-        opponent=opponent,
-        games=len(own),
-        wins=round(float(np.sign(own - other).mean() + 1) / 2, 4),
-        mean=round(float(own.mean()), 2),
-        opponent_mean=round(float(other.mean()), 2),
-        difference=round(difference, 2),
-        error=round(error, 2),
-        lost_twice=round(float(np.mean((own < other) & (2 * own <= other))), 4),
-        largest_ratio=round(float(ratios.max()), 2),
+# --- turn by turn ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Games(Study):
+    """Games between any two players; 0 and 1, 2 and 3 … share their draws.
+
+    The player begins the even ones.
+    """
+
+    unit: ClassVar[str] = "games"
+
+    seats: tuple[str, str]
+    """Local seats (``bot.registry``, or ``full-knowledge``) of the player and the opponent."""
+    field: Field
+    seed: int
+    """For the bags, and for what players leave to chance."""
+    own_leaves: bool = True
+    """Whether players have leaves of their own, and not those of the field."""
+
+    def settings(self) -> dict[str, object]:
+        """Return what any two players' games in a file have in common."""
+        about = {
+            "experiment": "games",
+            "lexicon": self.field.lexicon.checksum,
+            "seed": self.seed,
+        }
+        return about if self.own_leaves else about | {"leaves": self.field.leaves.checksum}
+
+    @property
+    def part(self) -> Record:
+        """Return the two players."""
+        return {"players": list(self.seats)}
+
+    @property
+    def name(self) -> str:
+        """Return the two players."""
+        return " – ".join(self.seats)
+
+    def check(self, count: int) -> None:
+        """Check that games come in pairs, and that both seats can be taken.
+
+        Raises:
+            ValueError: they don't, or can't.
+        """
+        _check_pairs(count)
+        for seat in self.seats:
+            create(seat)
+
+    def record(self, number: int) -> Record:
+        """Play one game.
+
+        Raises:
+            IllegalMove: a player's move is against the rules.
+        """
+        begins, field = number % 2, self.field
+        players = create(self.seats[begins]), create(self.seats[1 - begins])
+        ready()
+        leaves = None if self.own_leaves else field.leaves
+        game = play_game(players, field.lexicon, field.rules, self._secret(number), leaves)
+        scores = game.position.scores
+        alphabet = field.rules.distribution.alphabet
+        return {
+            "number": number,
+            "scores": [scores[begins], scores[1 - begins]],
+            "moves": [format_move(turn.move, alphabet) for turn in game.turns],
+        }
+
+    def replayed(self, record: Record) -> Game:
+        """Return the game of a record again, with both racks in each position.
+
+        Raises:
+            ValueError: its moves can't be read, or are of another seed.
+        """
+        rules = self.field.rules
+        game = dealt(rules, self._secret(record["number"]))
+        for text in record["moves"]:
+            move = parse_move(text, game.position.board, rules.distribution.alphabet)
+            game = game.play(move, None)
+        return game
+
+    def _secret(self, number: int) -> bytes:
+        return Draws.seeded(self.seed, number // 2).secret
+
+    def duel(self, records: Sequence[Record]) -> Duel:
+        """Add games up."""
+        scores = np.array([each["scores"] for each in records], np.int64).reshape(-1, 2)
+        pair_of = np.array([each["number"] // 2 for each in records], np.int64)
+        return add_up(*self.seats, scores[:, 0], scores[:, 1], pair_of)
+
+    def summary(self, records: Sequence[Record]) -> Tables:
+        """Add games up."""
+        return {"duels": [self.duel(records)]}
+
+
+def create(seat: str) -> Player:
+    """Create the player of a local seat.
+
+    Raises:
+        ValueError: there is no such seat, it is elsewhere, or an option makes no sense.
+    """
+    return _maker(seat)()
+
+
+@cache
+def _maker(seat: str) -> Callable[[], Player]:
+    spec = _spec(seat)
+    factory = load_factory(spec)
+    return lambda: create_player(spec, factory)
+
+
+def _spec(seat: str) -> SeatSpec:
+    """Read a seat, also the one that only an experiment has."""
+    name, mark, options = seat.partition("?")
+    if name != FULL_KNOWLEDGE:
+        return parse_seat(seat)
+    factory = FullKnowledgePlayer
+    return replace(
+        parse_seat(f"{factory.__module__}:{factory.__name__}{mark}{options}"),
+        name=FULL_KNOWLEDGE,
+        text=seat,
     )

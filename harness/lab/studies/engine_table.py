@@ -1,4 +1,4 @@
-"""CS221's first table: built-in players against an engine of somebody else's, clocks on.
+"""CS221's first table: built-in players against somebody else's engine, clocks on.
 
 The students (Stanford 2016) had *vanilla*, *rh*, *mc* and *mc+rh* play Quackle's Speedy Player
 through files. Here each player has a match against the engine's seat, in a folder of its own inside
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from bot.equipment import Equipment
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
+from harness.lab.rows import column
 from harness.matches.match import (
     Match,
     MatchConfig,
@@ -38,43 +39,28 @@ from harness.seats.seat_factory import Seating
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from .cs221 import PLAYERS
+from .duel import Duel
+from .published import CS221_PLAYERS
 
 __all__ = ["CHALLENGERS", "EngineRow", "EngineTable", "PlayedRow", "draw_differences"]
 
-CHALLENGERS = (*PLAYERS, "champion")
+CHALLENGERS = (*CS221_PLAYERS, "champion")
 """The students' players, and the best of the house."""
 
 BIN_POINTS = 25
 
 
 @dataclass(frozen=True)
-class EngineRow:
-    """What came of a player's games against the engine; unknown is None."""
+class EngineRow(Duel):
+    """The games of a player against the engine; a forfeit is a whole loss."""
 
-    player: str
-    opponent: str
-    games: int
-    wins: float | None
-    """The share of games that the player wins; a tie is half a win, a forfeit a whole loss."""
-    mean: float | None
-    """Points of the player in a game."""
-    opponent_mean: float | None
-    difference: float | None
-    """Points a game that the player is ahead."""
-    error: float | None
-    """Half the width of its 95 % interval, over pairs where games are paired."""
-    lost_twice: float | None
-    """The share of games, of those played to their end, lost to twice the own points or more."""
-    largest_ratio: float | None
-    """The winner's points by the loser's, in the game where that is most."""
-    forfeits: int
+    forfeits: Annotated[int, column("forfeits")]
     """Games that the player lost otherwise than by the score."""
-    opponent_forfeits: int
+    opponent_forfeits: Annotated[int, column("opponent's")]
 
 
 class PlayedRow(NamedTuple):
-    """A row of the table, and the games behind it."""
+    """A row of the table, and its games."""
 
     row: EngineRow
     differences: npt.NDArray[np.int64]
@@ -106,7 +92,7 @@ class EngineTable:
     folder: Path
 
     def __post_init__(self) -> None:
-        """See that everybody can sit down."""
+        """Check that every seat can be taken here."""
         for seat in (self.engine, *self.players):
             if parse_seat(seat).kind == "remote":
                 raise SeatError(f"{seat!r} is elsewhere; `tilewire match` plays against it")
@@ -121,8 +107,8 @@ class EngineTable:
 
         Args:
             player: one of the players.
-            tell: told after each game how many there are by now.
-            notice: told in a sentence what takes long.
+            tell: called after each game with how many there are.
+            notice: called with a sentence about what takes long.
 
         Raises:
             ValueError: the folder has a match of another kind.
@@ -154,7 +140,7 @@ class EngineTable:
             files.write_summary(*config.names)
 
     def rows(self) -> list[PlayedRow]:
-        """Add up the games that there are, of players that have any."""
+        """Return a row for each player that has games."""
         found = []
         for player in self.players:
             path = self._folder(player) / "results.jsonl"
@@ -189,7 +175,7 @@ class EngineTable:
 
     @staticmethod
     def _take_up(config: MatchConfig, folder: Path) -> None:
-        """Write down what is played, if it is what was played here before."""
+        """Write the configuration, unless a different match was played here."""
         if (folder / "match.json").exists():
             before = read_config(folder)
             for name in MatchConfig.__struct_fields__:
@@ -210,21 +196,27 @@ def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> Play
     stats = match_statistics(results)
     own, other = stats.sides
     ratios = [ratio for ratio in (stats.largest_ratio, stats.largest_ratio_won) if ratio]
+    spreads = np.array([result.spread for result in results], dtype=np.int64)
     row = EngineRow(
         player=player,
         opponent=opponent,
         games=stats.games,
-        wins=stats.win_rate,
+        wins=stats.wins,
+        losses=stats.losses,
+        ties=stats.ties,
+        win_rate=stats.win_rate,
+        win_rate_error=None,
         mean=stats.mean_score,
         opponent_mean=stats.opponent_mean_score,
         difference=stats.mean_spread,
         error=_half_width(stats.spread_ci95),
+        deviation=float(spreads.std(ddof=1)) if len(spreads) > 1 else None,
         lost_twice=stats.lost_double,
         largest_ratio=max(ratios, default=None),
         forfeits=sum(own.forfeits.values()),
         opponent_forfeits=sum(other.forfeits.values()),
     )
-    return PlayedRow(row, np.array([one.spread for one in results], dtype=np.int64))
+    return PlayedRow(row, spreads)
 
 
 def _half_width(interval: Interval) -> float | None:

@@ -1,11 +1,10 @@
-"""Finished games as one player saw the other's turns, and what he believed against the truth.
+"""Finished games as one player saw the other's turns, and its beliefs beside the truth.
 
-What is believed of a leave is scored as players use it: the share of what is thought to be kept
-that is this leave, and, for the part that is doubted (``LeavePrior.doubt``), its share of random
-racks.
-Leaves are listed and looked at, those of a high prior first, as far as so many racks go; one that
-nobody looked at has nothing but the doubt. What an exchange or a pass leaves is drawn, and scored
-by how often it was drawn.
+A belief about a leave is scored as players use it: the share of the leaves thought to be kept that
+is this leave, and, for the part that is doubted (``LeavePrior.doubt``), its share of random racks.
+Leaves are looked at in the order of their prior, up to a number of racks; one that was not looked
+at has nothing but the doubt. The leave of an exchange or a pass is drawn, and scored by how often
+it was drawn.
 """
 
 from __future__ import annotations
@@ -21,22 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.inference.inference import Judges, Play, Posterior
+from engine.inference.inference import Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.rack_filter import RackFilter
 from engine.rules.game import Game, Turn
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
-from engine.rules.rules import Rules, rack_tiles
+from engine.rules.rules import rack_tiles
 from lexicons.store import Lexicon
-from lexicons.tables import leaves_for
 
 __all__ = [
     "ALL_LISTED",
     "Drew",
-    "Games",
+    "PlayedGames",
     "Seen",
-    "judges_for",
     "loss_of",
     "random_share",
     "read_games",
@@ -50,11 +47,11 @@ ALL_LISTED = 1_000_000
 
 
 class Drew(NamedTuple):
-    """The player who watches drew tiles."""
+    """The watching player drew tiles."""
 
     tiles: Rack
     counts: tuple[int, ...]
-    """How many of each tile he didn't see before, by tile number."""
+    """How many of each tile were unseen to it before, by tile number."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +60,15 @@ class Seen:
 
     play: Play
     counts: tuple[int, ...]
-    """How many of each tile he may have had, by tile number: those unseen, but not what the player
-    who watches gave back after he drew."""
+    """How many of each tile it may have had, by tile number: unseen, less ``given_back``."""
     given_back: Rack
-    """That."""
+    """What the watching player exchanged since the other drew."""
     number: int
     """Of the turn in the game; the first is 0."""
     leave: Rack
-    """What he really kept."""
+    """What it really kept."""
     drawn: Rack
-    """What he really drew."""
+    """What it really drew."""
 
     @cached_property
     def left(self) -> tuple[int, ...]:
@@ -85,7 +81,7 @@ class Seen:
 
     @property
     def hides(self) -> bool:
-        """Whether he kept tiles and the bag is not empty, so that there is something to guess."""
+        """Whether it kept tiles and the bag is not empty, so that there is something to infer."""
         return bool(self.leave) and sum(self.left) > len(self.leave) + len(self.drawn)
 
 
@@ -93,10 +89,10 @@ class Seen:
 
 
 def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
-    """Give what a seat gets to know of the other's rack, as long as there are tiles in the bag."""
+    """Yield what a seat learns about the other's rack while there are tiles in the bag."""
     board = Board.empty(game.rules.layout)
     own = tuple(sorted(game.opening_racks[seat]))
-    back: Rack = ()  # what he gave back in his last turn
+    back: Rack = ()  # what the seat exchanged in its last turn
     for number, turn in enumerate(game.turns):
         racks = (own, ()) if seat == 0 else ((), own)
         counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
@@ -133,18 +129,13 @@ def _leave(turn: Turn) -> Rack:
 # --- what is believed ---------------------------------------------------------------------------
 
 
-def judges_for(lexicon: Lexicon, rules: Rules) -> Judges:
-    """Give what built-in players judge by."""
-    return Judges(lexicon, rules, leaves_for(rules.distribution))
-
-
 def take_in(tracker: RackFilter, event: Drew | Seen, racks: int) -> Posterior | None:
-    """Have a tracker take in what happened; give what it believes after a turn of the other.
+    """Update a tracker; return its belief after a turn of the other player.
 
     Args:
-        tracker: of the one who watches.
-        event: what he was told.
-        racks: so many are looked at for a turn, at most.
+        tracker: of the watching player.
+        event: what it was told.
+        racks: looked at for a turn, at most.
     """
     if isinstance(event, Drew):
         tracker.drew(event.tiles, event.counts)
@@ -155,37 +146,37 @@ def take_in(tracker: RackFilter, event: Drew | Seen, racks: int) -> Posterior | 
 
 
 def share_of(leave: Rack, kept: LeavePrior) -> float:
-    """Give the share of what is thought to be kept that is this leave."""
+    """Return the share of the leaves thought to be kept that is this leave."""
     if kept.size != len(leave):
         return 0.0
     return float(kept.weights[(kept.tiles == np.array(leave, np.uint8)).all(axis=1)].sum())
 
 
 def random_share(leave: Rack, left: tuple[int, ...]) -> float:
-    """Give the chance that so many random tiles of those left are this leave; hypergeometric."""
+    """Return the hypergeometric chance that random tiles of those left are this leave."""
     ways = prod(comb(left[tile], leave.count(tile)) for tile in set(leave))
     return ways / comb(sum(left), len(leave))
 
 
 def loss_of(share: float, doubt: float, random: float, size: int) -> float:
-    """Give the log-loss of a leave for each of its tiles, in nats."""
+    """Return the log-loss of a leave for each of its tiles, in nats."""
     return -math.log((1 - doubt) * share + doubt * random) / size
 
 
 # --- files --------------------------------------------------------------------------------------
 
 
-class Games(NamedTuple):
+class PlayedGames(NamedTuple):
     """Games that were played before."""
 
     seed: int
     """Of their bags."""
     records: dict[int, dict[str, Any]]
-    """Of each game by its number, as ``games.played`` gives it."""
+    """Of each game by its number, as ``duel.Games.record`` returns it."""
 
 
-def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> Games:
-    """Read the games of two players from a file of games (``games.play_seats``), or of an
+def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGames:
+    """Read the games of two players from a file of games (``duel.Games``), or of an
     experiment that keeps the games it plays.
 
     Raises:
@@ -214,4 +205,4 @@ def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> Games:
         raise ValueError(
             f"{path} has no game {' – '.join(seats)}; it has: {', '.join(others) or 'none'}"
         )
-    return Games(seed, found)
+    return PlayedGames(seed, found)

@@ -29,11 +29,11 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class CheckpointError(ValueError):
-    """A checkpoint can't be gone on with, or can't be written; the sentence says which and why."""
+    """A checkpoint can't be resumed or written; the sentence says which and why."""
 
 
 def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a state, which is on the disk when this returns.
+    """Write a state; it is on the disk when this returns.
 
     Args:
         path: where; what was there is replaced at once, or stays as it was.
@@ -66,7 +66,7 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Read a state: what was said about it, and its arrays, which may be written to.
+    """Return what was said about a state, and its arrays, which are writable.
 
     Raises:
         CheckpointError: it is no checkpoint, or not all of one.
@@ -94,7 +94,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Keep other trainings from writing the same table while the block runs.
+    """Keep other trainings from writing the same table during the block.
 
     Raises:
         CheckpointError: another one is under way.
@@ -118,7 +118,7 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def _lock(file: TextIO, path: Path) -> bool:
-    """Lock a file; tell whether nobody else has, and it still is the one of that name."""
+    """Lock a file; return whether nobody else holds it and the path still leads to it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Who had the lock may have removed the file since it was opened here.
@@ -128,7 +128,7 @@ def _lock(file: TextIO, path: Path) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name on the disk, too."""
+    """Flush the new name to the disk, too."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -91,7 +91,7 @@ class Generation:
     """The same without any features: the variance of what was to be foretold."""
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return it as a line."""
         return (
             f"{self.games:,} games: squared error {self.loss:.2f} over {self.turns:,} turns "
             f"({self.spread:.2f} without features)"
@@ -133,7 +133,7 @@ def train_features(
         rules: the rules.
         games: how many in all.
         seed: for the bags and for the order of learning; the same seed gives the same weights.
-        progress: told after each generation.
+        progress: called after each generation.
         pace: how they are learned from.
         threads: how many games at once; it makes no difference to the weights.
         with_simulation: whether *mc+rh* plays, instead of *rh*.
@@ -184,7 +184,7 @@ class _Learner:
         return tuple(np.round(self._weights[:-1], 3).tolist())
 
     def learn(self, turns: Turns, passes: int) -> tuple[float, float]:
-        """Go so often through all turns, in random order; give the losses from before that."""
+        """Go through all turns, in random order, in each pass; return the losses from before."""
         targets = turns.equities - turns.equities.mean()
         loss = float(np.mean((turns.features @ self._weights - targets) ** 2))
         for _ in range(passes):
@@ -250,7 +250,7 @@ def observe(played: StaticGames, rules: Rules) -> Turns:
 
 
 def _turns(kept: npt.NDArray[np.int64], equities: Floats, games: int, rules: Rules) -> Turns:
-    """Put leaves, as counts of their tiles, and what followed together."""
+    """Pair leaves, as counts of their tiles, with what followed."""
     if not len(equities):
         full = rules.rack_size
         raise ValueError(

@@ -23,11 +23,11 @@ __all__ = ["FORCED_TURNS", "force", "missing", "room_for"]
 FORCED_TURNS = 6
 """Leaves are forced on the first turns, when most tiles are still in the bag."""
 _MOST_FORCED = 2
-"""… on so many of these in a game at most, so that most of the play stays as it is."""
+"""… on this many of them in a game at most, so that most of the play stays as it is."""
 _RACKS_HELP = 3
 """A rack holds several leaves that may be behind, so that a part of the samples will do."""
 _MOST_AT_ONCE = 100
-"""So often a leave is listed for a round at most, however far behind it is."""
+"""How often a leave is listed for a round at most, however far behind it is."""
 
 
 def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> LeaveMatrix:
@@ -50,7 +50,7 @@ def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> 
 
 
 def room_for(games: int) -> int:
-    """Say how many leaves can be forced in so many games."""
+    """Return how many leaves can be forced in a number of games."""
     return games * _MOST_FORCED
 
 

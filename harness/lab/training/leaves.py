@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from engine.rules.rules import Rules
-from harness.lab.workers import Crew
+from harness.lab.workers import Workers
 from lexicons.leaves import MAX_WORTH, LeaveTable
 from lexicons.store import Lexicon
 
@@ -38,11 +38,11 @@ GENERATIONS = (0.02, 0.05, 0.13, 0.80)
 """What part of the games each generation plays: the first ones only have to come near."""
 _FEWEST_GAMES = 100
 _ROUNDS = 120
-"""A training has about so many rounds …"""
+"""About how many rounds a training has …"""
 _ROUND = (2_000, 100_000)
-"""… of so many games at least, and at most."""
+"""… and the fewest and the most games of each."""
 _SHARES = 48
-"""Games of a round are handed out in so many parts, but not smaller ones than _SMALLEST_SHARE."""
+"""Parts in which the games of a round are handed out, but none below _SMALLEST_SHARE."""
 _SMALLEST_SHARE = 100
 _ROUND_BY_TIME = 20_000
 _AHEAD = 1.1
@@ -130,7 +130,7 @@ class TableMade:
     noise: float
     """Points: the standard deviation of what follows a given rack."""
     trusted: float
-    """So many samples of a rack count as much as what its parts say."""
+    """How many samples of a rack count as much as its parts do."""
 
 
 Tell = Callable[[RoundDone | TableMade], object]
@@ -163,7 +163,7 @@ class LeaveTraining:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What has to be the same for a checkpoint to be gone on with."""
+        """What has to be the same for a checkpoint to be resumed."""
         tiles = self.rules.distribution
         return {
             "format": _FORMAT,
@@ -176,12 +176,12 @@ class LeaveTraining:
             "floor": self.goal.floor,
         }
 
-    def run(self, crew: Crew, tell: Tell, clock: Callable[[], float]) -> LeaveTable:
+    def run(self, workers: Workers, tell: Tell, clock: Callable[[], float]) -> LeaveTable:
         """Train to the end; ``clock`` gives seconds that only go up."""
         while self.progress.generation < len(GENERATIONS):
             while (games := self._next_round()) > 0:
                 began = clock()
-                self._play(crew, games)
+                self._play(workers, games)
                 took = clock() - began
                 self.progress.seconds += took
                 self.progress.round += 1
@@ -225,7 +225,7 @@ class LeaveTraining:
     # --- rounds -------------------------------------------------------------------------------
 
     def _next_round(self) -> int:
-        """Say how many games the next round of this generation has; 0 if it is over."""
+        """Return how many games the next round of this generation has; 0 if it is over."""
         until = sum(GENERATIONS[: self.progress.generation + 1])
         if self.goal.games is None:
             under_way = self.progress.round == 0 or self.share_done < until - 1e-9
@@ -238,7 +238,7 @@ class LeaveTraining:
         return self._extra_games(games) if self._is_last else 0
 
     def _extra_games(self, games: int) -> int:
-        """Say how many games to play beyond all, for the sake of leaves below the floor."""
+        """Return how many games to play beyond all, for leaves below the floor."""
         assert self.goal.games is not None
         behind = len(self._behind(float(self.goal.floor), room_for(games)))
         room = round(self.goal.games * (1 + _EXTRA_ROUNDS)) - self.games
@@ -257,14 +257,14 @@ class LeaveTraining:
     def _is_last(self) -> bool:
         return self.progress.generation == len(GENERATIONS) - 1
 
-    def _play(self, crew: Crew, games: int) -> None:
+    def _play(self, workers: Workers, games: int) -> None:
         ground = Ground(self.lexicon, self.rules, self.leaves)
         shares = list(self._shares(games))
-        for _, tally in crew.work_through(play_share, ground, shares):
+        for _, tally in workers.work_through(play_share, ground, shares):
             self.totals.add(tally)
 
     def _shares(self, games: int) -> Iterator[Share]:
-        """Hand the games of a round out; the leaves to be forced are dealt like cards."""
+        """Yield the shares of a round; the leaves to be forced are dealt like cards."""
         forced = self._forced(games)
         count = max(1, min(_SHARES, games // _SMALLEST_SHARE))
         for nth in range(count):
@@ -276,7 +276,7 @@ class LeaveTraining:
         return self.goal.seed, self.progress.generation, self.progress.round
 
     def _forced(self, games: int) -> Any:
-        """Give the leaves to be forced in a round: what the last generation has seldom seen."""
+        """Return the leaves to be forced in a round: those that were seldom seen."""
         if not self._is_last:
             return self.racks.by_size[self.racks.rack_size - 1][:0]
         before = sum(GENERATIONS[:-1])
@@ -307,7 +307,7 @@ class LeaveTraining:
     # --- tables -------------------------------------------------------------------------------
 
     def _next_generation(self) -> TableMade:
-        """Make the table of what was seen, and begin to count anew."""
+        """Make the table from what was seen, and reset the counts."""
         smoothed = smooth(self.totals.samples, self.racks)
         leaves = self._table(self.racks.means(smoothed.worths))
         places = np.concatenate(self.racks.places[1:-1])

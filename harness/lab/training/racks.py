@@ -62,11 +62,11 @@ class Racks:
         return [leave_places(matrix, self.index) for matrix in self.by_size]
 
     def numbers(self, racks: LeaveMatrix) -> Longs:
-        """Give the place of each rack of a matrix, counted from the first rack's."""
+        """Return the place of each rack of a matrix, counted from the first rack's."""
         return leave_places(racks, self.index) - self.first
 
     def means(self, worths: Floats) -> Floats:
-        """Give what each leave is worth, by place, from what each rack is, by number.
+        """Return what each leave is worth, by place, from what each rack is, by number.
 
         Both are ``float64`` in one unit, whichever it is: a leave is worth the mean of the racks
         that are drawn to it. There are ``len(worths)`` racks, and ``first`` leaves are returned.

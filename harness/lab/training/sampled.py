@@ -39,7 +39,7 @@ class Lesson(NamedTuple):
 def play_sampled_games(
     lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, *, seed: int, threads: int
 ) -> list[Game]:
-    """Play games between two who sample, and judge leaves by the same table.
+    """Play games between two sampling players that judge leaves by the same table.
 
     Raises:
         ValueError: tiles that don't fit each other, or no thread.
@@ -64,7 +64,7 @@ class _Learning(Player):
 
 
 def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
-    """Give what each turn teaches with a full rack and a full rack's worth of tiles in the bag."""
+    """Yield a lesson for each turn with a full rack and as many tiles in the bag."""
     full = game.rules.rack_size
     bag = game.rules.distribution.total - 2 * full
     for number, turn in enumerate(game.turns):

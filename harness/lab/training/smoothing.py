@@ -51,11 +51,11 @@ class Smoothed(NamedTuple):
     noise: float
     """The standard deviation of a sample, in thousandths of a point."""
     trusted: float
-    """κ: so many samples count as much as what a rack's parts say."""
+    """κ: how many samples count as much as a rack's parts do."""
 
 
 def smooth(samples: Samples, racks: Racks) -> Smoothed:
-    """Work out what each rack is worth.
+    """Compute what each rack is worth.
 
     Raises:
         ValueError: there is no sample.
@@ -136,7 +136,7 @@ def _totals_of_parts(racks: LeaveMatrix, weights: Floats, index: LeaveArrays) ->
 def _add_parts(
     racks: LeaveMatrix, longest: int, index: LeaveArrays, effects: Floats, sums: Floats
 ) -> None:
-    """Add the effects of all parts of up to so many tiles; ``sums`` is modified in place."""
+    """Add the effects of all parts of up to ``longest`` tiles; modifies ``sums`` in place."""
     places = np.zeros(1 << racks.shape[1], np.int64)
     sizes = np.zeros(1 << racks.shape[1], np.int64)
     for row in range(len(racks)):
@@ -155,7 +155,7 @@ def _add_parts(
 def _add_to_parts(
     racks: LeaveMatrix, longest: int, index: LeaveArrays, weights: Floats, totals: Floats
 ) -> None:
-    """Add weights to all parts of up to so many tiles; ``totals`` is modified in place."""
+    """Add weights to all parts of up to ``longest`` tiles; modifies ``totals`` in place."""
     places = np.zeros(1 << racks.shape[1], np.int64)
     sizes = np.zeros(1 << racks.shape[1], np.int64)
     for row in range(len(racks)):

@@ -1,11 +1,10 @@
 """Win probabilities by spread and unseen tiles, learned from games of static players.
 
-A position is seen from the player on turn. His *effective spread* is what he is ahead, plus what
-the leave of his last turn is worth, minus what that of his opponent's last turn is worth: points
-that are still to come. It is rounded to a whole point, half to even. Once the bag is empty leaves
-bring nothing, and only points count. *Unseen* are the tiles in the bag and on the opponent's rack;
-they are no more than a rack holds just when the bag is empty, for with tiles in it the opponent's
-rack is full.
+A position is seen from the player on turn. Its *effective spread* is its lead, plus the worth of
+the leave of its last turn, minus that of the opponent's last turn: points still to come. It is
+rounded to a whole point, half to even. Once the bag is empty leaves bring nothing, and only points
+count. *Unseen* are the tiles in the bag and on the opponent's rack; they are no more than a rack
+holds just when the bag is empty, for with tiles in it the opponent's rack is full.
 
 Games are tallied in integers, so that it makes no difference in which order tallies are added up,
 and then smoothed: see ``fit_win_probabilities``.
@@ -16,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,8 @@ from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import play_static_games
-from harness.lab.workers import Crew
+from harness.lab.rows import column, percent
+from harness.lab.workers import Workers
 from harness.pictures import picture
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
@@ -80,7 +80,7 @@ class Tally:
     half_wins: Counts
     """2 for each that was won, 1 for a tie."""
     rack_size: int
-    """With so many tiles unseen or fewer the bag is empty."""
+    """With this many tiles unseen or fewer the bag is empty."""
 
     def __add__(self, other: Tally) -> Tally:
         """Add up two tallies of games by the same rules."""
@@ -109,29 +109,28 @@ def share_out(games: int, seed: int) -> list[tuple[int, int]]:
 
 
 def play_and_tally(
-    crew: Crew,
+    workers: Workers,
     lexicon: Lexicon,
     rules: Rules,
     leaves: LeaveTable,
     games: int,
     seed: int,
-    tell: Callable[[int, int], object] = lambda played, of: None,
+    tell: Callable[[int], object] = lambda played: None,
 ) -> Tally:
-    """Have games of a static player with himself played, and tally every turn of them.
+    """Play games of a static player with itself on workers, and tally every turn.
 
-    The same games come of the same seed, whoever plays them. ``tell`` is told how many of how many
-    were played.
+    The same seed gives the same games, whoever plays them. ``tell`` is told how many were played.
 
     Raises:
         ValueError: as ``play_static_games``.
-        CrewError: workers keep dying.
+        WorkersError: workers keep dying.
     """
     total, played = None, 0
     ground = Ground(lexicon, rules, leaves)
-    for share, tally in crew.work_through(tally_share, ground, share_out(games, seed)):
+    for share, tally in workers.work_through(tally_share, ground, share_out(games, seed)):
         total = tally if total is None else total + tally
         played += share[0]
-        tell(played, games)
+        tell(played)
     assert total is not None
     return total
 
@@ -145,7 +144,7 @@ class Ground(NamedTuple):
 
 
 def tally_share(ground: Ground, share: tuple[int, int]) -> Tally:
-    """Play a share of the games, so many from a seed, in one thread."""
+    """Play a share of the games in one thread."""
     lexicon, rules, leaves = ground
     games, seed = share
     played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True)
@@ -177,7 +176,7 @@ def tally_results(results: Results, rules: Rules) -> Tally:
 
 
 def effective_spreads(results: Results) -> Counts:
-    """Give [games, room] the effective spread before each turn, of the player on turn."""
+    """Return [games, room] the effective spread of the player on turn before each turn."""
     worth = results.spreads.astype(np.int64) * 1000
     kept = results.leaves.astype(np.int64)
     coming = np.zeros_like(worth)
@@ -189,7 +188,7 @@ def effective_spreads(results: Results) -> Counts:
 
 
 def unseen_tiles(results: Results, rules: Rules) -> Counts:
-    """Give [games, room] how many tiles the player on turn sees neither on his rack nor played."""
+    """Return [games, room] how many tiles are unseen to the player on turn."""
     fields = np.arange(MAX_PLACED, dtype=np.uint64) * np.uint64(TILE_BITS)
     tiles = results.moves[..., np.newaxis] >> fields & np.uint64((1 << TILE_BITS) - 1)
     counts = np.count_nonzero(tiles, axis=2)
@@ -225,7 +224,7 @@ def fit_win_probabilities(tally: Tally) -> WinProbabilities:
 
 
 def _fit(games: Counts, wins: Reals, spreads: Counts, unseen: Counts, trust: float) -> Reals:
-    """Give [spreads, unseen] the probabilities of some columns."""
+    """Return [spreads, unseen] the probabilities of some columns."""
     from scipy.optimize import isotonic_regression
     from scipy.special import ndtr
 
@@ -235,8 +234,8 @@ def _fit(games: Counts, wins: Reals, spreads: Counts, unseen: Counts, trust: flo
         seen = _within(window, games)
         more = _within(window, wins - games * believed)
         believed = (believed + more / (seen + trust)).clip(0, 1)
-    for column, weights in enumerate((seen + 1).T):
-        believed[:, column] = isotonic_regression(believed[:, column], weights=weights).x
+    for place, weights in enumerate((seen + 1).T):
+        believed[:, place] = isotonic_regression(believed[:, place], weights=weights).x
     return believed
 
 
@@ -250,22 +249,17 @@ def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Rea
 
 @dataclass(frozen=True)
 class Tenth:
-    """Positions in which the predicted probability is within a tenth of 0 to 1."""
+    """Positions whose predicted probability is within a tenth of 0 to 1; None: there are none."""
 
     low: float
-    """Where the tenth begins; the last one has 1 in it too."""
-    positions: int
-    predicted: float | None
-    """The mean of the predictions; unknown, as what follows, where there is no position."""
-    won: float | None
-    """The share that was won, a tie as half."""
-
-    @property
-    def difference(self) -> float | None:
-        """By how many points of per cent more was won than predicted."""
-        if self.predicted is None or self.won is None:
-            return None
-        return 100 * (self.won - self.predicted)
+    """Where the tenth begins; 1 is in the last."""
+    name: Annotated[str, column("predicted")]
+    positions: Annotated[int, column("positions")]
+    predicted: Annotated[float | None, percent("on average")]
+    won: Annotated[float | None, percent("won")]
+    """A tie is half a win."""
+    difference: Annotated[float | None, column("won more", decimals=2, sign=True)]
+    """By how many points of per cent more was won than predicted."""
 
 
 def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
@@ -281,14 +275,17 @@ def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
         for each in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
     )
     return [
-        Tenth(
-            tenth / 10,
-            int(positions[tenth]),
-            predicted[tenth] / positions[tenth] if positions[tenth] else None,
-            won[tenth] / positions[tenth] if positions[tenth] else None,
-        )
-        for tenth in range(10)
+        _tenth(number / 10, *sums)
+        for number, sums in enumerate(zip(positions, predicted, won, strict=True))
     ]
+
+
+def _tenth(low: float, positions: float, predicted: float, won: float) -> Tenth:
+    name = f"{100 * low:.0f}–{100 * low + 10:.0f} %"
+    if not positions:
+        return Tenth(low, name, 0, None, None, None)
+    more = 100 * (won / positions - predicted / positions)
+    return Tenth(low, name, int(positions), predicted / positions, won / positions, more)
 
 
 def draw_win_probabilities(table: WinProbabilities, path: str | Path) -> None:

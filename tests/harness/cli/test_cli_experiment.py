@@ -26,11 +26,26 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
             found["mean"] - found["opponent_mean"], abs=0.02
         )
     assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4) == 0
-    assert "trained – greedy" in tilewire.out
+    assert "trained  greedy" in tilewire.out
     printed = tilewire.out
     assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4, "--json") == 0
     (found,) = json.loads(tilewire.out)
     assert f" ± {found['error']:.2f} " in printed, "both are half the width of the interval"
+
+
+def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
+    out, plot = tmp_path / "games.jsonl", tmp_path / "duel.png"
+    command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--out", out)
+    assert tilewire(*command, "--plot", plot, "--json") == 0, tilewire.err
+    (found,) = json.loads(tilewire.out)
+    assert (found["player"], found["opponent"], found["games"]) == ("rh", "mc?samples=2", 4)
+    assert "tilewire: rh – mc?samples=2: 4 of 4 games" in tilewire.err
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    before = out.read_bytes()
+    assert tilewire(*command, "--workers", 2) == 0, tilewire.err
+    assert out.read_bytes() == before
+    assert tilewire("experiment", "duel", "trained", "rh", "--games", 4, "--out", out) == 2
+    assert "leave --out and --cluster out" in tilewire.err
 
 
 def test_a_player_that_is_none(tilewire: CommandLine) -> None:
@@ -41,14 +56,15 @@ def test_a_player_that_is_none(tilewire: CommandLine) -> None:
 
 
 def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
-    command = ("experiment", "cs221", "--games", 4, "--threads", 2, "--out", tmp_path / "g.jsonl")
+    command = ("experiment", "cs221", "--games", 4, "--workers", 2, "--out", tmp_path / "g.jsonl")
     assert tilewire(*command) == 0
-    first, second = tilewire.out.split("\n\n")
-    for words in ("static – rh", "static – vanilla", "rh – vanilla", "lost 2×", "largest ratio"):
-        assert words in first
-    rows = [" ".join(line.split()[:3]) for line in second.splitlines()[2:]]
-    assert rows == [f"{player} – vanilla" for player in ("vanilla", "rh", "mc", "mc+rh")]
-    assert "tilewire: mc+rh: 4 of 4 games" in tilewire.err
+    for words in ("lost 2×", "largest ratio"):
+        assert words in tilewire.out
+    rows = [tuple(line.split()[:2]) for line in tilewire.out.splitlines()[2:]]
+    in_kernels = [("static", "rh"), ("static", "vanilla"), ("rh", "vanilla")]
+    turn_by_turn = [(player, "vanilla") for player in ("vanilla", "rh", "mc", "mc+rh")]
+    assert rows == in_kernels + turn_by_turn
+    assert "tilewire: mc+rh – vanilla: 4 of 4 games" in tilewire.err
     assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
     assert tilewire(*command, "--json") == 0
     found = json.loads(tilewire.out)

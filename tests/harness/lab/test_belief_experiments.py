@@ -14,6 +14,7 @@ from command_line import CommandLine
 from bot.player import Observed, View
 from bot.players.static import StaticPlayer
 from bot.search.belief import Effort, Opponent
+from engine.inference.inference import Judges
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style
 from engine.inference.rack_filter import RackFilter
@@ -23,7 +24,6 @@ from harness.lab.studies.calibration import bin_rows, loss_rows
 from harness.lab.studies.replayed_beliefs import (
     Drew,
     Seen,
-    judges_for,
     loss_of,
     random_share,
     read_games,
@@ -32,6 +32,7 @@ from harness.lab.studies.replayed_beliefs import (
     told,
 )
 from lexicons.store import Lexicon, load_lexicon
+from lexicons.tables import leaves_for
 
 _RULES = standard_rules()
 _RACKS = 200_000
@@ -65,7 +66,11 @@ class _Watcher(StaticPlayer):
 def test_a_watcher_is_told_what_a_player_sees(lexicon: Lexicon, seat: int) -> None:
     players = _Watcher(), _Watcher()
     game = play_game(players, lexicon, _RULES, b"secret")
-    tracker = RackFilter(judges_for(lexicon, _RULES), Style.of(DETERMINISTIC), learns=False)
+    tracker = RackFilter(
+        Judges(lexicon, _RULES, leaves_for(_RULES.distribution)),
+        Style.of(DETERMINISTIC),
+        learns=False,
+    )
     believed = []
     for event in told(game, seat):
         take_in(tracker, event, _RACKS)
@@ -196,8 +201,8 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
 @pytest.mark.parametrize(
     ("what", "options", "says"),
     [
-        ("calibration", ("--positions", "0"), "--positions must be at least 1 (got 0)"),
-        ("calibration", ("--racks", "0"), "--racks must be at least 1 (got 0)"),
+        ("calibration", ("--positions", "0"), "--positions 0: it is 1 or more"),
+        ("calibration", ("--racks", "0"), "--racks 0: it is 1 or more"),
         ("calibration", ("--doubt", "1.5"), "--doubt 1.5: it is a share, from 0 to 1"),
         ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
         ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),

@@ -25,7 +25,7 @@ def test_players_meet_an_engine_and_go_on_where_they_were(
     assert tilewire(*command, 2, "--plot", plot) == 0
     head, _, row, where = tilewire.out.splitlines()
     assert head.split()[-6:] == ["lost", "2×", "largest", "ratio", "forfeits", "opponent's"]
-    assert row.split()[:6] == ["vanilla", "–", "engine", "2", "100.0", "%"]
+    assert row.split()[:6] == ["vanilla", "engine", "2", "2", "0", "0"]
     assert row.split()[-2:] == ["0", "0"]
     assert where == f"games and results: {out}"
     assert plot.read_bytes().startswith(PNG)
@@ -43,7 +43,7 @@ def test_players_meet_an_engine_and_go_on_where_they_were(
     (found,) = json.loads(tilewire.out)
     own = [one.sides[0].score for one in (*results, lost, more)]
     other = [one.sides[1].score for one in (*results, lost, more)]
-    assert (found["games"], found["wins"]) == (4, 0.75)
+    assert (found["games"], found["win_rate"]) == (4, 0.75)
     assert (found["forfeits"], found["opponent_forfeits"]) == (1, 0)
     assert found["difference"] == (sum(own) - sum(other)) / 4
     assert found["error"] == 0, "both pairs are the same"
@@ -61,8 +61,8 @@ def test_players_meet_an_engine_and_go_on_where_they_were(
         (("--plot", "x.png"), "--plot is for games against an --engine"),
         (("--engine", "ws://there/bot"), "'ws://there/bot' is elsewhere"),
         (("--engine", "siu:x", "--player", "rhh"), "did you mean rh"),
-        (("--engine", "siu:x", "--games", 0), "--games must be at least 1 (got 0)"),
-        (("--engine", "siu:x", "--threads", 999), "--threads 999: games at once need a core"),
+        (("--engine", "siu:x", "--games", 0), "--games 0: it is 1 or more"),
+        (("--engine", "siu:x", "--workers", 999), "--workers 999: games at once need a core"),
     ],
 )
 def test_tables_that_make_no_sense(

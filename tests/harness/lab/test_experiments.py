@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,13 @@ from engine.movegen.generator import Generator
 from engine.rules.moves import Exchange
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
-from engine.simulation.selfplay import StaticGames, play_static_games
+from engine.simulation.selfplay import play_static_games
 from harness.lab.in_process import play_game
-from harness.lab.studies.cs221 import PLAYERS, measure_cs221, measure_sampling
-from harness.lab.studies.duel import Duel, duel_of, greedy, play_duel, static
-from harness.lab.studies.games import Meeting, play_seats, replayed
+from harness.lab.studies.duel import Duel, Games, add_up, judge_of, play_duel
+from harness.lab.studies.published import kernel_duels
+from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
-from lexicons.rack_features import leave_table, shipped_rack_weights
+from harness.lab.workers import open_workers
 from lexicons.store import load_lexicon
 
 
@@ -31,58 +30,52 @@ def field() -> Field:
     return Field.of(load_lexicon(), standard_rules(), None, "")
 
 
-def games_of(field: Field, scores: list[tuple[int, int]]) -> StaticGames:
-    """Make up games in pairs, each as the points of player and opponent."""
-    played = play_static_games(field.lexicon, field.rules, None, len(scores), pairs=True)
-    by_seat = [points[::-1] if game % 2 else points for game, points in enumerate(scores)]
-    played.results.scores[:] = np.array(by_seat)
-    return played
+def duel_of(games: list[tuple[int, int]]) -> Duel:
+    """Add games up, given as the points of player and opponent."""
+    scores = np.array(games)
+    return add_up("one", "other", scores[:, 0], scores[:, 1], np.arange(len(games)) // 2)
 
 
-def test_what_a_row_adds_up(field: Field) -> None:
+def test_what_a_row_adds_up() -> None:
     games = [(400, 300), (300, 400), (200, 400), (350, 350), (450, 150), (201, 400)]
-    assert duel_of("one", "other", games_of(field, games)) == Duel(
-        player="one",
-        opponent="other",
-        games=6,
-        wins=round(2.5 / 6, 4),
-        mean=round(1901 / 6, 2),
-        opponent_mean=round(2000 / 6, 2),
-        difference=-16.5,
-        error=round(4.302653 * float(np.std([0, -100, 50.5], ddof=1) / 3**0.5), 2),
-        lost_twice=round(1 / 6, 4),
-        largest_ratio=3.0,
-    )
+    found = duel_of(games)
+    assert (found.player, found.opponent, found.games) == ("one", "other", 6)
+    assert (found.wins, found.losses, found.ties) == (2, 3, 1)
+    assert found.win_rate == pytest.approx(2.5 / 6)
+    assert (found.mean, found.opponent_mean) == pytest.approx((1901 / 6, 2000 / 6))
+    assert found.difference == -16.5
+    # Pairs are ahead by 0, −100 and 50.5 a game; t is 4.303 with two degrees of freedom.
+    error = 4.302653 * float(np.std([0, -100, 50.5], ddof=1) / 3**0.5)
+    assert found.error == pytest.approx(error)
+    assert found.deviation == pytest.approx(np.std([100, -100, -200, 0, 300, -199], ddof=1))
+    assert found.lost_twice == pytest.approx(1 / 6)
+    assert found.largest_ratio == 3.0
 
 
-def test_a_loser_without_points(field: Field) -> None:
-    games = [(90, -4), (90, 0), (40, 60), (-8, -9)]
-    assert duel_of("one", "other", games_of(field, games)).largest_ratio == 90
-    lost = duel_of("one", "other", games_of(field, [(-5, 7), (0, 2), (1, 1), (-5, -4)]))
-    assert lost.lost_twice == 0.75
+def test_a_loser_without_points() -> None:
+    assert duel_of([(90, -4), (90, 0), (40, 60), (-8, -9)]).largest_ratio == 90
+    assert duel_of([(-5, 7), (0, 2), (1, 1), (-5, -4)]).lost_twice == 0.75
 
 
 def test_better_players_are_better(field: Field) -> None:
-    table = leave_table(shipped_rack_weights(), field.rules.distribution)
-    duels = measure_cs221(field, table, 200, 2, 1)
+    duels = kernel_duels(field, 200, 2, 1)
     names = [(one.player, one.opponent) for one in duels]
     assert names == [("static", "rh"), ("static", "vanilla"), ("rh", "vanilla")]
     assert {one.games for one in duels} == {200}
     for one in duels[1:]:
+        assert one.difference is not None
         assert one.difference > 10
-        assert one.wins > 0.5
-        assert one.mean - one.opponent_mean == pytest.approx(one.difference, abs=0.02)
-    assert measure_cs221(field, table, 20, 1, 1) == measure_cs221(field, table, 20, 2, 1)
+    assert kernel_duels(field, 20, 1, 1) == kernel_duels(field, 20, 2, 1)
 
 
 @pytest.mark.parametrize("games", [2, 5])
 def test_games_come_in_pairs(field: Field, games: int) -> None:
     with pytest.raises(ValueError, match=f"^{games} games; they come in pairs"):
-        measure_cs221(field, field.leaves, games, 1, 1)
+        kernel_duels(field, games, 1, 1)
 
 
 def test_a_greedy_player_looks_at_leaves_only_where_scores_are_equal(field: Field) -> None:
-    judge = greedy(field.leaves)
+    judge = judge_of("greedy", field)
     played = play_static_games(
         field.lexicon, field.rules, judge.leaves, 8, record=True, evaluation=judge.evaluation
     )
@@ -100,65 +93,73 @@ def test_a_greedy_player_looks_at_leaves_only_where_scores_are_equal(field: Fiel
 
 
 def test_against_itself_a_player_is_not_ahead(field: Field) -> None:
-    one = play_duel(
-        ("a", "b"), (static(field.leaves),) * 2, field.lexicon, field.rules, 40, threads=2, seed=3
-    )
-    assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
+    static = judge_of("static", field)
+    one = play_duel(("a", "b"), (static, static), field, 40, threads=2, seed=3)
+    assert (one.difference, one.win_rate, one.error) == (0.0, 0.5, 0.0)
 
 
 # --- turn by turn -------------------------------------------------------------------------------
 
 
-def meeting(field: Field, *seats: str, seed: int = 1) -> Meeting:
-    """Let two seats meet."""
+def play(
+    field: Field,
+    *seats: str,
+    games: int = 4,
+    seed: int = 1,
+    out: Path | None = None,
+    workers: int = 1,
+) -> Duel:
+    """Play games between two seats, and add them up."""
     player, opponent = seats
-    return Meeting((player, opponent), field.lexicon, field.rules, seed)
+    study = Games((player, opponent), field, seed)
+    study.check(games)
+    with (
+        open_records(out, study.settings()) as file,
+        open_workers(workers, alone=True) as crew,
+    ):
+        return study.duel(fill(study, file, games, crew))
 
 
 def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> None:
     for seat in ("vanilla", "mc?samples=2"):
-        one = play_seats(meeting(field, seat, seat, seed=3), 4)
-        assert (one.difference, one.wins, one.error) == (0.0, 0.5, 0.0)
+        one = play(field, seat, seat, seed=3)
+        assert (one.difference, one.win_rate, one.error) == (0.0, 0.5, 0.0)
+        assert one.mean is not None
         assert one.mean > 200
 
 
-def test_the_players_of_cs221_all_play_vanilla(field: Field) -> None:
-    told: list[tuple[str, int]] = []
-
-    def tell(player: str) -> Callable[[int], None]:
-        return lambda played: told.append((player, played))
-
-    duels = measure_sampling(field, 4, 1, 1, progress=tell)
-    assert [(one.player, one.opponent, one.games) for one in duels] == [
-        (player, "vanilla", 4) for player in PLAYERS
-    ]
-    assert told == [(player, number) for player in PLAYERS for number in (1, 2, 3, 4)]
-    assert len({one.mean for one in duels}) == len(PLAYERS)
+def test_progress_counts_the_games_that_are_there(field: Field) -> None:
+    study, told = Games(("vanilla", "vanilla"), field, 1), list[int]()
+    with open_records(None, study.settings()) as file, open_workers(1, alone=True) as workers:
+        fill(study, file, 4, workers, told.append)
+        fill(study, file, 6, workers, told.append)
+    assert told == [1, 2, 3, 4, 5, 6]
 
 
 def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> None:
     whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
 
-    def play(out: Path | None, games: int = 6, seed: int = 1, workers: int = 1) -> Duel:
-        met = meeting(field, "rh", "vanilla", seed=seed)
-        return play_seats(met, games, workers=workers, out=out)
+    def again(out: Path | None, games: int = 6, seed: int = 1, workers: int = 1) -> Duel:
+        return play(field, "rh", "vanilla", games=games, seed=seed, out=out, workers=workers)
 
-    found = play(whole)
-    assert found == play(None, workers=2)
+    found = again(whole)
+    assert found == again(None, workers=2)
     lines = whole.read_bytes().splitlines(keepends=True)
     assert [json.loads(line)["number"] for line in lines[1:]] == list(range(6))
     changed = lines[1].replace(b'"scores": [', b'"scores": [1')
     part.write_bytes(lines[0] + changed + lines[2] + lines[3][:40])
-    again = play(part)
+    other = again(part)
     assert part.read_bytes().splitlines(keepends=True) == [lines[0], changed, *lines[2:]]
-    assert again.mean > found.mean + 100, "a game that is there counts as it is"
+    assert other.mean is not None
+    assert found.mean is not None
+    assert other.mean > found.mean + 100, "a game that is there counts as it is"
     with pytest.raises(ValueError, match="with seed 1, not 2; go on with the same"):
-        play(part, seed=2)
-    assert play(whole, games=4).games == 4
+        again(part, seed=2)
+    assert again(whole, games=4).games == 4
     with whole.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(ValueError, match="another experiment writes"):
-            play(whole)
+            again(whole)
     assert whole.read_bytes().splitlines(keepends=True) == lines
 
 
@@ -176,7 +177,7 @@ def test_a_file_of_something_else_stays_as_it_is(
     path = tmp_path / "notes.txt"
     path.write_text(content)
     with pytest.raises(ValueError, match=rf"notes\.txt.* {says}"):
-        play_seats(meeting(field, "rh", "vanilla"), 4, out=path)
+        play(field, "rh", "vanilla", out=path)
     assert path.read_text() == content
 
 
@@ -194,7 +195,7 @@ def test_games_that_make_no_sense(
     field: Field, seats: tuple[str, str], games: int, workers: int, says: str
 ) -> None:
     with pytest.raises(ValueError, match=says.replace("?", r"\?")):
-        play_seats(meeting(field, *seats), games, workers=workers)
+        play(field, *seats, games=games, workers=workers)
 
 
 class Witness(StaticPlayer):
@@ -250,14 +251,14 @@ def test_players_are_told_what_they_may_know(field: Field) -> None:
 
 def test_a_game_can_be_replayed_from_its_record(field: Field, tmp_path: Path) -> None:
     out = tmp_path / "games.jsonl"
-    play_seats(meeting(field, "rh", "vanilla", seed=8), 4, out=out)
+    play(field, "rh", "vanilla", seed=8, out=out)
     for line in out.read_text().splitlines()[1:]:
         record = json.loads(line)
-        game = replayed(record, 8, field.rules)
+        game = Games(("rh", "vanilla"), field, 8).replayed(record)
         assert game.over is not None
         assert len(game.turns) == len(record["moves"])
         begins = record["number"] % 2
         scores = game.position.scores
         assert record["scores"] == [scores[begins], scores[1 - begins]]
         with pytest.raises(ValueError, match="rack"):
-            replayed(record, 9, field.rules)
+            Games(("rh", "vanilla"), field, 9).replayed(record)

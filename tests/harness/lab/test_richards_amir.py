@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from bot.seat_text import parse_seat
 from engine.rules.position import Rack
 from engine.rules.rules import standard_rules
 from harness.lab.in_process import play_game
+from harness.lab.studies.duel import Duel, Games
 from harness.lab.studies.full_knowledge import FullKnowledgePlayer
-from harness.lab.studies.games import Meeting, play_seats
-from harness.lab.studies.plots import draw_strengths
-from harness.lab.studies.richards_amir import PUBLISHED, Contest, Limit, strength_of
+from harness.lab.studies.published import TABLES, Limit, RichardsAmir, draw_duels
+from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
+from harness.lab.workers import open_workers
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 
@@ -113,36 +115,40 @@ def test_full_knowledge_that_nobody_shows_anything(field: Field) -> None:
         play_game((Blindfold(), StaticPlayer()), field.lexicon, field.rules, b"secret")
 
 
+def play(study: Games, games: int = 4, out: Path | None = None) -> Duel:
+    study.check(games)
+    with open_records(out, study.settings()) as file, open_workers(1, alone=True) as workers:
+        return study.duel(fill(study, file, games, workers))
+
+
 def test_a_seat_with_options_that_make_no_sense(field: Field) -> None:
     for seat, says in (
         ("full-knowledge?iterations=1", r"'full-knowledge\?iterations=1': iterations is a number"),
         ("full-knowledge?depth=1", "no option is called 'depth'"),
     ):
         with pytest.raises(ValueError, match=says):
-            play_seats(Meeting((seat, "sim"), field.lexicon, field.rules, 0), 4)
+            Games((seat, "sim"), field, 0).check(4)
 
 
 def test_games_with_rollouts_counted_are_the_same_again(field: Field) -> None:
     seats = "infer?iterations=2&candidates=3&racks=50", "full-knowledge?iterations=2&candidates=3"
-    meeting = Meeting(seats, field.lexicon, field.rules, 6)
-    assert play_seats(meeting, 4) == play_seats(meeting, 4)
+    study = Games(seats, field, 6)
+    assert play(study) == play(study)
 
 
 def test_a_leave_table_is_for_both(field: Field, tmp_path: Path) -> None:
     seats, out = ("static", "static"), tmp_path / "games.jsonl"
-    zero = LeaveTable.zero(field.rules.distribution)
-    meeting = Meeting(seats, field.lexicon, field.rules, 0, zero)
-    own = play_seats(meeting._replace(leaves=None), 4)
-    both = play_seats(meeting, 4, out=out)
+    zero = replace(field, leaves=LeaveTable.zero(field.rules.distribution))
+    study = Games(seats, zero, 0, own_leaves=False)
+    own = play(replace(study, own_leaves=True))
+    both = play(study, out=out)
     assert both.difference == 0
     assert both.mean != own.mean
     with pytest.raises(ValueError, match=r"of an experiment with leaves \w{64}, not None"):
-        play_seats(meeting._replace(leaves=None), 4, out=out)
+        play(replace(study, own_leaves=True), out=out)
 
 
 # --- what it adds up ------------------------------------------------------------------------------
-
-CONTEST = Contest(("infer?time=1ms", "sim?time=1ms"), PUBLISHED["infer", "sim"])
 
 
 def records(*scores: tuple[int, int]) -> list[dict[str, Any]]:
@@ -150,11 +156,14 @@ def records(*scores: tuple[int, int]) -> list[dict[str, Any]]:
     return [{"number": number, "scores": list(one)} for number, one in enumerate(scores)]
 
 
-def test_a_strength_by_hand() -> None:
-    found = strength_of(CONTEST, records((400, 300), (300, 340), (350, 350), (500, 380)))
+def duel(field: Field, *scores: tuple[int, int]) -> Duel:
+    return Games(("infer", "sim"), field, 0).duel(records(*scores))
+
+
+def test_a_duel_by_hand(field: Field) -> None:
+    found = duel(field, (400, 300), (300, 340), (350, 350), (500, 380))
     assert (found.games, found.wins, found.losses, found.ties) == (4, 2, 1, 1)
     assert (found.mean, found.opponent_mean, found.difference) == (387.5, 342.5, 45)
-    assert (found.largest_win, found.largest_loss) == (120, 40)
     assert found.win_rate == 0.625
     # Pairs have 30 and 60 a game; t is 12.706 with one degree of freedom.
     assert found.error == pytest.approx(12.7062 * 15, rel=1e-4)
@@ -162,82 +171,85 @@ def test_a_strength_by_hand() -> None:
     assert found.deviation == pytest.approx(((55**2 + 85**2 + 45**2 + 75**2) / 3) ** 0.5)
 
 
-def test_strengths_of_few_games() -> None:
-    none = strength_of(CONTEST, [])
+def test_duels_of_few_games(field: Field) -> None:
+    none = duel(field)
     assert (none.games, none.wins, none.difference, none.deviation) == (0, 0, None, None)
-    pair = strength_of(CONTEST, records((310, 300), (320, 300)))
-    assert (pair.difference, pair.error, pair.largest_loss) == (15, None, None)
-    three = strength_of(CONTEST, records((310, 300), (320, 300), (330, 300)))
+    assert (none.lost_twice, none.largest_ratio) == (None, None)
+    pair = duel(field, (310, 300), (320, 300))
+    assert (pair.difference, pair.error, pair.losses) == (15, None, 0)
+    three = duel(field, (310, 300), (320, 300), (330, 300))
     assert three.difference == 20
     assert three.error is not None, "a game whose twin is missing is a pair of its own"
 
 
 def test_what_the_paper_has() -> None:
-    wrong = [names for names, one in PUBLISHED.items() if not one.adds_up]
-    assert wrong == [("full-knowledge", "sim")], "it prints so many wins and losses"
+    for row in TABLES.values():
+        assert None not in (row.games, row.wins, row.losses)
+    one, two = TABLES[1], TABLES[2]
+    assert (one.games, one.wins, one.losses) == (127, 87, 61), "as printed"
+    assert (two.games, two.wins, two.losses) == (630, 324, 306)
 
 
 def test_seats_of_the_tables() -> None:
-    def seats(contest: Contest) -> tuple[str, str]:
-        return contest.seats
-
     short, counted = Limit(150), Limit(iterations=300)
-    assert seats(Contest.table1(short)) == ("full-knowledge?time=150ms", "sim?time=150ms")
-    assert seats(Contest.table2(counted)) == ("infer?iterations=300", "sim?iterations=300")
-    last = Contest.table2(short, "last", "soft")
-    assert seats(last) == ("infer?time=150ms&memory=last&model=soft", "sim?time=150ms")
+    assert short.seats(1) == ("full-knowledge?time=150ms", "sim?time=150ms")
+    assert counted.seats(2) == ("infer?iterations=300", "sim?iterations=300")
+    last = short.seats(2, memory="last", model="soft")
+    assert last == ("infer?time=150ms&memory=last&model=soft", "sim?time=150ms")
 
 
-def test_a_picture(tmp_path: Path) -> None:
-    games = records((310, 300), (320, 300), (400, 300), (300, 420))
-    found = [strength_of(CONTEST, games), strength_of(CONTEST, []), strength_of(CONTEST, games[:2])]
-    draw_strengths(found, tmp_path / "strengths.png")
-    assert (tmp_path / "strengths.png").read_bytes().startswith(b"\x89PNG")
+def test_a_picture(tmp_path: Path, field: Field) -> None:
+    duels = [duel(field, (310, 300), (320, 300), (400, 300)), duel(field), TABLES[1]]
+    draw_duels(duels, tmp_path / "duels.png")
+    assert (tmp_path / "duels.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(OSError, match="none"):
-        draw_strengths(found, tmp_path / "none" / "strengths.png")
+        draw_duels(duels, tmp_path / "none" / "duels.png")
 
 
 # --- commands -------------------------------------------------------------------------------------
 
 
-def written(path: Path, field: Field, contests: Sequence[Contest], games: int) -> Path:
+def written(path: Path, study: Games, games: int) -> Path:
     """Make up a file of games, which the player wins by as many points as their number."""
     lines: list[dict[str, Any]] = [
-        {"experiment": "games", "lexicon": field.lexicon.checksum, "seed": 0}
+        {"experiment": "games", "lexicon": study.field.lexicon.checksum, "seed": 0}
     ]
-    for one in contests:
-        made_up = records(*((300 + number, 300) for number in range(games)))
-        lines += [{"players": one.seats, **record, "moves": []} for record in made_up]
+    made_up = records(*((300 + number, 300) for number in range(games)))
+    lines += [{"players": study.seats, **record, "moves": []} for record in made_up]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
-def test_table1_plays_what_is_missing(tilewire: CommandLine, tmp_path: Path) -> None:
-    out = tmp_path / "games.jsonl"
-    command = ("experiment", "table1", "--iterations", 2, "--out", out)
-    assert tilewire(*command, "--games", 4) == 0
-    assert "full-knowledge?iterations=2 – sim?iterations=2  4 " in tilewire.out
-    assert "87–61 (sic)" in tilewire.out
+def test_table_1_plays_what_is_missing(tilewire: CommandLine, tmp_path: Path) -> None:
+    out, plot = tmp_path / "games.jsonl", tmp_path / "bars.png"
+    command = ("experiment", "richards-amir", "--iterations", 2, "--out", out)
+    assert tilewire(*command, "--games", 4, "--plot", plot) == 0, tilewire.err
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert re.search(r"full-knowledge\?iterations=2 +sim\?iterations=2  4 ", tilewire.out)
+    assert "Richards and Amir, Table 1" in tilewire.out
     before = out.read_bytes()
     assert tilewire(*command, "--games", 4, "--json") == 0
     assert out.read_bytes() == before
-    (found,) = json.loads(tilewire.out)
+    found, published = json.loads(tilewire.out)
     assert found["games"] == 4 == found["wins"] + found["losses"] + found["ties"]
-    assert found["published"]["difference"] == 37
+    assert published["difference"] == 37
     assert tilewire(*command, "--games", 6, "--json") == 0
     assert out.read_bytes().startswith(before)
     assert len(out.read_bytes().splitlines()) == 1 + 6
 
 
-def test_table2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
-    contest = Contest.table2(Limit(150), "last")
-    out = written(tmp_path / "games.jsonl", field, [contest], 6)
-    given = ("experiment", "table2", "--memory", "last", "--out", out)
+def test_table_2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
+    study = RichardsAmir(Limit(150).seats(2, memory="last"), field, 0, table=2)
+    out = written(tmp_path / "games.jsonl", study, 6)
+    given = ("experiment", "richards-amir", "--table", 2, "--memory", "last", "--out", out)
     assert tilewire(*given, "--games", 4) == 0
-    assert "infer?time=150ms&memory=last – sim?time=150ms  4      3–0–1" in tilewire.out
-    assert "324–306" in tilewire.out
+    row, published = (line.split() for line in tilewire.out.splitlines()[2:])
+    assert row[:6] == ["infer?time=150ms&memory=last", "sim?time=150ms", "4", "3", "0", "1"]
+    assert "324" in published
     assert tilewire(*given, "--games", 6, "--json") == 0
     assert json.loads(tilewire.out)[0]["difference"] == 2.5
+    assert tilewire(*given, "--plot", tmp_path / "none" / "bars.png", "--games", 6) == 2
+    assert "bars.png: No such file or directory" in tilewire.err
 
 
 @pytest.mark.parametrize(
@@ -249,21 +261,21 @@ def test_table2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, fie
         (("--memory", "long"), "memory is game or last, not 'long'"),
         (("--model", "exact"), "model is style, "),
         (("--games", 5), "5 games; they come in pairs"),
-        (("--workers", 0), "0 workers; there is at least one"),
+        (("--workers", 0), "--workers 0: it is 1 or more"),
         (("--workers", 1000), "--workers 1000: searches against the clock need a core each"),
         (("--out", "no/such/folder"), "--out no/such/folder: No such file or directory"),
         (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
     ],
 )
 def test_what_makes_no_sense(tilewire: CommandLine, given: tuple[object, ...], says: str) -> None:
-    assert tilewire("experiment", "table2", *given) == 2
+    assert tilewire("experiment", "richards-amir", "--table", 2, *given) == 2
     assert says in tilewire.err
 
 
 def test_a_file_of_something_else(tilewire: CommandLine, tmp_path: Path) -> None:
     out = tmp_path / "notes.txt"
     out.write_text("notes")
-    assert tilewire("experiment", "table1", "--games", 4, "--out", out) == 2
+    assert tilewire("experiment", "richards-amir", "--games", 4, "--out", out) == 2
     assert "notes.txt holds no results of this experiment" in tilewire.err
     assert out.read_text() == "notes"
 
@@ -271,7 +283,7 @@ def test_a_file_of_something_else(tilewire: CommandLine, tmp_path: Path) -> None
 def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
     out = tmp_path / "games.jsonl"
     many = ("--iterations", "2", "--games", "100000")
-    status, printed, told = interrupted(out, 4, "experiment", "table1", *many)
+    status, printed, told = interrupted(out, 4, "experiment", "richards-amir", *many)
     assert status == 130, told
-    assert "full-knowledge?iterations=2 – sim?iterations=2" in printed
+    assert "full-knowledge?iterations=2  " in printed
     assert f"the same command goes on with {out}" in told

@@ -89,12 +89,12 @@ def test_adding_up_makes_no_difference_by_order() -> None:
 
 
 def test_generations_play_by_the_table_before() -> None:
-    crew, told = Recorder(), list[RoundDone | TableMade]()
+    workers, told = Recorder(), list[RoundDone | TableMade]()
     one = training()
-    table = one.run(crew, told.append, ticking(1.0))
+    table = one.run(workers, told.append, ticking(1.0))
     assert_same(one, table)
     tables = [news.leaves for news in told if isinstance(news, TableMade)]
-    played_by = [ground.leaves for ground, _ in crew.asked]
+    played_by = [ground.leaves for ground, _ in workers.asked]
     assert not played_by[0].values.any()
     changes = [new for old, new in pairwise(played_by) if new is not old]
     assert changes == tables[:3]
@@ -102,24 +102,24 @@ def test_generations_play_by_the_table_before() -> None:
 
 
 def test_shares_are_all_games_each_with_a_seed_of_its_own() -> None:
-    crew, told = Recorder(), list[RoundDone | TableMade]()
-    training().run(crew, told.append, ticking(1.0))
+    workers, told = Recorder(), list[RoundDone | TableMade]()
+    training().run(workers, told.append, ticking(1.0))
     rounds = [news.games for news in told if isinstance(news, RoundDone)]
-    given = [[share.games for share in shares] for _, shares in crew.asked]
+    given = [[share.games for share in shares] for _, shares in workers.asked]
     assert list(accumulate(map(sum, given))) == rounds
     assert all(max(sizes) - min(sizes) <= 1 for sizes in given)
     assert max(map(len, given)) > 10
-    seeds = [share.seed for _, shares in crew.asked for share in shares]
+    seeds = [share.seed for _, shares in workers.asked for share in shares]
     assert len(set(seeds)) == len(seeds)
 
 
 def test_only_the_last_generation_forces() -> None:
-    crew = Recorder()
-    training().run(crew, ignore, ticking(1.0))
-    forced = [sum(len(share.forced) for share in shares) for _, shares in crew.asked]
+    workers = Recorder()
+    training().run(workers, ignore, ticking(1.0))
+    forced = [sum(len(share.forced) for share in shares) for _, shares in workers.asked]
     assert forced[:3] == [0, 0, 0]
     assert forced[3] > 0
-    for _, shares in crew.asked:
+    for _, shares in workers.asked:
         assert all(len(share.forced) <= room_for(share.games) for share in shares)
 
 

@@ -1,4 +1,4 @@
-"""Crews on a Dask cluster: a real scheduler and real workers, killed by real signals."""
+"""Workers on a Dask cluster: a real scheduler and real workers, killed by real signals."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import crew_work
 import pytest
-from crew_work import Luggage, Task
+import worker_tasks
+from worker_tasks import Luggage, Task
 
-from harness.lab.workers import CrewError, open_crew
+from harness.lab.workers import WorkersError, open_workers
 
-TESTS = Path(crew_work.__file__).parent
+TESTS = Path(worker_tasks.__file__).parent
 SHARES = 24
 ENVIRONMENT = {
     "PYTHONPATH": f"{TESTS.parent}:{TESTS}",
@@ -70,11 +70,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def test_killed_workers_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    workers = [cluster.add_worker(), cluster.add_worker()]
-    with open_crew(cluster=cluster.address) as crew:
-        done = list(crew.work_through(crew_work.die_once, tmp_path, range(SHARES)))
+    started = [cluster.add_worker(), cluster.add_worker()]
+    with open_workers(cluster=cluster.address) as workers:
+        done = list(workers.work_through(worker_tasks.die_once, tmp_path, range(SHARES)))
         assert sorted(done) == [(share, share) for share in range(SHARES)]
-        assert [worker.poll() for worker in workers].count(None) == 1, "one of them was killed"
+        assert [worker.poll() for worker in started].count(None) == 1, "one of them was killed"
 
 
 def test_a_worker_that_comes_later_goes_on(cluster: Cluster, tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_a_worker_that_comes_later_goes_on(cluster: Cluster, tmp_path: Path) -> 
 
     replacing = threading.Thread(target=replace)
     replacing.start()
-    with open_crew(cluster=cluster.address, tell=told.append) as crew:
-        done = list(crew.work_through(crew_work.die_once, tmp_path, range(SHARES)))
+    with open_workers(cluster=cluster.address, tell=told.append) as workers:
+        done = list(workers.work_through(worker_tasks.die_once, tmp_path, range(SHARES)))
     replacing.join()
     assert sorted(done) == [(share, share) for share in range(SHARES)]
     assert told in ([], [f"waiting for workers: dask worker {cluster.address}"])
@@ -97,29 +97,29 @@ def test_a_worker_that_comes_later_goes_on(cluster: Cluster, tmp_path: Path) -> 
 def test_rounds_on_one_worker(cluster: Cluster, tmp_path: Path) -> None:
     cluster.add_worker()
     shares = [Task(number, (7, number)) for number in range(SHARES)]
-    with open_crew(cluster=cluster.address) as crew:
-        done = dict(crew.work_through(crew_work.work_with_luggage, Luggage(tmp_path), shares))
+    with open_workers(cluster=cluster.address) as workers:
+        done = dict(workers.work_through(worker_tasks.work_with_luggage, Luggage(tmp_path), shares))
         assert {share: result for share, (result, _) in done.items()} == {
             share: 2 * share.number for share in shares
         }
         assert len(list(tmp_path.iterdir())) == 1, "what they have in common is unpacked once"
         with pytest.raises(LookupError, match=r"^second 5$"):
-            list(crew.work_through(crew_work.refuse, "second", [5]))
+            list(workers.work_through(worker_tasks.refuse, "second", [5]))
 
 
 def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.lab.workers._CONNECTING_S", 3)
     cluster.add_worker()
-    with open_crew(cluster=cluster.address) as crew:
-        under_way = crew.work_through(crew_work.square, None, range(1000))
+    with open_workers(cluster=cluster.address) as workers:
+        under_way = workers.work_through(worker_tasks.square, None, range(1000))
         next(under_way)
         cluster.scheduler.kill()
         cluster.scheduler.wait()
         sentence = f"^the Dask scheduler at {cluster.address} is gone"
-        with pytest.raises(CrewError, match=sentence):
+        with pytest.raises(WorkersError, match=sentence):
             list(under_way)
-        with pytest.raises(CrewError, match=sentence):
-            list(crew.work_through(crew_work.square, None, [1]))
+        with pytest.raises(WorkersError, match=sentence):
+            list(workers.work_through(worker_tasks.square, None, [1]))
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,14 +127,14 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.lab.workers._CONNECTING_S", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         sentence = f"^no Dask scheduler answers at {address} .*`dask scheduler`.*`dask worker"
-        with pytest.raises(CrewError, match=sentence), open_crew(cluster=address):
+        with pytest.raises(WorkersError, match=sentence), open_workers(cluster=address):
             pass
 
 
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(CrewError, match=r"pip install -e '\.\[cluster\]'"),
-        open_crew(cluster="tcp://127.0.0.1:8786"),
+        pytest.raises(WorkersError, match=r"pip install -e '\.\[cluster\]'"),
+        open_workers(cluster="tcp://127.0.0.1:8786"),
     ):
         pass

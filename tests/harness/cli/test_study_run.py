@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli.failing import CommandFailed
-from harness.cli.long_runs import going_on, telling, with_error
 from harness.cli.options import check_counts
-from harness.lab.workers import CrewError
+from harness.cli.study_run import going_on, telling
+from harness.lab.rows import with_error
+from harness.lab.workers import WorkersError
 
 
 def test_one_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +42,7 @@ def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("error", "says", "status"),
     [
-        (CrewError("no workers"), "no workers", 1),
+        (WorkersError("no workers"), "no workers", 1),
         (OSError(28, "No space left on device"), "--out a.jsonl: No space left on device", 2),
         (OSError("torn"), "--out a.jsonl: torn", 2),
         (ValueError("no result"), "no result", 2),

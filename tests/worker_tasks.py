@@ -1,4 +1,4 @@
-"""Work for crews in tests. Worker processes import it, so it imports little and lies up here."""
+"""Work for workers in tests. Worker processes import it, so it imports little and lies up here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.lab.workers import open_crew
+from harness.lab.workers import open_workers
 
 __all__ = [
     "FATAL",
@@ -104,6 +104,6 @@ def employ(roll: str) -> None:
     """Have two workers that never finish."""
     # A shell has what it puts into the background ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with open_crew(2) as crew:
-        for _ in crew.work_through(attend, Path(roll), range(1, 100)):
+    with open_workers(2) as workers:
+        for _ in workers.work_through(attend, Path(roll), range(1, 100)):
             pass

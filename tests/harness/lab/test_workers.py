@@ -1,4 +1,4 @@
-"""Crews of processes on this machine: real processes, killed by real signals."""
+"""Workers of processes on this machine: real processes, killed by real signals."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import crew_work
 import pytest
-from crew_work import Luggage, Task
+import worker_tasks
+from worker_tasks import Luggage, Task
 
-from harness.lab.workers import CrewError, open_crew
+from harness.lab.workers import WorkersError, open_workers
 
 PATIENCE_S = 60.0
-TESTS = Path(crew_work.__file__).parent
-EMPLOYING = "import crew_work, sys; crew_work.employ(sys.argv[1])"
+TESTS = Path(worker_tasks.__file__).parent
+EMPLOYING = "import worker_tasks, sys; worker_tasks.employ(sys.argv[1])"
 
 
 class Roll:
@@ -69,10 +69,10 @@ def employer(roll: Roll, folder: Path) -> subprocess.Popen[str]:
 
 
 def test_each_share_comes_back_with_its_result_once() -> None:
-    with open_crew(2) as crew:
-        done = sorted(crew.work_through(crew_work.square, None, range(20)))
+    with open_workers(2) as workers:
+        done = sorted(workers.work_through(worker_tasks.square, None, range(20)))
         assert done == [(share, share**2) for share in range(20)]
-        assert list(crew.work_through(crew_work.square, None, [])) == []
+        assert list(workers.work_through(worker_tasks.square, None, [])) == []
 
 
 def test_shares_are_drawn_as_workers_come_free() -> None:
@@ -83,36 +83,36 @@ def test_shares_are_drawn_as_workers_come_free() -> None:
             drawn.append(share)
             yield share
 
-    with open_crew(2) as crew:
-        for given, _ in enumerate(crew.work_through(crew_work.square, None, shares()), 1):
+    with open_workers(2) as workers:
+        for given, _ in enumerate(workers.work_through(worker_tasks.square, None, shares()), 1):
             assert len(drawn) < given + 4
 
 
 def test_what_shares_have_in_common_is_unpacked_once_a_worker(tmp_path: Path) -> None:
     shares = [Task(number, (7, number)) for number in range(12)]
-    with open_crew(2) as crew:
-        done = dict(crew.work_through(crew_work.work_with_luggage, Luggage(tmp_path), shares))
+    with open_workers(2) as workers:
+        done = dict(workers.work_through(worker_tasks.work_with_luggage, Luggage(tmp_path), shares))
     assert {share: result for share, (result, _) in done.items()} == {
         share: 2 * share.number for share in shares
     }
-    workers = {process for _, process in done.values()}
-    assert os.getpid() not in workers
-    assert len(workers) <= len(list(tmp_path.iterdir())) <= 2
+    processes = {process for _, process in done.values()}
+    assert os.getpid() not in processes
+    assert len(processes) <= len(list(tmp_path.iterdir())) <= 2
 
 
 def test_another_round_has_another_ground() -> None:
-    with open_crew(2) as crew:
+    with open_workers(2) as workers:
         for ground in ("first", "second"):
             with pytest.raises(LookupError, match=f"^{ground} 5$"):
-                list(crew.work_through(crew_work.refuse, ground, [5]))
+                list(workers.work_through(worker_tasks.refuse, ground, [5]))
 
 
-@pytest.mark.parametrize("deadly", [crew_work.die_once, crew_work.die_over_the_result_once])
+@pytest.mark.parametrize("deadly", [worker_tasks.die_once, worker_tasks.die_over_the_result_once])
 def test_no_share_is_lost_with_a_worker_that_is_killed(
     deadly: Callable[[Path, int], object], tmp_path: Path
 ) -> None:
-    with open_crew(2) as crew:
-        done = list(crew.work_through(deadly, tmp_path, range(12)))
+    with open_workers(2) as workers:
+        done = list(workers.work_through(deadly, tmp_path, range(12)))
     assert sorted(done) == [(share, share) for share in range(12)]
     assert (tmp_path / "died").exists()
 
@@ -120,17 +120,17 @@ def test_no_share_is_lost_with_a_worker_that_is_killed(
 def test_a_share_that_kills_every_worker_is_given_up() -> None:
     done: list[tuple[int, int]] = []
     with (
-        open_crew(2) as crew,
-        pytest.raises(CrewError, match=r"^3 worker processes in a row died.*enough memory"),
+        open_workers(2) as workers,
+        pytest.raises(WorkersError, match=r"^3 worker processes in a row died.*enough memory"),
     ):
-        done.extend(crew.work_through(crew_work.die_always, None, range(6)))
+        done.extend(workers.work_through(worker_tasks.die_always, None, range(6)))
     assert len(done) == len(set(done))
-    assert (crew_work.FATAL, crew_work.FATAL) not in done
+    assert (worker_tasks.FATAL, worker_tasks.FATAL) not in done
 
 
 def test_closing_does_not_wait_for_shares(roll: Roll) -> None:
-    with open_crew(2) as crew:
-        under_way = crew.work_through(crew_work.attend, roll.path, range(6))
+    with open_workers(2) as workers:
+        under_way = workers.work_through(worker_tasks.attend, roll.path, range(6))
         next(under_way)
         roll.wait_for(2)
     roll.wait_for_the_end()
@@ -138,12 +138,12 @@ def test_closing_does_not_wait_for_shares(roll: Roll) -> None:
 
 
 def test_a_round_that_is_left_is_not_worked_on(roll: Roll) -> None:
-    with open_crew(2) as crew:
-        under_way = crew.work_through(crew_work.attend, roll.path, range(6))
+    with open_workers(2) as workers:
+        under_way = workers.work_through(worker_tasks.attend, roll.path, range(6))
         next(under_way)
         roll.wait_for(2)
         del under_way
-        done = sorted(crew.work_through(crew_work.square, None, range(3)))
+        done = sorted(workers.work_through(worker_tasks.square, None, range(3)))
         roll.wait_for_the_end()
     assert done == [(0, 0), (1, 1), (2, 4)]
 
@@ -161,16 +161,16 @@ def test_an_interrupt_is_the_parents_alone(roll: Roll, tmp_path: Path) -> None:
         roll.wait_for_the_end()
     assert process.returncode == -signal.SIGINT
     assert said.count("Traceback") == 1, said
-    assert list(tmp_path.iterdir()) == [roll.path], "files of the crew are left behind"
+    assert list(tmp_path.iterdir()) == [roll.path], "files of the workers are left behind"
 
 
 def test_there_is_at_least_one_worker() -> None:
-    with pytest.raises(ValueError, match=r"^0 workers"), open_crew(0):
+    with pytest.raises(ValueError, match=r"^0 workers"), open_workers(0):
         pass
 
 
 def test_a_worker_alone_is_this_process() -> None:
     shares = [Task(number, (7, number)) for number in range(3)]
-    with open_crew(1, alone=True) as crew:
-        done = list(crew.work_through(crew_work.work_with_luggage, Luggage(Path()), shares))
+    with open_workers(1, alone=True) as workers:
+        done = list(workers.work_through(worker_tasks.work_with_luggage, Luggage(Path()), shares))
     assert done == [(share, (2 * share.number, os.getpid())) for share in shares]

@@ -1,0 +1,239 @@
+"""Running a study: its shared options, files, workers, progress, interruption and printing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bot.cores import usable_cores
+from harness import figures
+
+from .failing import CommandFailed
+from .field import load_field
+from .options import JsonOption, LeavesOption, LexiconOption, check_counts, load_words, say
+
+if TYPE_CHECKING:
+    from harness.lab.rows import Tables
+    from harness.lab.study import RecordFile, Study
+    from harness.lab.study_context import Field
+
+__all__ = [
+    "StudyRun",
+    "check_cores",
+    "draw",
+    "going_on",
+    "sentences",
+    "show_figures",
+    "show_rows",
+    "telling",
+]
+
+_TELL_EVERY_S = 20
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StudyRun:
+    """Words, tables, workers, and how results are kept and shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    leaves: LeavesOption = None
+    """trained, formula or a leave table (KLV2) for players that use one. [default: their own]"""
+    workers: int = 1
+    """How many games or positions at once, each in a process and on a core of its own."""
+    cluster: str | None = None
+    """The address of a Dask scheduler, tcp://host:port, whose workers do it instead."""
+    seed: int = 0
+    """For the bags and all else that chance does."""
+    out: Annotated[Path | None, Parameter(name="--out")] = None
+    """Where results are kept, a line of JSON each; the same command resumes it."""
+    json_: JsonOption = False
+    """Print JSON."""
+
+    def field(self, winprob: str | None = None) -> Field:
+        """Load words, rules and a leave table, or fail with a sentence."""
+        check_counts(workers=self.workers)
+        if self.seed < 0:
+            raise CommandFailed(f"--seed {self.seed}: it is 0 or more")
+        return load_field(load_words(self.lexicon), self.leaves, winprob)
+
+    def check_cores(self, threads: int = 1) -> None:
+        """Check that searches against the clock have a core each, or fail."""
+        if self.cluster is None:
+            check_cores(self.workers, threads)
+
+    def work(
+        self,
+        studies: Sequence[Study],
+        count: int,
+        *,
+        above: Sequence[Any] = (),
+        draw: Callable[[Tables], None] | None = None,
+    ) -> Tables:
+        """Do what is missing, show all that there is, also when stopped, and return it.
+
+        SIGTERM counts as Ctrl-C.
+
+        Args:
+            studies: one or more, which share a file.
+            count: how many units of each.
+            above: rows that are shown above those of the studies.
+            draw: draws a picture of all rows.
+        """
+        from harness.lab.study import fill, open_records
+        from harness.lab.workers import open_workers
+
+        with _sigterm_as_interrupt(), going_on(self.out):
+            for study in studies:
+                study.check(count)
+            with open_records(self.out, studies[0].settings()) as file:
+                try:
+                    with open_workers(self.workers, self.cluster, say, alone=True) as workers:
+                        for study in studies:
+                            tell = telling(count, study.unit, study.name)
+                            fill(study, file, count, workers, tell)
+                except KeyboardInterrupt:
+                    self._show(studies, file, count, above, draw)
+                    raise
+                return self._show(studies, file, count, above, draw)
+
+    def _show(
+        self,
+        studies: Sequence[Study],
+        file: RecordFile,
+        count: int,
+        above: Sequence[Any],
+        draw: Callable[[Tables], None] | None,
+    ) -> Tables:
+        rows: dict[str, list[Any]] = {}
+        for study in studies:
+            for name, some in study.summary(file.chosen(study, count)).items():
+                rows.setdefault(name, list(above)).extend(some)
+        if studies[0].one_row:
+            (only,) = rows.values()
+            show_figures(only[0] if only else None, self.json_)
+        else:
+            show_rows(rows, self.json_)
+        if draw is not None:
+            draw(rows)
+        return rows
+
+
+def show_rows(tables: Tables, as_json_text: bool) -> None:
+    """Print tables of rows as text or as JSON."""
+    from harness.lab.rows import as_json, as_text
+
+    print(as_json(tables) if as_json_text else as_text(tables))
+
+
+def show_figures(row: Any, as_json_text: bool) -> None:
+    """Print a row with a line for each field, or as a JSON object; None has no lines."""
+    from harness.lab.rows import figures_text
+
+    if as_json_text:
+        print(json.dumps(row and dataclasses.asdict(row), ensure_ascii=False))
+    elif row is not None:
+        print(figures_text(row))
+
+
+def check_cores(workers: int, threads: int = 1) -> None:
+    """Check that searches against the clock don't wait for each other, or fail."""
+    cores = usable_cores()
+    if workers * threads > cores:
+        each = f" with --threads {threads}" if threads > 1 else ""
+        raise CommandFailed(
+            f"--workers {workers}{each}: searches against the clock need a core each, and there "
+            f"are {cores} here"
+        )
+
+
+def draw(path: Path | None, drawing: Callable[[Path], None]) -> None:
+    """Draw the picture of ``--plot``, if it is asked for, or fail with a sentence."""
+    if path is not None:
+        with sentences("--plot", path):
+            drawing(path)
+
+
+@contextmanager
+def sentences(option: str = "", path: Path | None = None) -> Iterator[None]:
+    """Turn what goes wrong with the file of an option, or with workers, into a sentence."""
+    from harness.lab.workers import WorkersError
+
+    try:
+        yield
+    except WorkersError as error:
+        raise CommandFailed(str(error), status=1) from None
+    except OSError as error:
+        where = error.filename if path is None else f"{option} {path}"
+        raise CommandFailed(
+            f"{where}: {error.strerror or error}" if where else str(error)
+        ) from None
+    except MemoryError:
+        raise CommandFailed(
+            "there is not enough memory; ask for less, or for fewer workers"
+        ) from None
+    except ValueError as error:
+        raise CommandFailed(str(error)) from None
+
+
+@contextmanager
+def going_on(out: Path | None) -> Iterator[None]:
+    """Turn what goes wrong into a sentence, and say after Ctrl-C how to resume."""
+    with sentences("--out", out):
+        try:
+            yield
+        except KeyboardInterrupt:
+            say(f"stopped; the same command goes on with {out}" if out else "stopped")
+            raise
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def telling(
+    wanted: int, what: str, of: str = "", *, clock: Callable[[], float] = time.monotonic
+) -> Callable[[int], None]:
+    """Return a function that reports progress now and then, and how long the rest takes.
+
+    That goes by what came after its first call, since workers take their time to begin.
+
+    Args:
+        wanted: how many there are to be.
+        what: of what, in the plural.
+        of: of whom, where there are several.
+        clock: in seconds.
+    """
+    told = clock()
+    began: tuple[float, int] | None = None
+
+    def tell(there: int) -> None:
+        nonlocal told, began
+        now = clock()
+        began = began or (now, there)
+        if there < wanted and now - told <= _TELL_EVERY_S:
+            return
+        told = now
+        since, before = began
+        left = ""
+        if before < there < wanted:
+            seconds = (now - since) / (there - before) * (wanted - there)
+            left = f", {figures.minutes(seconds)} left"
+        say(f"{of}: {there:,} of {wanted:,} {what}{left}".removeprefix(": "))
+
+    return tell

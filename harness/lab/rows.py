@@ -1,0 +1,150 @@
+"""Rows of results: dataclasses whose fields say under which heading and how they are printed.
+
+A field annotated with a ``column`` is in the table; others appear in JSON only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple, TypeAlias, get_type_hints
+
+from harness import figures
+
+__all__ = [
+    "Tables",
+    "as_json",
+    "as_text",
+    "column",
+    "figures_text",
+    "percent",
+    "table",
+    "with_error",
+]
+
+Tables: TypeAlias = Mapping[str, Sequence[Any]]
+"""Rows by the name of their table; in a table all are of one class."""
+
+
+class _Column(NamedTuple):
+    heading: str
+    error: str
+    decimals: int
+    times: int
+    sign: bool
+    unit: str
+
+
+def column(
+    heading: str,
+    *,
+    error: str = "",
+    decimals: int = 1,
+    times: int = 1,
+    sign: bool = False,
+    unit: str = "",
+) -> _Column:
+    """Mark a field of a row as a column of the table, within ``typing.Annotated``.
+
+    Args:
+        heading: of the column.
+        error: the field that has its error, printed behind ±.
+        decimals: of a float; integers have none.
+        times: what the value and its error are multiplied by.
+        sign: whether a plus is printed.
+        unit: printed behind it.
+    """
+    return _Column(heading, error, decimals, times, sign, unit)
+
+
+def percent(heading: str, *, error: str = "", decimals: int = 1) -> _Column:
+    """Return a column of shares, printed as percentages."""
+    return column(heading, error=error, decimals=decimals, times=100, unit=" %")
+
+
+def table(rows: Sequence[Any]) -> str:
+    """Return rows of one class as a table; there is at least one.
+
+    A mapping has a column for each of its keys.
+    """
+    lines = [list(_cells(row)) for row in rows]
+    heads = [heading for heading, _ in lines[0]]
+    return figures.table(heads, [[text for _, text in line] for line in lines])
+
+
+def _cells(row: Any) -> Iterator[tuple[str, str]]:
+    """Yield each heading with what is below it."""
+    for name, shown in _columns(type(row)).items():
+        value = getattr(row, name)
+        if shown is None:
+            continue
+        if isinstance(value, Mapping):
+            yield from ((f"{shown.heading} {key}", _text(one, shown)) for key, one in value.items())
+        else:
+            error = getattr(row, shown.error) if shown.error else None
+            yield shown.heading, _text(value, shown, error)
+
+
+def _columns(kind: type[Any]) -> dict[str, _Column | None]:
+    """Return the fields of a dataclass, each with its column if it is one."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        each.name: next(
+            (
+                part
+                for part in getattr(hints[each.name], "__metadata__", ())
+                if isinstance(part, _Column)
+            ),
+            None,
+        )
+        for each in fields(kind)
+    }
+
+
+def as_text(tables: Tables) -> str:
+    """Return tables one below the other, without those that have no row."""
+    return "\n\n".join(table(rows) for rows in tables.values() if rows)
+
+
+def as_json(tables: Tables) -> str:
+    """Return an only table as a list of objects, several as an object of lists."""
+    objects = {name: [dataclasses.asdict(row) for row in rows] for name, rows in tables.items()}
+    (first, *others) = objects.values()
+    return json.dumps(objects if others else first, ensure_ascii=False)
+
+
+def figures_text(row: Any) -> str:
+    """Return one row as a table with a line for each of its columns.
+
+    A class without columns has a line for each field, called by its name.
+    """
+    lines = list(_cells(row)) or figures.figure_rows(dataclasses.asdict(row))
+    return figures.table(("figure", "value"), lines)
+
+
+def _text(value: Any, shown: _Column, error: float | None = None) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and shown.times == 1:
+        return f"{value:,}{shown.unit}"
+    return with_error(
+        value, error, shown.decimals, times=shown.times, sign=shown.sign, unit=shown.unit
+    )
+
+
+def with_error(
+    value: float | None,
+    error: float | None,
+    decimals: int = 1,
+    *,
+    times: int = 1,
+    sign: bool = False,
+    unit: str = "",
+) -> str:
+    """Write a value and its error, if known, both multiplied by ``times``."""
+    if value is None or error is None:
+        return figures.number(value and times * value, decimals, sign, unit)
+    middle = figures.number(times * value, decimals, sign)
+    return f"{middle} ± {figures.number(times * error, decimals)}{unit}"

@@ -1,0 +1,209 @@
+"""A study: a question asked of numbered units of work, and a file that keeps the answers.
+
+The file has a line of JSON for each record behind a first line with the settings; whoever resumes
+it has to mean the same settings. A record has a ``number``; studies that share a file mark theirs
+(``Study.part``). A line that was cut short when the process was killed is removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, TypeAlias
+
+from .rows import Tables
+from .workers import Workers
+
+__all__ = ["Record", "RecordFile", "Study", "fill", "open_records"]
+
+Record: TypeAlias = dict[str, Any]
+
+
+class Study(ABC):
+    """Settings, frozen and sent to the workers, and what is done with them."""
+
+    unit: ClassVar[str] = "positions"
+    """What is counted, in the plural."""
+    one_row: ClassVar[bool] = False
+    """Whether its only table has one row, printed as a list of figures."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, object]:
+        """Return what the records of a file have in common, as JSON can say it."""
+
+    @abstractmethod
+    def record(self, number: int) -> Record:
+        """Do one unit of work; the same number gives the same record, time apart."""
+
+    @abstractmethod
+    def summary(self, records: Sequence[Record]) -> Tables:
+        """Add records up."""
+
+    @property
+    def part(self) -> Record:
+        """What marks its records in a file that several studies share."""
+        return {}
+
+    @property
+    def name(self) -> str:
+        """What tells it from studies that share its file; empty if it is alone."""
+        return ""
+
+    def check(self, count: int) -> None:
+        """Check the settings, and that this many units make sense.
+
+        Raises:
+            ValueError: they don't.
+        """
+        if count < 1:
+            raise ValueError(f"{count} {self.unit}; there is at least one")
+
+    def numbers(self, count: int) -> Iterable[int]:
+        """Return which units to do, in this order, until the count is reached."""
+        return range(count)
+
+    def weight(self, record: Record) -> int:
+        """Return how much of the count a record is."""
+        return 1
+
+
+class RecordFile:
+    """The records that a file has, and more of them as they come."""
+
+    def __init__(self, file: BinaryIO | None, records: list[Record]) -> None:
+        self._file, self._all = file, records
+
+    def by_number(self, study: Study) -> dict[int, Record]:
+        """Return the records of a study."""
+        return {each["number"]: each for each in self._all if each | study.part == each}
+
+    def chosen(self, study: Study, count: int) -> list[Record]:
+        """Return the records that make the count up, or all that there are if they are fewer."""
+        there, total, chosen = self.by_number(study), 0, []
+        for number in study.numbers(count):
+            if total >= count:
+                break
+            if number in there:
+                chosen.append(there[number])
+                total += study.weight(there[number])
+        return sorted(chosen, key=lambda record: record["number"])
+
+    def add(self, record: Record) -> None:
+        """Write a record behind the others."""
+        self._all.append(record)
+        if self._file is not None:
+            _write(self._file, record)
+
+
+def fill(
+    study: Study,
+    file: RecordFile,
+    count: int,
+    workers: Workers,
+    tell: Callable[[int], object] = lambda done: None,
+) -> list[Record]:
+    """Have workers do what is missing; return the records that make the count up.
+
+    Args:
+        study: what is asked.
+        file: where records are, and go.
+        count: how many units, by ``Study.weight``.
+        workers: who does it.
+        tell: told after each record how much of the count is done.
+    """
+    there, done = file.by_number(study), 0
+
+    def missing() -> Iterator[int]:
+        nonlocal done
+        for number in study.numbers(count):
+            if done >= count:
+                return
+            if number in there:
+                done += study.weight(there[number])
+            else:
+                yield number
+
+    for _, record in workers.work_through(_record, study, missing()):
+        file.add(study.part | record)
+        done += study.weight(record)
+        tell(done)
+    return file.chosen(study, count)
+
+
+def _record(study: Study, number: int) -> Record:
+    return study.record(number)
+
+
+@contextmanager
+def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[RecordFile]:
+    """Open a new file, or one to be resumed, for the time of a block.
+
+    Args:
+        path: the file; without one, records are kept no longer than the block.
+        settings: what all records have in common, as JSON can say it.
+
+    Raises:
+        ValueError: it has other settings or is something else, or another process writes it.
+        OSError: it can't be read or written.
+    """
+    if path is None:
+        yield RecordFile(None, [])
+        return
+    with path.open("a+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"another experiment writes {path}; wait for it") from None
+        file.seek(0)
+        content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        records = []
+        if whole:
+            first, *records = _parse(whole, path)
+            _check_same(first, json.loads(json.dumps(settings)), path)
+        elif not _packed(settings).startswith(content):
+            raise ValueError(
+                f"{path} holds no results of this experiment; remove it, or name another file"
+            )
+        file.truncate(len(whole))
+        if not whole:
+            _write(file, settings)
+        yield RecordFile(file, records)
+
+
+def _write(file: BinaryIO, record: Mapping[str, Any]) -> None:
+    file.write(_packed(record))
+    file.flush()
+
+
+def _packed(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+def _parse(content: bytes, path: Path) -> list[Record]:
+    records = []
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict) or (number > 1 and type(record.get("number")) is not int):
+            raise ValueError(
+                f"{path}, line {number} is no result of an experiment; name another file"
+            )
+        records.append(record)
+    return records
+
+
+def _check_same(first: Record, settings: Record, path: Path) -> None:
+    for name in settings | first:
+        if settings.get(name) != first.get(name):
+            has = f"with {name} {first[name]}" if name in first else f"that knows no {name}"
+            raise ValueError(
+                f"{path} is of an experiment {has}, not {settings.get(name)}; go on with the "
+                "same, or name another file"
+            )

@@ -1,0 +1,159 @@
+"""``experiment oracle``: choices judged, sums worked by hand, and the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from interrupts import interrupted
+
+from bot.cores import usable_cores
+from bot.player import Budget, Choice, View
+from bot.players.static import StaticPlayer
+from engine.notation.cgp import read_cgp
+from engine.rules.moves import PASS
+from engine.rules.rules import standard_rules
+from harness.lab.in_process import view_of
+from harness.lab.sampled_positions import situation_in_play
+from harness.lab.studies.oracle import Oracle
+from harness.lab.study_context import Field
+from lexicons.store import load_lexicon
+from lexicons.tables import win_probabilities_for
+from lexicons.win_probability import write_win_probabilities
+
+RULES = standard_rules()
+
+
+class Passes(StaticPlayer):
+    """Passes, but sees first that it was told the game so far."""
+
+    def new_game(self, view: View) -> None:
+        self.begun = view
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        assert view is self.begun
+        assert len(view.rack) == 7 or view.bag == 0
+        assert view.position.racks[view.opponent] == ()
+        totals = view.history[-1].scores if view.history else (0, 0)
+        assert totals == view.position.scores
+        return Choice(PASS)
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), RULES, None, "")
+
+
+def oracle(field: Field, *seats: str, plies: int = 2) -> Oracle:
+    chances = win_probabilities_for(RULES.distribution)
+    assert chances is not None
+    first, second = seats
+    return Oracle((first, second), field, 3, chances, plies, 200)
+
+
+def test_a_better_choice_wins_more_often(field: Field) -> None:
+    passes = f"{__file__}:Passes"
+    found = [oracle(field, "static", passes).record(number) for number in range(3)]
+    assert all(record["win"] > 0 and record["points"] > 0 for record in found)
+    assert {record["moves"][1] for record in found} == {"-"}
+    mirror = oracle(field, passes, "static")
+    for number, record in enumerate(found):
+        other = mirror.record(number)
+        assert (other["cgp"], other["moves"]) == (record["cgp"], record["moves"][::-1])
+        assert other["win"] == pytest.approx(-record["win"], abs=0.1)
+        assert read_cgp(record["cgp"], RULES).position.racks[0]
+
+
+def test_equals_differ_in_nothing(field: Field) -> None:
+    record = oracle(field, "static", "static?").record(0)
+    assert (record["win"], record["points"]) == (0, 0)
+    assert record["moves"][0] == record["moves"][1]
+
+
+def test_a_longer_judge_looks_further(field: Field) -> None:
+    short, long = (oracle(field, "static", "greedy", plies=plies) for plies in (1, 64))
+    records = [(short.record(number), long.record(number)) for number in range(4)]
+    differ = [pair for pair in records if pair[0]["moves"][0] != pair[0]["moves"][1]]
+    assert differ
+    assert all(one["moves"] == other["moves"] for one, other in records)
+    assert any(one["points"] != other["points"] for one, other in differ)
+
+
+def test_a_view_in_mid_game_has_its_history(field: Field) -> None:
+    situation = situation_in_play(field.lexicon, RULES, field.leaves, 3, 1)
+    view = view_of(situation, field.lexicon, RULES, 5)
+    assert view.position == situation.position
+    assert [play.seq for play in view.history] == list(range(1, len(situation.turns) + 1))
+    assert [play.score for play in view.history] == [turn.score for turn in situation.turns]
+
+
+def test_gains_by_hand(field: Field) -> None:
+    def record(bag: int, win: float, *moves: str) -> dict[str, Any]:
+        return {"bag": bag, "win": win, "points": 100 * win, "moves": list(moves)}
+
+    records = [
+        record(5, 0.1, "8D AB", "8D AC"),
+        record(6, -0.04, "8D AB", "-"),
+        record(30, 0.0, "-", "-"),
+    ]
+    study = oracle(field, "static", "greedy")
+    every, few, many = study.summary(records)["positions"]
+    assert (every.bag, few.bag, many.bag) == ("all", "1–7", "29–57")
+    assert (every.positions, every.differ) == (3, pytest.approx(2 / 3))
+    assert every.win == pytest.approx(0.02)
+    assert (few.win, few.points) == pytest.approx((0.03, 3))
+    assert few.win_error == pytest.approx(0.07), "0.14 / √2 / √2"
+    assert (many.win, many.win_error) == (0, None)
+    (none,) = study.summary([])["positions"]
+    assert (none.positions, none.win, none.differ) == (0, None, None)
+
+
+def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
+    out = tmp_path / "oracle.jsonl"
+    judge = ("--judge-plies", 2, "--judge-rollouts", 50, "--seed", 2)
+    command = ("experiment", "oracle", "static", "greedy", *judge, "--out", out)
+    assert tilewire(*command, "--positions", 1) == 0, tilewire.err
+    before = out.read_bytes()
+    assert tilewire(*command, "--positions", 3, "--json") == 0, tilewire.err
+    assert out.read_bytes().startswith(before)
+    rows = json.loads(tilewire.out)
+    assert (rows[0]["bag"], rows[0]["positions"]) == ("all", 3)
+    assert sum(row["positions"] for row in rows[1:]) == 3
+    assert tilewire(*command, "--positions", 3, "--winprob", "trained") == 0
+    assert "more wins, ± standard error" in tilewire.out
+    table = win_probabilities_for(RULES.distribution)
+    assert table is not None
+    write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
+    assert tilewire(*command, "--positions", 3, "--winprob", tmp_path / "new.csv") == 2
+    assert "of an experiment with winprob" in tilewire.err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--positions", "0"), "--positions 0: it is 1 or more"),
+        (("--judge-plies", "0"), "--judge-plies 0: it is 1 or more"),
+        (("--judge-rollouts", "0"), "--judge-rollouts 0: it is 1 or more"),
+        (("--workers", f"{usable_cores() + 1}"), "need a core each"),
+        (("--seed", "-1"), "--seed -1: it is 0 or more"),
+        (("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
+    ],
+)
+def test_what_can_not_be_judged(tilewire: CommandLine, options: tuple[str, str], says: str) -> None:
+    assert tilewire("experiment", "oracle", "static", "greedy", *options) == 2
+    assert says in tilewire.err
+    assert tilewire("experiment", "oracle", "static", "nobody") == 2
+    assert "no bot is called 'nobody'" in tilewire.err
+
+
+def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
+    out = tmp_path / "oracle.jsonl"
+    judge = ("--judge-plies", "2", "--judge-rollouts", "50", "--positions", "100000")
+    status, printed, told = interrupted(out, 3, "experiment", "oracle", "static", "greedy", *judge)
+    assert status == 130, told
+    assert "tiles in the bag" in printed
+    assert f"the same command goes on with {out}" in told

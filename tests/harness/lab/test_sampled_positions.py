@@ -1,0 +1,68 @@
+"""Positions of static games: where they come from, and of what kinds they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.movegen.generator import Generator
+from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.position import bag_count
+from engine.rules.rules import check_move, standard_rules
+from engine.simulation.selfplay import play_static_games
+from harness.lab.sampled_positions import situation, situation_in_play, varied_situations
+from harness.lab.study_context import Field
+from lexicons.store import load_lexicon
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), standard_rules(), None, "")
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+def test_a_position_is_where_its_turns_lead(field: Field) -> None:
+    games = play_static_games(field.lexicon, field.rules, field.leaves, 3, seed=4, record=True)
+    for game in range(3):
+        last = int(games.turns[game]) - 1
+        whole = situation(games, game, last, field.rules)
+        for turn in range(last):
+            before = situation(games, game, turn, field.rules)
+            taken = whole.turns[turn]
+            play = check_move(
+                before.position, taken.move, field.rules, field.lexicon.graph.contains, before.bag
+            )
+            assert taken.score == (play.score if play else 0)
+            after = situation(games, game, turn + 1, field.rules)
+            assert after.position.scores == taken.scores
+            assert after.bag == taken.bag == bag_count(after.position, field.rules)
+            scoreless = 0 if play else before.position.scoreless_turns + 1
+            assert after.position.scoreless_turns == scoreless
+            assert before.turns == whole.turns[:turn]
+
+
+def test_positions_in_play_have_a_bag_and_a_game_each(field: Field) -> None:
+    found = [
+        situation_in_play(field.lexicon, field.rules, field.leaves, 5, number)
+        for number in range(12)
+    ]
+    assert all(one.bag > 0 for one in found)
+    assert len({one.position for one in found}) == 12
+    again = situation_in_play(field.lexicon, field.rules, field.leaves, 5, 11)
+    assert again == found[11]
+    other = situation_in_play(field.lexicon, field.rules, field.leaves, 6, 11)
+    assert other != found[11]
+
+
+def test_varied_positions(field: Field) -> None:
+    found = varied_situations(field.lexicon, field.rules, field.leaves, 100, 1)
+    assert len(found) == 100
+    assert any(one.bag == 0 for one in found)
+    assert any(0 < one.bag < 7 for one in found)
+    generator = Generator(field.lexicon, field.rules, field.leaves)
+    for one in found[::20]:
+        (only,) = generator.best(one.position, 2)
+        assert one.bag == 0 or only.move == PASS
+    kinds = {type(turn.move) for one in found for turn in one.turns}
+    assert kinds >= {Place, Exchange}
