@@ -1,4 +1,4 @@
-"""How far a number of games can be trusted: intervals, Elo and a test, over independent units.
+"""How far results of games can be trusted: intervals, Elo and a test, over independent units.
 
 Student's t, errors of clustered means, the Elo difference with its error, and a sign-flip test,
 in numpy alone. What the units of a match are, ``harness.matches.statistics`` says.
@@ -42,10 +42,10 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | None, float | None]:
-    """Give the mean over games, and half the width of its 95 % interval over units.
+    """Return the mean over games, and half the width of its 95 % interval over units.
 
     Args:
-        values: one a game.
+        values: of each game.
         unit_of: the unit of each game, as an index.
         units: how many units there are.
     """
@@ -60,7 +60,7 @@ def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | N
 
 
 def around(middle: float | None, error: float | None) -> Interval:
-    """Give the interval of this half width about the middle."""
+    """Return the interval of this half width about the middle."""
     if middle is None or error is None:
         return None, None
     return middle - error, middle + error
@@ -70,14 +70,14 @@ def around(middle: float | None, error: float | None) -> Interval:
 
 
 def _elo_of(rate: float) -> float:
-    """Give the Elo difference at which a player is expected to score ``rate``, 0 < rate < 1."""
+    """Return the Elo difference at which a player is expected to score ``rate``, 0 < rate < 1."""
     return 400 * math.log10(rate / (1 - rate))
 
 
 def elo_difference(
     rate: float | None, rate_error: float | None, units: int
 ) -> tuple[float | None, float | None, Interval]:
-    """Give the Elo difference, the half width of its interval, and the interval.
+    """Return the Elo difference, the half width of its interval, and the interval.
 
     The error of the rate is carried over by the slope of the Elo curve, 400 / (ln 10 · r(1 − r)).
 
@@ -103,7 +103,7 @@ def elo_difference(
 
 
 def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
-    """Test whether spreads like these could come from equal players; give the two-sided p-value.
+    """Return the two-sided p-value of spreads like these if players were equal.
 
     Between equal players who swap seats within a pair, a pair's spread is as likely to be in
     favour of one as of the other. So every choice of signs is equally likely, and the p-value is
@@ -132,7 +132,7 @@ def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
 
 
 def _exact_share(sizes: Ints, observed: int) -> float:
-    """Give the share of the sign choices with |total| ≥ ``observed`` > 0.
+    """Return the share of the sign choices with |total| ≥ ``observed`` > 0.
 
     ``chance[s]`` is the probability that the units with a plus sum to s; the total is 2s − Σ.
     Only positive numbers are added, so even the smallest tail keeps its leading digits.
@@ -166,7 +166,7 @@ def _sampled_share(sizes: Ints, observed: int, random: np.random.Generator) -> f
 
 
 def student_t_quantile(probability: float, freedom: int) -> float:
-    """Give the t below which a Student variable with ``freedom`` degrees lies so often.
+    """Return the t below which a Student variable lies with this probability.
 
     Raises:
         ValueError: ``probability`` is not between 0 and 1, or ``freedom`` is below 1.
