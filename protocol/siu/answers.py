@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .line import Line
+
 __all__ = [
     "Answer",
     "BestMove",
@@ -32,19 +34,16 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Id:
+class Id(Line):
     """Who the engine is: its ``name`` or its ``author`` (section 3)."""
 
+    TEMPLATE = "id {0.what} {0.text}"
     what: Literal["name", "author"]
     text: str
 
-    def line(self) -> str:
-        """Write it."""
-        return f"id {self.what} {self.text}"
-
 
 @dataclass(frozen=True, slots=True)
-class Capability:
+class Capability(Line):
     """What the engine can do: modes, ``stream`` and ``stop``."""
 
     names: tuple[str, ...]
@@ -55,7 +54,7 @@ class Capability:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class Option(Line):
     """An option that the engine has (section 4)."""
 
     name: str
@@ -78,42 +77,35 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class SiuOk:
+class SiuOk(Line):
     """The handshake is over."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "siuok"
+    TEMPLATE = "siuok"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyOk:
+class ReadyOk(Line):
     """The answer to ``isready``."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "readyok"
+    TEMPLATE = "readyok"
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Line):
     """What a search's figures come from; said before the first of them (section 7)."""
 
+    TEMPLATE = (
+        "info string provenance engine={0.engine} leaves={0.leaves} winpct={0.winpct} "
+        "lexicon={0.lexicon}"
+    )
     engine: str
     leaves: str
     winpct: str
     lexicon: str
 
-    def line(self) -> str:
-        """Write it."""
-        return (
-            f"info string provenance engine={self.engine} leaves={self.leaves} "
-            f"winpct={self.winpct} lexicon={self.lexicon}"
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class InfoGen:
+class InfoGen(Line):
     """A move that may be played."""
 
     move: str
@@ -129,9 +121,13 @@ class InfoGen:
 
 
 @dataclass(frozen=True, slots=True)
-class InfoSim:
+class InfoSim(Line):
     """What simulation has found of a move so far."""
 
+    TEMPLATE = (
+        "info sim move {0.move} wp {0.win:.2f} wpse {0.win_error:.2f} "
+        "eq {0.equity:.2f} eqse {0.equity_error:.2f} iters {0.iterations}"
+    )
     move: str
     win: float
     """In per cent."""
@@ -142,28 +138,18 @@ class InfoSim:
     equity_error: float
     iterations: int
 
-    def line(self) -> str:
-        """Write it."""
-        return (
-            f"info sim move {self.move} wp {self.win:.2f} wpse {self.win_error:.2f} "
-            f"eq {self.equity:.2f} eqse {self.equity_error:.2f} iters {self.iterations}"
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class InfoInfer:
+class InfoInfer(Line):
     """How likely the opponent kept some tiles."""
 
+    TEMPLATE = "info infer leave {0.leave} prob {0.probability:.6f}"
     leave: str
     probability: float
 
-    def line(self) -> str:
-        """Write it."""
-        return f"info infer leave {self.leave} prob {self.probability:.6f}"
-
 
 @dataclass(frozen=True, slots=True)
-class InfoEndgame:
+class InfoEndgame(Line):
     """The best line of an endgame to some depth, and by how much it changes the spread."""
 
     depth: int
@@ -177,7 +163,7 @@ class InfoEndgame:
 
 
 @dataclass(frozen=True, slots=True)
-class InfoPeg:
+class InfoPeg(Line):
     """With which draws a move wins, draws and loses."""
 
     move: str
@@ -195,7 +181,7 @@ class InfoPeg:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Line):
     """What the engine could not make sense of (section 7, Errors)."""
 
     code: str
@@ -209,36 +195,27 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(Line):
     """A parameter of a ``go`` that the engine does not honour."""
 
+    TEMPLATE = "info string ignored {0.parameter}"
     parameter: str
 
-    def line(self) -> str:
-        """Write it."""
-        return f"info string ignored {self.parameter}"
-
 
 @dataclass(frozen=True, slots=True)
-class InfoText:
+class InfoText(Line):
     """Anything else after ``info``."""
 
+    TEMPLATE = "info {0.text}"
     text: str
-
-    def line(self) -> str:
-        """Write it."""
-        return f"info {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
-class BestMove:
+class BestMove(Line):
     """The end of a search; ``none`` after an inference."""
 
+    TEMPLATE = "bestmove {0.move}"
     move: str
-
-    def line(self) -> str:
-        """Write it."""
-        return f"bestmove {self.move}"
 
 
 Answer: TypeAlias = (
@@ -286,24 +263,16 @@ def _read_option(words: list[str]) -> Option | None:
     name, rest = " ".join(words[:at]), words[at + 1 :]
     if not name or not rest:
         return None
-    found: dict[str, list[str]] = {}
-    values = []
-    key = ""
+    values: list[tuple[str, list[str]]] = []
     for word in rest[1:]:
         if word in ("default", "min", "max", "var"):
-            key = word
-            found[key] = []
-            values += [found[key]] if key == "var" else []
-        elif key:
-            found[key].append(word)
-    return Option(
-        name,
-        rest[0],
-        " ".join(found["default"]) if "default" in found else None,
-        _whole(" ".join(found.get("min", ()))),
-        _whole(" ".join(found.get("max", ()))),
-        tuple(" ".join(one) for one in values),
-    )
+            values.append((word, []))
+        elif values:
+            values[-1][1].append(word)
+    last = {key: " ".join(text) for key, text in values}
+    choices = tuple(" ".join(text) for key, text in values if key == "var")
+    least, most = _whole(last.get("min", "")), _whole(last.get("max", ""))
+    return Option(name, rest[0], last.get("default"), least, most, choices)
 
 
 def _read_info(words: list[str]) -> Answer:
@@ -346,7 +315,7 @@ def _read_sim(words: list[str]) -> InfoSim:
 
 
 def _read_infer(words: list[str]) -> InfoInfer:
-    if words[:2] == ["leave", "prob"]:  # he kept nothing
+    if words[:2] == ["leave", "prob"]:  # nothing was kept
         words = ["leave", "", *words[1:]]
     known = _pairs(words)
     return InfoInfer(known["leave"], float(known["prob"]))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from .line import Line
+
 __all__ = [
     "MODES",
     "Command",
@@ -31,52 +33,42 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True, slots=True)
-class Siu:
+class Siu(Line):
     """Asks the engine who it is; the first line of all (section 3)."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "siu"
+    TEMPLATE = "siu"
 
 
 @dataclass(frozen=True, slots=True)
-class IsReady:
+class IsReady(Line):
     """Asks for ``readyok`` once all earlier input is dealt with; at once during a search."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "isready"
+    TEMPLATE = "isready"
 
 
 @dataclass(frozen=True, slots=True)
-class NewGame:
+class NewGame(Line):
     """Says that the next position comes from another game."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "siunewgame"
+    TEMPLATE = "siunewgame"
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Line):
     """Ends the search that is on; it still says what it found."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "stop"
+    TEMPLATE = "stop"
 
 
 @dataclass(frozen=True, slots=True)
-class Quit:
+class Quit(Line):
     """Ends the engine."""
 
-    def line(self) -> str:
-        """Write it."""
-        return "quit"
+    TEMPLATE = "quit"
 
 
 @dataclass(frozen=True, slots=True)
-class SetOption:
+class SetOption(Line):
     """Sets an option, or presses a button, which has no value (section 4)."""
 
     name: str
@@ -90,7 +82,7 @@ class SetOption:
 
 
 @dataclass(frozen=True, slots=True)
-class SetPosition:
+class SetPosition(Line):
     """Sets the position that later searches are about (section 5)."""
 
     cgp: str
@@ -104,7 +96,7 @@ class SetPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class Go(Line):
     """Begins a search; the first limit that is reached ends it (section 6)."""
 
     mode: Mode = "auto"
@@ -139,34 +131,24 @@ class Go:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Line):
     """A command that SIU does not have."""
 
+    TEMPLATE = "{0.text}"
     text: str
-
-    def line(self) -> str:
-        """Write it."""
-        return self.text
 
 
 Command: TypeAlias = Siu | IsReady | NewGame | Stop | Quit | SetOption | SetPosition | Go | Unknown
 
 _LISTS = ("searchmoves", "alsosearchmoves")
 _NUMBERS = {
-    "depth": "depth",
-    "iterations": "iterations",
-    "movetime": "movetime_ms",
-    "stopcondition": "stopcondition",
-    "threads": "threads",
+    name: "movetime_ms" if name == "movetime" else name
+    for name in ("depth", "iterations", "movetime", "stopcondition", "threads")
 }
 _FLAGS = ("firstwin", "useinference", "infinite")
 _PARAMETERS = {*_LISTS, *_NUMBERS, *_FLAGS}
 _BARE: dict[str, Command] = {
-    "siu": Siu(),
-    "isready": IsReady(),
-    "siunewgame": NewGame(),
-    "stop": Stop(),
-    "quit": Quit(),
+    command.TEMPLATE: command for command in (Siu(), IsReady(), NewGame(), Stop(), Quit())
 }
 
 
