@@ -1,4 +1,4 @@
-"""What a player says: its move, what it thinks of moves, and what it believes of its opponent."""
+"""A player's answer: its move, what it thinks of moves, and what it believes of its opponent."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A move that a player has looked at, and what it thinks of it; None: it does not say.
+    """A move that a player has looked at, and its estimates; None where it has none.
 
     Raises:
-        ValueError: a chance of winning that is none, a value that is no number, an error below 0.
+        ValueError: a probability outside 0 to 1, an equity that is not finite, a standard error or
+            a number of samples below 0.
     """
 
     move: Move
     score: int | None = None
     win: float | None = None
-    """How likely it wins, 0 to 1, a draw counting half."""
+    """Probability of winning, 0 to 1; a draw counts half."""
     win_error: float | None = None
-    """The standard error of that."""
+    """Standard error of ``win``."""
     equity: float | None = None
     """In points."""
     equity_error: float | None = None
-    """The standard error of that, in points."""
+    """Standard error of ``equity``, in points."""
     samples: int | None = None
-    """How many continuations were looked at."""
+    """Number of continuations that were looked at."""
 
     def __post_init__(self) -> None:
-        """Check what the arbiter would not take, where the mistake is made."""
+        """Check here, where a mistake is made, what the arbiter would not take."""
         if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
             raise ValueError(f"win is {self.win}; a chance of winning is 0 to 1")
         if self.equity is not None and not math.isfinite(self.equity):
@@ -52,41 +53,41 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """What a player believes of its opponent after his last play; it goes into the record.
+    """What a player believes of its opponent after the opponent's last play, for the record.
 
     Raises:
-        ValueError: a chance that is none, a measure below 0 or without end, too many models.
+        ValueError: a probability outside 0 to 1, a measure below 0 or not finite, too many models.
     """
 
     considered: int = 0
-    """Leaves that he may have kept, or, where they are too many, those drawn."""
+    """Number of leaves that the opponent may have kept, or were drawn if there are too many."""
     surviving: int = 0
-    """Those still possible after his play, of those that were looked at."""
+    """Number of leaves still possible after the play, of those that were looked at."""
     top: tuple[tuple[Rack, float, float], ...] = ()
-    """Leaves with their prior and posterior chances, the likeliest first; 20 are told."""
+    """The likeliest leaves first, at most 20, each with its prior and posterior probability."""
     mass_top10: float = 0.0
-    """The posterior chance of the ten likeliest together."""
+    """Posterior probability of the ten likeliest leaves together."""
     entropy_prior: float = 0.0
-    """Bits."""
+    """Entropy of the prior, in bits."""
     entropy: float = 0.0
-    """Bits, of the posterior."""
+    """Entropy of the posterior, in bits."""
     unseen: float = 0.0
-    """Prior mass of what there was no time to look at."""
+    """Prior probability of the leaves that there was no time to look at."""
     effective: float = 0.0
     """Effective sample size."""
     tiles: Sequence[float] = ()
-    """The chance that he now has one or more of a tile, by tile number."""
+    """Probability that the opponent now holds at least one of a tile, by tile number."""
     bingo: float | None = None
-    """The chance that he has a bingo in his next turn."""
+    """Probability that the opponent has a bingo in its next turn."""
     seconds: float = 0.0
-    """What working it out took."""
+    """Time that the belief took to work out."""
     note: str = ""
     """Why nothing is known, as a sentence."""
     style: Mapping[str, float] = field(default_factory=dict)
-    """Odds of models by name, 16 at most."""
+    """Odds of models of how the opponent plays, by name, at most 16."""
 
     def __post_init__(self) -> None:
-        """Check what the arbiter would not take, where the mistake is made."""
+        """Check here, where a mistake is made, what the arbiter would not take."""
         chances = (self.mass_top10, self.unseen, self.bingo or 0.0, *self.tiles)
         of_leaves = (chance for _, *both in self.top for chance in both)
         for chance in (*chances, *of_leaves, *self.style.values()):
@@ -101,15 +102,15 @@ class Believed:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move, and what the player thinks of it, which goes into the record of the game."""
+    """A move, and what the player thinks of it, for the record of the game."""
 
     move: Move
     score: int | None = None
     equity: float | None = None
     """In points."""
     text: str | None = None
-    """For a person to read, at most 2,000 characters."""
+    """A remark for people to read, at most 2,000 characters."""
     candidates: tuple[Considered, ...] = ()
-    """The moves that were looked at more closely, the best first."""
+    """Moves that were compared, the best first."""
     belief: Believed | None = None
     """What the player believes of its opponent."""

@@ -1,4 +1,4 @@
-"""How many processors there are to work on."""
+"""The number of processors to work on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["usable_cores"]
 
 
 def usable_cores() -> int:
-    """Count the processors that this process may run on: in a container few of many."""
+    """Count the processors that this process may run on, which may be few of many."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

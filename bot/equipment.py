@@ -1,7 +1,7 @@
-"""What a seat plays with: named on a command line, and loaded.
+"""What a seat plays with, as named on a command line and as loaded.
 
-``Equipment`` goes from a command to the processes that its seats live in; it brings in nothing
-heavy. ``Resources`` are what a player gets of it for a game.
+``Equipment`` goes from a command to the processes of its seats, and imports nothing heavy.
+``Resources`` are what a player gets for a game.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Equipment:
     """What a seat is given, by name.
 
     Raises:
-        ValueError: no thread at all.
+        ValueError: the number of threads is below 1.
     """
 
     lexicon: str = "scowl"
@@ -42,17 +42,17 @@ class Equipment:
     """``trained`` or a table by spread and unseen tiles (CSV); None: the players' own, which is the
     trained one, or, with other tiles, none."""
     threads: int = 1
-    """How many a player may search with at once."""
+    """Number of threads that a player may search with at once."""
     ponder: bool = False
-    """Whether a player may use the time in which its opponent thinks; it needs cores of its own."""
+    """Whether a player may search while its opponent thinks, on cores of its own."""
 
     def __post_init__(self) -> None:
-        """Check the number of threads; files are checked when they are loaded."""
+        """Check the number of threads. Files are checked when they are loaded."""
         if self.threads < 1:
             raise ValueError(f"{self.threads} threads; a player searches with 1 or more")
 
     def arguments(self) -> list[str]:
-        """Write it as the options of a worker."""
+        """Return the options of a worker that say the same."""
         written = ["--lexicon", self.lexicon, "--threads", str(self.threads)]
         if self.leaves is not None:
             written += ["--leaves", self.leaves]
@@ -67,8 +67,8 @@ class Equipment:
 class Resources:
     """What a player has for one game, loaded.
 
-    Tables are there if the player was given them. Else it has its own: ``lexicons.tables`` gives
-    them (``leaves_for``, ``win_probabilities_for``) when they are first wanted.
+    A table is None if the player was given none: it then uses its own (``leaves_for`` and
+    ``win_probabilities_for`` of ``lexicons.tables``).
     """
 
     lexicon: Lexicon
@@ -79,17 +79,19 @@ class Resources:
 
 
 class Tables(NamedTuple):
-    """The tables of an equipment, loaded; None where it names none."""
+    """The tables of an equipment, loaded; None if it names none."""
 
     leaves: LeaveTable | None
     win_probabilities: WinProbabilities | None
 
 
 def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
-    """Load the tables that an equipment names, for games with these tiles; each once a process.
+    """Load the tables that an equipment names, for games with these tiles.
+
+    Each table is loaded once in a process.
 
     Raises:
-        ValueError: names the file and what is wrong with it, or that it is for other tiles.
+        ValueError: a file is broken, or for other tiles; the message names it.
         OSError: a file cannot be read; the sentence names it.
     """
     leaves, winprob = equipment.leaves, equipment.win_probabilities
@@ -100,10 +102,10 @@ def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
 
 
 def doubts_about_tables(equipment: Equipment, lexicon: Lexicon) -> list[str]:
-    """Say in sentences which tables were trained on other words than those that are played.
+    """Return a sentence for each table that was trained on other words than are played.
 
     Raises:
-        ValueError: a manifest that is no manifest; names the file.
+        ValueError: a manifest is broken; the message names it.
         OSError: a table or its manifest cannot be read.
     """
     return [

@@ -1,6 +1,6 @@
-"""What a player is: the interface that a bot of yours implements.
+"""What a player is: the interface that your bot implements.
 
-A player is told of a game as ``View`` values, from its own side of the table, and chooses moves:
+A player sees a game as ``View`` values, from its own side of the table, and chooses moves:
 
     from bot.player import Budget, Choice, Player, View
 
@@ -8,10 +8,10 @@ A player is told of a game as ``View`` values, from its own side of the table, a
         def choose(self, view: View, budget: Budget) -> Choice:
             return Choice(view.legal_moves()[0].move)
 
-A factory is anything that can be called to make one; the class will do. It gets the options of the
-seat (``first.py:First?depth=2``) as keyword arguments, all of them text. A player is made afresh
-for each game, in a process of its own. All its methods are called in one thread, one after another
-and never two at a time; ``budget`` may be used from any thread that the player starts.
+A factory is anything callable that returns a player, such as the class itself. The options of the
+seat (``first.py:First?depth=2``) are its keyword arguments, all of them text. Each game gets a new
+player, in a process of its own. The methods of a player are called in one thread, one at a time;
+its ``budget`` may be used from any thread that the player starts.
 """
 
 from __future__ import annotations
@@ -53,31 +53,32 @@ __all__ = [
 ]
 
 GRACE_MS = 5
-"""How much later than its own limit a player may be back by itself."""
+"""How much later than its own limit a player may return before its best offer is played."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangedCount:
-    """An exchange of the opponent's: how many tiles, not which."""
+    """An exchange by the opponent: the number of tiles is known, the tiles are not."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A turn as a player at the table sees it."""
+    """A turn that was taken, as the player sees it."""
 
     seq: int
-    """Its number among the events of the game; the first turn is 1."""
+    """The number of the event in the game; the first turn is 1."""
     seat: int
+    """Who took the turn."""
     move: Move | ExchangedCount
     score: int
     scores: tuple[int, int]
-    """Both totals after the turn."""
+    """Both totals after the turn, by seat."""
     bag: int
     """Tiles in the bag after the turn."""
     think_ms: int
-    """What the turn cost on the clock."""
+    """Milliseconds that the turn cost on the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game ended; the racks are those that were left."""
+    """How a game ended; ``racks`` are the tiles that were left, by seat."""
 
     outcome: str
     winner: int | None
@@ -102,7 +103,7 @@ class Result:
 
 @dataclass(frozen=True)
 class View:
-    """The game as one player may know it at one moment."""
+    """The game as one player may know it at one moment: no bag order, no opponent's rack."""
 
     game: str
     seat: int
@@ -110,31 +111,31 @@ class View:
     players: tuple[str, str]
     """The names, by seat."""
     position: Position
-    """The player's own rack is in it, the opponent's is empty."""
+    """Board, scores and racks; the opponent's rack is left empty."""
     bag: int
-    """Tiles in the bag."""
+    """Number of tiles in the bag."""
     clocks: tuple[int, int]
-    """Milliseconds left, by seat, when the view was made; overtime below zero."""
+    """Milliseconds left, by seat, when the view was made; below zero in overtime."""
     time: TimeControl
     rules: Rules
     lexicon: Lexicon
     history: tuple[Observed, ...] = ()
-    """All turns so far."""
+    """All turns so far, in order."""
     refused: tuple[Refusal, ...] = ()
-    """What was tried in this turn in vain."""
+    """Moves of this turn that the arbiter did not accept."""
     seed: int = 0
-    """For whatever chance the player wants; the same all game."""
+    """A seed for the player's own random choices; the same all game."""
     leaves: LeaveTable | None = None
-    """What leaves are worth, where the player was given a table; else it has its own
-    (``lexicons.tables.leaves_for``)."""
+    """Leave values, if the seat was given a table; otherwise use ``lexicons.tables.leaves_for``."""
     win_probabilities: WinProbabilities | None = None
-    """By spread and unseen tiles, where the player was given a table; else it has its own
-    (``lexicons.tables.win_probabilities_for``)."""
+    """By spread and unseen tiles, if the seat was given a table; otherwise use
+    ``lexicons.tables.win_probabilities_for``."""
     threads: int = 1
-    """How many the player may search with at once."""
+    """Number of threads that the player may search with at once."""
     opponent_style: Mapping[str, float] | None = None
-    """What earlier games told of how this opponent plays: odds of models by name, just as a player
-    here last said (``Believed.style``), so leave room to unlearn them; None: nothing is known."""
+    """Odds of models of how this opponent plays, by name, as a player of this seat last reported
+    them in an earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is
+    known."""
 
     @classmethod
     def at(
@@ -199,24 +200,24 @@ class View:
 
     @property
     def spread(self) -> int:
-        """By how many points the player leads."""
+        """The player's score less the opponent's."""
         return self.position.scores[self.seat] - self.position.scores[self.opponent]
 
     @cached_property
     def unseen(self) -> tuple[int, ...]:
-        """How many of each tile are in the bag or on the opponent's rack, by tile number."""
+        """The number of each tile in the bag or on the opponent's rack, by tile number."""
         return unseen_tiles(self.position, self.seat, self.rules)
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody is to move any more, as far as the board and the tiles tell."""
+        """Whether the game has ended, as far as the board and the tiles show."""
         is_out = not self.bag and not (self.rack and any(self.unseen))
         return is_out or self.position.scoreless_turns >= self.rules.scoreless_limit
 
     def legal_moves(self) -> list[ScoredMove]:
-        """List what may be played now, the highest score first; refused moves are left out.
+        """Return the legal moves of the player's own turn, the highest score first.
 
-        The list is made once for each view; do not change it. It is for the player's own turn.
+        Refused moves are left out. The list is made once for each view; do not change it.
         """
         return self._legal_moves
 
@@ -225,21 +226,22 @@ class View:
         from engine.movegen.generator import legal_moves
 
         refused = {refusal.move for refusal in self.refused}
-        found = legal_moves(self.position, self.lexicon, self.rules)
-        return [scored for scored in found if scored.move not in refused] if refused else found
+        moves = legal_moves(self.position, self.lexicon, self.rules)
+        return [scored for scored in moves if scored.move not in refused] if refused else moves
 
 
 class Budget:
-    """How long a turn may take, and the best choice so far. Safe to use from any thread.
+    """The time of a turn, and the best choice so far. Safe to use from any thread.
 
-    A player that looks ahead looks at ``expired`` or ``remaining_ms`` now and then, and stops when
-    it is over. What it offers is kept: if it is not back by ``last_ms``, its best so far is played.
+    A player that looks ahead checks ``expired`` or ``remaining_ms`` every few milliseconds, and
+    returns when the time is over. It may ``offer`` choices on the way: if it has not returned by
+    ``last_ms``, the last offer is played.
 
     Args:
-        deadline_ms: until when the turn should be over, on the clock ``clock``.
-        last_ms: when an answer has to go out; after it the game may be lost.
-        clock: gives the time in milliseconds.
-        stretch_ms: until when the turn may go on if the decision is still close; no later than
+        deadline_ms: when the turn should be over, by ``clock``.
+        last_ms: when an answer has to go out, or the game may be lost; by default the deadline.
+        clock: returns the time in milliseconds.
+        stretch_ms: when the turn should be over if the decision is still close; no later than
             ``last_ms``, and by default the deadline.
     """
 
@@ -261,15 +263,15 @@ class Budget:
         self._on_change: Callable[[], object] | None = None
 
     def remaining_ms(self, *, close: bool = False) -> int:
-        """Say how much of the turn is left, at least 0.
+        """Return the milliseconds left in the turn, at least 0.
 
         Args:
-            close: the decision is still close, so it counts until ``stretch_ms``.
+            close: whether the decision is still close, so that ``stretch_ms`` counts.
         """
         return self._until(self.stretch_ms if close else self.deadline_ms)
 
     def until_last_ms(self) -> int:
-        """Say how long an answer is still waited for, at least 0."""
+        """Return the milliseconds until an answer has to go out, at least 0."""
         return self._until(self.last_ms)
 
     def _until(self, end_ms: int) -> int:
@@ -282,21 +284,21 @@ class Budget:
 
     @property
     def best(self) -> Choice | None:
-        """The last choice that was offered."""
+        """The last choice that was offered, if any."""
         with self._lock:
             return self._best
 
     def offer(self, choice: Choice) -> None:
-        """Put forward a choice better than those before."""
+        """Offer a choice better than those before."""
         with self._lock:
             self._best = choice
         self._changed()
 
     def limit(self, ms: int) -> None:
-        """End the turn so many milliseconds from now, unless it ends before that anyway.
+        """End the turn in ``ms`` milliseconds, unless it ends sooner anyway.
 
-        A player that goes by a limit of its own says so here, so that it is held to it: if it is
-        not back a few milliseconds later, its best offer is played.
+        A player with a limit of its own sets it here, and is held to it: if it has not returned a
+        few milliseconds later, its last offer is played.
         """
         end = self._clock() + ms
         with self._lock:
@@ -306,11 +308,11 @@ class Budget:
         self._changed()
 
     def cancel(self) -> None:
-        """End the turn: nobody waits for it any more."""
+        """End the turn now: nobody waits for the answer any more."""
         self._cancelled = True
 
     def on_change(self, told: Callable[[], object] | None) -> None:
-        """Have a function called, in the player's thread, after each offer and each limit."""
+        """Call a function after each offer and each limit, in the player's thread; None: none."""
         with self._lock:
             self._on_change = told
 
@@ -322,46 +324,45 @@ class Budget:
 
 
 class Player:
-    """A player of one game. ``choose`` is what it has to do; the rest it may."""
+    """A player of one game. Only ``choose`` has to be implemented."""
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Load and compile whatever takes time; no clock runs yet. Called first, once."""
+        """Load and compile what takes time. Called once, before all else; no clock runs yet."""
 
     def make_room(self, view: View) -> None:
-        """Ask for memory that takes time to get; no clock runs yet. Called after ``warm_up``, once.
+        """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
 
-        The game has not begun: what counts in ``view`` is what it is played with and by.
+        The game has not begun: only the rules, lexicon, tables and threads of ``view`` count.
         """
 
     def new_game(self, view: View) -> None:
-        """The game begins, or goes on after a crash: then ``view`` is where it stands."""
+        """Begin a game, or resume it after a crash: ``view`` is where it stands."""
 
     def observe(self, view: View, play: Observed) -> None:
-        """A turn was taken, one's own included; ``view`` is after it."""
+        """Take note of a turn, the player's own included; ``view`` is after the turn."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose a move.
+        """Return a move.
 
-        It may take as long as it likes; it is the player's own clock. Should it raise an
-        exception, the process ends, and the game is lost if that happens again.
+        The player's own clock runs meanwhile. If an exception leaves this method, the process is
+        restarted and asked once more; a second one loses the game.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
     def ponder(self, view: View, budget: Budget) -> None:
-        """The opponent thinks: use the time until ``budget.expired``, which may be any moment.
+        """Use the time in which the opponent thinks, until ``budget.expired``, at any moment.
 
-        Called after a move of one's own, unless that has ended the game, where the seat has cores
-        of its own and was allowed to; ``view`` has the new rack. What is offered counts for
-        nothing. Nothing waits for the return except the next call, so the own clock pays for what
-        goes on after the end.
+        Called after each move of the player's own that does not end the game, if the seat may
+        ponder; ``view`` has the new rack. Offers are ignored. The next call waits for the return,
+        so the player's own clock pays for a late one.
         """
 
     def refused(self, view: View, move: Move, message: str) -> None:
-        """The move was against the rules; ``choose`` is called again after this."""
+        """Learn that a move was against the rules; ``choose`` is called again after this."""
 
     def game_over(self, view: View, result: Result) -> None:
-        """The game has ended."""
+        """Learn how the game ended."""
 
 
 Factory: TypeAlias = Callable[..., Player]
-"""Makes a player; the options of its seat come as keyword arguments, all of them text."""
+"""Returns a new player; the options of the seat are keyword arguments, all of them text."""

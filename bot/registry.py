@@ -1,4 +1,4 @@
-"""Who may sit down: what a seat is, the names of players, and how the players are made.
+"""What a seat is, which players have names, and how players are made.
 
 The built-in names come first; a package that is installed adds a player by an entry point of
 the group ``tilewire.bots``. ``bot.seat_text`` reads what is written for a seat.
@@ -37,7 +37,7 @@ __all__ = [
 ENTRY_POINTS = "tilewire.bots"
 
 DIALECTS = ("files", "magpie", "quackle", "siu")
-"""What engines of others may speak; ``harness.seats.engines`` has a module for each."""
+"""Protocols of foreign engines; ``harness.seats.engines`` has a module for each."""
 
 
 class _House(NamedTuple):
@@ -48,10 +48,10 @@ class _House(NamedTuple):
 _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
 _HOUSE: dict[str, _House] = {
-    "champion": _House("bot.players.champion:ChampionPlayer", ("time", "exact")),
+    "champion": _House("bot.players.champion:champion", ("time", "exact")),
     "greedy": _House("bot.players.greedy:GreedyPlayer"),
     "infer": _House(
-        "bot.players.inferring:InferringPlayer",
+        "bot.players.infer:infer",
         ("model", "memory", "doubt", "racks", *_SIMULATING),
     ),
     "mc": _House("bot.players.mc:MonteCarloPlayer", ("candidates", "samples", "plies")),
@@ -59,10 +59,7 @@ _HOUSE: dict[str, _House] = {
         "bot.players.mc:RackMonteCarloPlayer", ("weights", "candidates", "samples", "plies")
     ),
     "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
-    "sim": _House(
-        "bot.players.simulating:SimulatingPlayer",
-        _SIMULATING,
-    ),
+    "sim": _House("bot.players.sim:sim", _SIMULATING),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
     "vanilla": _House("bot.players.vanilla:VanillaPlayer"),
 }
@@ -70,22 +67,22 @@ _HOUSE: dict[str, _House] = {
 _ELSEWHERE = {
     "full-knowledge": "sees the opponent's rack, and plays in `tilewire experiment` only",
 }
-"""Names that nobody sits down by where a seat is read, and why."""
+"""Names that no seat may have, and why."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 class SeatError(ValueError):
-    """The text names no seat, or the player behind it can't be made; the sentence says why."""
+    """The text names no seat, or its player can't be made; the message says why."""
 
 
 @dataclass(frozen=True)
 class SeatSpec:
-    """A seat by its text, read."""
+    """A seat, read from its text."""
 
     kind: Literal["local", "remote", "engine"]
     name: str
-    """What to call it: the bot's name, a factory's, or the last part of a URL."""
+    """The name of the bot or factory, or the last part of the URL."""
     target: str
     """``module:factory`` or ``file.py:factory``; of a remote seat the URL; of an engine its
     program and arguments, as a shell would read them, or its folder."""
@@ -96,7 +93,7 @@ class SeatSpec:
     built_in: bool = False
     """Whether the player is built in."""
     dialect: str = ""
-    """What an engine speaks, one of ``DIALECTS``."""
+    """The protocol of an engine, one of ``DIALECTS``."""
 
     @property
     def starts_afresh(self) -> bool:
@@ -117,15 +114,15 @@ def known_bots() -> dict[str, str]:
 
 
 def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
-    """Give the seat of a player that has a name.
+    """Return the seat of a player by its name.
 
     Args:
-        name: the player's.
+        name: of the player.
         options: for its factory.
-        text: the seat's, as it was given.
+        text: of the seat, as it was given.
 
     Raises:
-        SeatError: nobody or more than one is called so; a built-in player takes no such option.
+        SeatError: no player or several have the name, or a built-in player has no such option.
     """
     if not name:
         raise SeatError(f"{text!r} names no bot; {_known()}")
@@ -149,10 +146,9 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
 
 
 def load_factory(spec: SeatSpec) -> Factory:
-    """Import what makes the player of a local seat.
+    """Import the factory of a local seat.
 
-    What the player's own code raises while it is imported is not caught: its traceback is what
-    its author needs.
+    Exceptions of the player's own code are not caught: its author needs the traceback.
 
     Raises:
         SeatError: there is no such module or factory.
@@ -165,7 +161,7 @@ def load_factory(spec: SeatSpec) -> Factory:
     module = _file_module(Path(where)) if where.endswith(".py") else _module(where)
     factory: Any = getattr(module, name, None)
     if factory is None:
-        public = [one for one, value in vars(module).items() if callable(value) and one[0] != "_"]
+        public = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
         raise SeatError(f"{where!r} has no {name!r}{_did_you_mean(name, public)}")
     if not callable(factory):
         raise SeatError(f"{name!r} in {where!r} is no factory: it can't be called")
@@ -196,10 +192,10 @@ def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
 
 
 def check_options(spec: SeatSpec, factory: Factory) -> None:
-    """See that a factory takes the options of a seat, and gets all that it needs.
+    """Check that a factory takes the options of a seat, and gets all that it needs.
 
     Raises:
-        SeatError: names the option, and those that there are.
+        SeatError: names the option, and the known ones.
     """
     taken = _taken(factory)
     if taken is not None:
@@ -234,17 +230,18 @@ def _package(point: EntryPoint) -> str:
 
 
 def _taken(factory: Factory) -> dict[str, bool] | None:
-    """List what options a factory takes and whether it needs them; None if it takes any."""
+    """Return the options of a factory and whether each is required; None if it takes any."""
     from inspect import Parameter, signature
 
     try:
         parameters = signature(factory).parameters.values()
     except (TypeError, ValueError):
         return None  # some callables written in C don't say
-    if any(one.kind is Parameter.VAR_KEYWORD for one in parameters):
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         return None
     named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    return {one.name: one.default is one.empty for one in parameters if one.kind in named}
+    taken = (parameter for parameter in parameters if parameter.kind in named)
+    return {parameter.name: parameter.default is parameter.empty for parameter in taken}
 
 
 def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bool]) -> None:
@@ -259,7 +256,7 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
 
 
 def _search_last(folder: Path) -> None:
-    """Let a folder be imported from, behind everything else, so that nothing of it hides ours."""
+    """Add a folder to the import path, last, so that nothing in it hides ours."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
@@ -277,21 +274,21 @@ def _module(name: str) -> ModuleType:
 
 
 def _file_module(path: Path) -> ModuleType:
-    """Load a file as a module of a name that nothing else has; its neighbours can be imported."""
+    """Load a file as a module with a unique name; its neighbours can be imported."""
     from hashlib import sha256
     from importlib.util import module_from_spec, spec_from_file_location
 
     name = f"tilewire_seat_{sha256(bytes(path)).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
-    found = spec_from_file_location(name, path)
-    if found is None or found.loader is None or not path.is_file():
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
         raise SeatError(f"there is no file {str(path)!r}")
-    module = module_from_spec(found)
+    module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look for it there
     _search_last(path.parent)
     try:
-        found.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

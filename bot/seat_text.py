@@ -1,9 +1,9 @@
-"""The text that names a seat, read.
+"""Reads the text that names a seat.
 
 =============================  ================================================================
 ``static``                     a built-in player, or one that an installed package adds
 ``package.module:factory``     anything importable that makes a player
-``path/to/bot.py:factory``     the same in a file
+``path/to/bot.py:factory``     the same, in a file
 ``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
 ``siu:program arguments``      somebody else's engine, by what it speaks: ``siu``, ``quackle``,
                                ``magpie``, or ``files``, which names a folder
@@ -28,10 +28,10 @@ _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def parse_seat(text: str) -> SeatSpec:
-    """Read a seat; see also that a name is known, that a file is there, that a package is.
+    """Read a seat, and check that its name is known, or that its file or package exists.
 
     Raises:
-        SeatError: with a sentence that names what exists.
+        SeatError: names what exists.
     """
     if text.startswith(("ws://", "wss://")):
         return _remote(text)
@@ -78,7 +78,7 @@ def _remote(text: str) -> SeatSpec:
 def _engine(
     dialect: str, program: str, options: tuple[tuple[str, str], ...], text: str
 ) -> SeatSpec:
-    """Read an engine's seat; its path is made to mean the same in every folder."""
+    """Read an engine's seat; its path is made absolute."""
     import shlex
 
     try:
@@ -117,7 +117,7 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _check_package(module: str, text: str) -> None:
-    """See that a module's package is there, without importing anything."""
+    """Check that a module's package exists, without importing anything."""
     from importlib.machinery import PathFinder
     from importlib.util import find_spec
 

@@ -22,12 +22,12 @@ class GreedyPlayer(Player):
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Choose among the moves of the highest score the one of the highest equity."""
-        found = generator_for(view).arrays(view.position)
-        order = np.lexsort((found.packed, -found.equities, -found.scores))
+        moves = generator_for(view).arrays(view.position)
+        order = np.lexsort((moves.packed, -moves.equities, -moves.scores))
         order = order[: len(view.refused) + 1]
         refused = {refusal.move for refusal in view.refused}
-        for at, move in zip(order, unpack(found.packed[order], view.position.board), strict=True):
+        for at, move in zip(order, unpack(moves.packed[order], view.position.board), strict=True):
             if move not in refused:
-                equity = float(found.equities[at]) / POINT
-                return Choice(move, score=int(found.scores[at]), equity=equity)
+                equity = float(moves.equities[at]) / POINT
+                return Choice(move, score=int(moves.scores[at]), equity=equity)
         return Choice(PASS, score=0)

@@ -32,7 +32,7 @@ __all__ = ["CS221", "MonteCarloPlayer", "RackMonteCarloPlayer", "Sampling", "sam
 
 
 class Sampling(NamedTuple):
-    """How much is looked at."""
+    """How many moves and continuations are sampled."""
 
     candidates: int
     samples: int
@@ -47,10 +47,10 @@ _MOST = Sampling(candidates=128, samples=1_000_000, plies=64)
 
 
 class MonteCarloPlayer(Player):
-    """Plays what gains most points on average, where moves are chosen by score.
+    """Plays what gains most points on average, with candidates chosen by score.
 
     Raises:
-        ValueError: an option is no number, or none that is possible.
+        ValueError: an option is no number, or out of range.
     """
 
     def __init__(self, candidates: str = "3", samples: str = "15", plies: str = "2") -> None:
@@ -58,19 +58,19 @@ class MonteCarloPlayer(Player):
         self._sampling = Sampling(*(number(*option) for option in given))
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose by samples; the first candidate is on offer meanwhile."""
+        """Choose by samples; the first candidate is offered meanwhile."""
         return sampled_choice(view, budget, self._leaves(view.rules), self._sampling)
 
     def _leaves(self, rules: Rules) -> LeaveTable | None:
-        """Say what leaves are worth."""
+        """Return what leaves are worth; None: nothing."""
         return None
 
 
 class RackMonteCarloPlayer(MonteCarloPlayer):
-    """Plays what gains most points on average, where moves are chosen by score and features.
+    """Plays what gains most points on average, with candidates chosen by score and features.
 
     Raises:
-        ValueError: as ``MonteCarloPlayer``, or the file of weights cannot be read, or holds none.
+        ValueError: as ``MonteCarloPlayer``, or the file of weights cannot be read or parsed.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class RackMonteCarloPlayer(MonteCarloPlayer):
         self._weights = rack_weights(weights, "mc+rh")
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Work the leaves out.
+        """Compute the leave values.
 
         Raises:
             ValueError: the weights are for another alphabet.
@@ -137,10 +137,14 @@ def sampled_choice(
     )
 
 
-def _considered(one: Estimate) -> Considered:
+def _considered(estimate: Estimate) -> Considered:
     # Of a position without luck there is one sample, and no error; nor is there, before all
     # candidates are sampled.
-    error = one.equity_error if one.samples > 1 and math.isfinite(one.equity_error) else None
+    is_known = estimate.samples > 1 and math.isfinite(estimate.equity_error)
     return Considered(
-        one.move, one.score, equity=one.equity, equity_error=error, samples=one.samples
+        estimate.move,
+        estimate.score,
+        equity=estimate.equity,
+        equity_error=estimate.equity_error if is_known else None,
+        samples=estimate.samples,
     )

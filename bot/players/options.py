@@ -1,4 +1,4 @@
-"""Options of players as they stand in the text of a seat; what makes no sense is a ValueError."""
+"""Readers of players' options, as the text of a seat has them; all raise ValueError."""
 
 from __future__ import annotations
 

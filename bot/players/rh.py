@@ -1,8 +1,8 @@
-"""``rh``: the score plus what learned features say of the leave, after CS221 (Stanford 2016).
+"""``rh``: the score plus learned features of the leave, after CS221 (Stanford 2016).
 
-The features and their weights are those of ``lexicons.rack_features``. With the option ``weights``,
-a file that ``tilewire train features`` wrote, it plays by others than the built-in ones, which are
-for English. It does not look at a leave table that it is given, and adjusts equity by nothing else.
+The features and their weights are those of ``lexicons.rack_features``. The built-in weights are for
+English; the option ``weights`` names a file of others, written by ``tilewire train features``. A
+leave table that the player is given is not used, nor is equity adjusted by anything else.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class RackHeuristicPlayer(Player):
     """Plays the highest sum of score and weighted features of the leave.
 
     Raises:
-        ValueError: the file of weights cannot be read, or holds none.
+        ValueError: the file of weights cannot be read or parsed.
     """
 
     def __init__(self, weights: str = "") -> None:
         self._weights = rack_weights(weights, "rh")
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Work the leaves out.
+        """Compute the leave values.
 
         Raises:
             ValueError: the weights are for another alphabet.
@@ -44,16 +44,16 @@ class RackHeuristicPlayer(Player):
         leave_table(self._weights, rules.distribution)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose by that sum."""
+        """Choose the highest sum."""
         leaves = leave_table(self._weights, view.rules.distribution)
         return best_choice(Generator(view.lexicon, view.rules, leaves, PLAIN), view)
 
 
 def rack_weights(path: str, player: Trained) -> RackWeights:
-    """Read the weights of a file, or give those that a built-in player has.
+    """Read the weights of a file, or return the built-in ones of a player.
 
     Raises:
-        ValueError: the file cannot be read, or holds none.
+        ValueError: the file cannot be read or parsed.
     """
     try:
         return read_rack_weights(path) if path else shipped_rack_weights(player)

@@ -1,7 +1,7 @@
 """``static``: the highest equity (``engine.movegen.evaluation``), without looking ahead.
 
-With the option ``temperature``, in points, it plays now and then a move that it takes to be worse:
-a move that many points below the best is chosen ``e`` times less often.
+With the option ``temperature``, in points, it sometimes plays a worse move: a move that many points
+below the best is chosen ``e`` times less often.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["StaticPlayer", "best_choice", "generator_for", "not_refused", "stati
 
 
 class StaticPlayer(Player):
-    """Plays the highest equity, or, with a temperature, often nearly so.
+    """Plays the highest equity, or near it with a temperature.
 
     Raises:
-        ValueError: the temperature is no number ≥ 0.
+        ValueError: the temperature is not a number of 0 or more.
     """
 
     def __init__(self, temperature: str = "0") -> None:
@@ -39,36 +39,36 @@ class StaticPlayer(Player):
             return static_choice(view)
         ranked = not_refused(view, generator_for(view).everything(view.position))
         scale = self._temperature * POINT
-        weights = [math.exp((one.equity - ranked[0].equity) / scale) for one in ranked]
+        weights = [math.exp((move.equity - ranked[0].equity) / scale) for move in ranked]
         # A turn that is asked again, after a crash for instance, gets the same answer.
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
         return _choice(chance.choices(ranked, weights)[0])
 
 
 def static_choice(view: View) -> Choice:
-    """Give the legal move of the highest equity; refused moves are none."""
+    """Return the legal move of the highest equity that was not refused."""
     return best_choice(generator_for(view), view)
 
 
 def best_choice(generator: Generator, view: View) -> Choice:
-    """Give the move that a generator ranks highest of those that were not refused."""
+    """Return the move that a generator ranks highest of those that were not refused."""
     ranked = generator.best(view.position, len(view.refused) + 1)
     return _choice(not_refused(view, ranked)[0])
 
 
 def generator_for(view: View) -> Generator:
-    """Give a generator for the game of a view, with the leave table that the player has.
+    """Return a new generator for the game of a view, with the player's leave table.
 
-    It is a new one each time, for a tenth of a millisecond: a turn may have several threads.
+    Making it takes a tenth of a millisecond. Each thread of a turn needs its own.
     """
     leaves = view.leaves or leaves_for(view.rules.distribution)
     return Generator(view.lexicon, view.rules, leaves)
 
 
 def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
-    """Leave out what was refused; a pass, which nobody can refuse, is always left."""
+    """Leave out what was refused; if nothing is left, return a pass, which is always legal."""
     refused = {refusal.move for refusal in view.refused}
-    left = [one for one in ranked if one.move not in refused]
+    left = [candidate for candidate in ranked if candidate.move not in refused]
     return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]
 
 

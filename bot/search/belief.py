@@ -1,7 +1,7 @@
-"""What a player believes of its opponent in a game: told of turns, asked when it is to move.
+"""What a player believes of its opponent's rack and style, followed through a game.
 
-Turns are noted as they are seen, which takes no time, and taken in when the player is on turn: on
-its own clock, for so long as it is given.
+Turns are noted when they are seen, which takes no time. They are taken in when the player is on
+turn, on its own clock, within a share of the turn's time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from bot.player import Believed, ExchangedCount, Observed, View
+from bot.player import Believed, Budget, ExchangedCount, Observed, View
 from engine.inference.inference import MOST_LISTED, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
@@ -28,8 +28,15 @@ from lexicons.tables import leaves_for
 
 from .anytime import Anytime, time_until
 
-__all__ = ["Effort", "Opponent"]
+__all__ = ["RACKS", "Effort", "Opponent", "reveal"]
 
+SHARE = 0.1
+"""Of a turn's time, what inference may take at most: there is little to gain by it
+(``docs/results/inference.md``), and rollouts need the rest."""
+LONGEST_MS = 400.0
+"""More time than that tells next to nothing more."""
+RACKS = 4_000
+"""Racks looked at where rollouts are counted, so that the clock makes no difference."""
 LISTED_A_MS = 600
 """Leaves that may be listed for each millisecond that there is."""
 _LISTED_A_RACK = 20  # that may be looked at
@@ -42,16 +49,16 @@ _MOST_NOTED = 500  # characters
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done for a belief."""
+    """How much work goes into a belief."""
 
     ms: float | None = None
-    """For so long at most, or …"""
+    """Milliseconds at most, or …"""
     racks: int = 0
-    """… so many racks of each play."""
+    """… the number of racks of each play."""
 
     @property
     def most_listed(self) -> int:
-        """More leaves than that are drawn and not listed."""
+        """Number of leaves beyond which they are drawn, not listed."""
         if self.ms is None:
             return min(MOST_LISTED, _LISTED_A_RACK * self.racks)
         return min(MOST_LISTED, int(self.ms * LISTED_A_MS))
@@ -59,7 +66,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """We drew tiles, when so many of each were unseen."""
+    """Tiles that we drew, and the number of each that was unseen before."""
 
     tiles: Rack
     counts: tuple[int, ...]
@@ -67,18 +74,18 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The opponent made a play."""
+    """A play of the opponent."""
 
     play: Play
     counts: tuple[int, ...]
-    """How many of each tile he may have had."""
+    """Number of each tile that the opponent may have held."""
     given_back: Rack
-    """Tiles that we gave back after he drew, which he may draw next."""
+    """Tiles that we exchanged since the opponent's last draw, which it may draw next."""
     seq: int
 
     @property
     def left(self) -> npt.NDArray[np.int64]:
-        """How many of each tile are unseen after it."""
+        """Number of each tile that is unseen after the play."""
         shown, back = (
             np.bincount(np.array(one, np.int64), minlength=len(self.counts))
             for one in (self.play.tiles, self.given_back)
@@ -88,17 +95,17 @@ class _Seen:
 
 @dataclass(frozen=True)
 class _Revealed:
-    """The opponent made a play with a rack that was known."""
+    """A play of the opponent with a rack that was known."""
 
     position: Position
     move: Place | Pass
 
 
-def _with_his_rack(view: View) -> Position:
-    """Give the position with what is unseen, all of which he has, on his rack."""
-    his = tuple(Counter(dict(enumerate(view.unseen))).elements())
+def _with_both_racks(view: View) -> Position:
+    """Return the position with all unseen tiles on the opponent's rack."""
+    theirs = tuple(Counter(dict(enumerate(view.unseen))).elements())
     own = view.position.racks[view.seat]
-    racks = (his, own) if view.opponent == 0 else (own, his)
+    racks = (theirs, own) if view.opponent == 0 else (own, theirs)
     return replace(view.position, racks=racks, on_turn=view.opponent)
 
 
@@ -107,10 +114,12 @@ class Opponent:
 
     Args:
         view: the game as it begins, or where it is taken up.
-        style: what kind of player he is thought to be.
-        remembers: whether more than his last play counts.
-        learns: whether his plays tell what kind of player he is.
-        clock: in seconds.
+        style: what kind of player the opponent is thought to be.
+        remembers: whether more than its last play counts.
+        learns: whether its plays tell what kind of player it is.
+        doubt: the share of rollouts, from 0 to 1, that draw its rack as if nothing was known.
+        racks: looked at for each play; by default as many as a share of the turn allows.
+        clock: gives the time in seconds.
     """
 
     def __init__(
@@ -120,6 +129,8 @@ class Opponent:
         *,
         remembers: bool = True,
         learns: bool = True,
+        doubt: float = DOUBT,
+        racks: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         leaves = view.leaves or leaves_for(view.rules.distribution)
@@ -127,6 +138,9 @@ class Opponent:
         self.tracker = RackFilter(judges, style, remembers=remembers, learns=learns)
         self.told: Believed | None = None
         """What the last play told."""
+        self.known: Rack = ()
+        """Tiles that it certainly holds, by what else is known of the game."""
+        self._doubt, self._racks = doubt, racks
         self._before = view
         self._returned: Rack = ()  # what we gave back in our last turn
         self._news: list[_Drawn | _Seen | _Revealed] = []
@@ -142,7 +156,7 @@ class Opponent:
         if play.seat == view.seat:
             self._note_own(before, view, play)
         else:
-            self._note_his(before, play)
+            self._note_theirs(before, play)
 
     def _note_own(self, before: View, view: View, play: Observed) -> None:
         used: Rack = ()
@@ -156,7 +170,7 @@ class Opponent:
         if drawn:
             self._news.append(_Drawn(tuple(drawn.elements()), before.unseen))
 
-    def _note_his(self, before: View, play: Observed) -> None:
+    def _note_theirs(self, before: View, play: Observed) -> None:
         if isinstance(play.move, ExchangedCount):
             move: Place | Pass | int = play.move.count
         elif isinstance(play.move, Exchange):
@@ -171,15 +185,24 @@ class Opponent:
             return
         if not before.bag:
             if not isinstance(move, int):
-                self._news.append(_Revealed(_with_his_rack(before), move))
+                self._news.append(_Revealed(_with_both_racks(before), move))
             return
         seen = Play(before.position.board, move, play.score, held, before.bag)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
 
     # --- what it tells ----------------------------------------------------------------------------
 
+    def take_in(self, view: View, budget: Budget) -> None:
+        """Take in what was noted, in a share of a turn's time, and what is certain."""
+        if self._racks is not None:
+            self.think(Effort(racks=self._racks))
+        else:
+            self.think(Effort(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS)))
+        if self.known:
+            reveal(self.tracker, self.known, view)
+
     def think(self, effort: Effort) -> None:
-        """Take in all that was noted; what makes no sense is forgotten, and said in ``told``."""
+        """Take in all that was noted; contradictions are forgotten, and ``told`` says why."""
         news, self._news = self._news, []
         end = None if effort.ms is None else self._clock() + effort.ms / 1_000
         plays = sum(isinstance(one, _Seen) for one in news)
@@ -212,12 +235,11 @@ class Opponent:
             self.told = replace(self.told, bingo=self._bingo(seen))
 
     def _lose_track(self, why: str) -> None:
-        """Begin again, and say why."""
+        """Forget all that is believed, and note why."""
         self.tracker.forget()
         self.told = Believed(note=f"nothing is known of his rack: {why}"[:_MOST_NOTED])
 
     def _style(self) -> dict[str, float]:
-        """Say what kind of player he is, if that is learnt at all."""
         return self.tracker.style.named() if self.tracker.learns else {}
 
     def _believed(self, found: Posterior, seen: _Seen, seconds: float) -> Believed:
@@ -237,7 +259,7 @@ class Opponent:
         )
 
     def _tile_chances(self, seen: _Seen) -> list[float]:
-        """Say how likely each tile is on his rack, what is doubted being any rack."""
+        """Return the probability of each tile on the rack; in doubt it may be any rack."""
         kept, left, drawn = self.tracker.prior, seen.left.tolist(), self._drawn(seen)
         known = tile_chances(kept, left, drawn)
         random = tile_chances(LeavePrior.nothing(), left, kept.size + drawn)
@@ -245,24 +267,31 @@ class Opponent:
         return found
 
     def _bingo(self, seen: _Seen) -> float:
-        """Say how likely his static choice is a bingo on the board as it is now."""
+        """Return how likely the opponent's static choice on the board of now is a bingo."""
         kept, position = self.tracker.prior, self._before.position
         own = position.racks[self._before.seat]
         racks = ((), own) if self._before.opponent == 0 else (own, ())
-        his = replace(position, racks=racks, on_turn=self._before.opponent)
+        theirs = replace(position, racks=racks, on_turn=self._before.opponent)
         generator = self.tracker.judges["static"]
-        samples = bingo_chance(generator, his, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
+        samples = bingo_chance(generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
         return samples.chance
 
     def _drawn(self, seen: _Seen) -> int:
-        """Count the tiles on his rack that are not among those he is thought to have kept."""
+        """Count the tiles on the rack that are not thought to have been kept."""
         held = min(self._before.rules.rack_size, int(seen.left.sum()))
         return max(held - self.tracker.prior.size, 0)
 
-    def belief(self, view: View, doubt: float = DOUBT) -> Belief | None:
-        """Give what simulations draw his rack from; None where nothing is hidden, or known."""
-        if not view.bag:
+    def belief(self, view: View) -> Belief | None:
+        """Return what simulations draw the rack from; None if nothing is hidden, or known."""
+        if not view.bag or view.position.racks[view.opponent]:
             return None
         # What was missed may have left what can't be; simulations take no such thing.
         self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
-        return self.tracker.belief(doubt)
+        return self.tracker.belief(0.0 if self.known else self._doubt)
+
+
+def reveal(tracker: RackFilter, known: Rack, view: View) -> None:
+    """Take in tiles that the opponent certainly holds; the belief about the rest may be wrong."""
+    if tracker.prior.size:
+        tracker.prior = replace(tracker.prior, doubt=max(tracker.prior.doubt, DOUBT))
+    tracker.showed(known, view.unseen, min(view.rules.rack_size, sum(view.unseen)))

@@ -1,9 +1,9 @@
-"""The last turns of a game, where play can be worked out and need not be guessed.
+"""The last turns of a game, in which play can be worked out.
 
-With an empty bag the opponent's rack is what is unseen: an ``EndgameSearch`` proves the best move,
-or comes as near as the time allows. With a few tiles in it a ``PreEndgameSearch`` simulates first,
-for a part of the time, and then takes the best of what it found to the end, in every way in which
-the unseen tiles may lie.
+With an empty bag the opponent holds the unseen tiles: an ``EndgameSearch`` proves the best move, or
+comes as near as the time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates for a
+part of the time, and then plays the best candidates out to the end in every way in which the unseen
+tiles may lie.
 """
 
 from __future__ import annotations
@@ -20,21 +20,53 @@ from engine.simulation.rollout_input import Belief
 from .anytime import NODES, Anytime
 from .simulating import Search
 
-__all__ = ["EndgameSearch", "PreEndgameSearch", "how_often"]
+__all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers", "how_often"]
 
 SIMULATED = 0.3
-"""Of a pre-endgame's time, what its simulation takes at most."""
+"""Share of a pre-endgame's time that its simulation takes at most."""
 COMPARED = {1: 10, 2: 8}
-"""Candidates that are taken to the end, by tiles in the bag: the best by the simulation."""
+"""Candidates that are played out, by tiles in the bag: the best by the simulation."""
 COMPARED_BEYOND = 6
+MEMORY = 128 << 20
+"""Bytes of memory for a solver with one thread."""
+MEMORY_A_THREAD = 32 << 20
+"""Bytes for each further thread: the placements of any position have room in its share."""
+
+
+class Solvers:
+    """Keeps the solver that was last asked for, with its memory and what it has learnt."""
+
+    def __init__(self) -> None:
+        self._of: tuple[object, ...] | None = None
+        self._solver: EndgameSolver | None = None
+
+    def solver(self, view: View, memory: int | None = None) -> EndgameSolver:
+        """Return the solver for the lexicon, rules and threads of a view.
+
+        Args:
+            view: the game.
+            memory: bytes; by default what the threads need.
+
+        Raises:
+            MemoryError: there is not as much memory.
+            ValueError: it is too little for the threads.
+        """
+        threads = view.threads
+        memory = memory or MEMORY + (threads - 1) * MEMORY_A_THREAD
+        of = (view.lexicon, view.rules, memory, threads)
+        if self._solver is None or self._of != of:
+            self._solver = None  # its memory is free before the next has its own
+            self._solver = EndgameSolver(view.lexicon, view.rules, memory=memory, threads=threads)
+            self._of = of
+        return self._solver
 
 
 class EndgameSearch:
     """An endgame, worked out for the player on turn of a view.
 
     Args:
-        view: the game as he may know it; the bag is empty.
-        solver: what it learnt before helps.
+        view: the game as the player knows it; the bag is empty.
+        solver: remembers what it learnt of earlier positions.
     """
 
     def __init__(self, view: View, solver: EndgameSolver) -> None:
@@ -43,7 +75,7 @@ class EndgameSearch:
         solver.begin(view.position, without=tuple(refused)[-MOST_LISTED:])
 
     def run(self, budget: Budget) -> Choice:
-        """Go on until it is proven or time is over; offer what is found on the way."""
+        """Solve until the move is proven or time is over; offer the best so far on the way."""
         offered: Solution | None = None
         solver = self._solver
         slices = Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over)
@@ -73,7 +105,7 @@ class EndgameSearch:
 
 
 def _is_decided(found: Solution, lead: int) -> bool:
-    """Tell whether it is certain who wins."""
+    """Check whether it is certain who wins."""
     wins = found.floor is not None and lead + found.floor > 0
     loses = found.ceiling is not None and lead + found.ceiling < 0
     return found.proven or wins or loses
@@ -89,9 +121,9 @@ class PreEndgameSearch:
     """A pre-endgame, for the player on turn of a view.
 
     Args:
-        view: the game as he may know it; there is a bag of a few tiles.
-        search: a simulation of the position, to go on with.
-        solver: for the endgames.
+        view: the game as the player knows it; a few tiles are in the bag.
+        search: a simulation of the position, to begin with.
+        solver: solves the endgames.
         seed: for what is drawn.
         belief: what the opponent may hold; by default anything.
     """
@@ -108,10 +140,7 @@ class PreEndgameSearch:
         self._seed, self._belief = seed, belief
 
     def run(self, budget: Budget) -> Choice:
-        """Simulate, and then look to the end, until nothing could change or time is over.
-
-        A game that is won or lost anyway is played on for points.
-        """
+        """Simulate, then play candidates out until nothing could change or time is over."""
         self._simulate(budget)
         simulated = self._search.choice()
         budget.offer(simulated)
@@ -137,16 +166,16 @@ class PreEndgameSearch:
         )
 
     def _candidates(self) -> list[RankedMove]:
-        """Give the best candidates of the simulation, in its order."""
+        """Return the best candidates of the simulation, in its order."""
         simulation = self._search.simulation
         ranked = {one.move: one for one in simulation.candidates}
         count = COMPARED.get(self._view.bag, COMPARED_BEYOND)
         return [ranked[one.move] for one in simulation.estimates()[:count]]
 
     def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
-        """Choose what wins most often, if it was looked at in every case; else as simulated.
+        """Choose what wins most often, if every case was looked at or it is proven best.
 
-        What is proven to be better than all others need not be looked at any further.
+        Otherwise choose as the simulation does.
         """
         outcomes = pre_endgame.outcomes()
         best = outcomes[0]
@@ -162,7 +191,7 @@ class PreEndgameSearch:
 
 
 def how_often(outcome: Outcome) -> str:
-    """Say how often a candidate wins."""
+    """Describe how often a candidate wins."""
     cases = "1 case" if outcome.cases == 1 else f"{outcome.cases} cases"
     return f"wins {outcome.win:.1%} of {cases}{', proven' if outcome.proven else ''}"
 

@@ -1,39 +1,39 @@
-"""One position searched against the clock: a simulation that goes on for as long as it pays.
+"""A position simulated against the clock for as long as it pays.
 
-The simulation does work in slices, each sized by the speed of the last, so that the time is looked
-at every few milliseconds. The search ends
+The search ends
 
-* when the leader is certain, or what another candidate might still gain is next to nothing: what
-  is left of the turn stays on the clock;
+* when the leader is certain, or another candidate could gain next to nothing: the rest of the turn
+  stays on the clock;
 * when the turn's planned time is over, unless the decision is close: then it may stretch.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.player import Budget, Choice, Considered, View
 from bot.players.static import generator_for
 from engine.movegen.candidates import best_candidates
+from engine.movegen.generator import RankedMove
 from engine.simulation.rollout_input import TO_THE_END, Belief
 from engine.simulation.simulation import Estimate, Simulation
 from lexicons.tables import win_probabilities_for
 
 from .anytime import ROLLOUTS, Anytime
 
-__all__ = ["Search", "Settings", "considered", "usual_candidates", "usual_plies"]
+__all__ = ["Search", "Settings", "considered", "seed_of", "usual_candidates", "usual_plies"]
 
 LATE_BAG = 7
-"""With so few tiles in the bag rollouts go to the end of the game."""
+"""Most tiles in the bag with which rollouts go to the end of the game."""
 
 FIRST_SAMPLES = 8  # of each candidate
 
 ENOUGH = 0.0002
-"""Expected regret, in wins, that is not worth any more time."""
+"""Expected regret, in wins, that is worth no more time."""
 CLOSE = 0.002
-"""Expected regret, in wins, from which on a decision is close."""
+"""Least expected regret, in wins, of a close decision."""
 
 
 @dataclass(frozen=True)
@@ -41,45 +41,57 @@ class Settings:
     """How a position is searched."""
 
     candidates: int | None = None
-    """How many moves are compared, the best by static equity; None: as many as are usual."""
+    """Number of moves compared, the best by static equity; None: ``usual_candidates``."""
     plies: int | None = None
-    """Turns after a candidate; None: as many as are usual for the bag."""
+    """Turns after a candidate; None: ``usual_plies``."""
     iterations: int | None = None
     """Rollouts of each candidate, two or more; None: as many as there is time for."""
     rule: str = "top-two"
-    """How samples are shared out."""
+    """How samples are shared out (``engine.simulation.sampling``)."""
 
 
 def usual_candidates(bag: int) -> int:
-    """Say how many moves are compared with so many tiles in the bag.
+    """Return how many moves are compared, by the number of tiles in the bag.
 
-    Once it is empty each takes one rollout, and the best may look bad by its static equity.
+    Once it is empty each move takes one rollout, and the best may have a low static equity.
     """
     return 15 if bag else 300
 
 
 def usual_plies(bag: int) -> int:
-    """Say how far rollouts go with so many tiles in the bag."""
+    """Return how many turns rollouts take, by the number of tiles in the bag."""
     return TO_THE_END if bag <= LATE_BAG else 2
+
+
+def seed_of(view: View) -> int:
+    """Return the seed of a turn: a turn that is asked again gets the same answer."""
+    return view.seed * 1_000 + len(view.history) * 10 + len(view.refused)
 
 
 class Search:
     """A search of the position of a view, by the player on turn there.
 
     Args:
-        view: the game as he may know it.
-        settings: how it is searched.
+        view: the game as the player knows it.
+        settings: how the position is searched.
         seed: for what is drawn.
         belief: what the opponent may hold; by default anything.
+        candidates: what is compared; by default the best that were not refused.
     """
 
     def __init__(
-        self, view: View, settings: Settings, seed: int = 0, belief: Belief | None = None
+        self,
+        view: View,
+        settings: Settings,
+        seed: int = 0,
+        belief: Belief | None = None,
+        candidates: Sequence[RankedMove] = (),
     ) -> None:
         generator = generator_for(view)
-        refused = {refusal.move for refusal in view.refused}
-        count = settings.candidates or usual_candidates(view.bag)
-        candidates = best_candidates(generator, view.position, count, refused)
+        if not candidates:
+            refused = {refusal.move for refusal in view.refused}
+            count = settings.candidates or usual_candidates(view.bag)
+            candidates = best_candidates(generator, view.position, count, refused)
         others = [generator_for(view) for _ in range(view.threads - 1)]
         self.simulation = Simulation(
             [generator, *others],
@@ -98,12 +110,12 @@ class Search:
         self._anytime = Anytime(self.simulation, ROLLOUTS)
 
     def run(self, budget: Budget) -> Choice:
-        """Go on until the search is over, as described above; offer what is found on the way."""
+        """Search until it is over, as described above; offer the best so far on the way."""
         self.work(budget, lambda: self._is_enough)
         return self.choice()
 
     def work(self, budget: Budget, until: Callable[[], bool]) -> None:
-        """Go on until then, or the turn should be over; offer what is found on the way."""
+        """Search until enough is known, or the turn should be over; offer the best so far."""
         offered = None
 
         def remaining_ms() -> int:
@@ -115,7 +127,7 @@ class Search:
                 budget.offer(self.choice())
 
     def step(self, budget: Budget) -> None:
-        """Make as many rollouts as fit into a few milliseconds, or into what is left."""
+        """Search for one slice of time."""
         self._anytime.step(budget.remaining_ms(close=True))
 
     @property
@@ -132,7 +144,7 @@ class Search:
         return not self._is_counted and self.simulation.regret >= CLOSE
 
     def choice(self) -> Choice:
-        """Choose what is best so far."""
+        """Return the best candidate so far."""
         estimates = self.simulation.estimates()
         best = estimates[0]
         return Choice(
@@ -144,7 +156,7 @@ class Search:
 
 
 def considered(estimate: Estimate) -> Considered:
-    """Put an estimate as a player says it."""
+    """Return an estimate as a part of a choice."""
     return Considered(
         estimate.move,
         score=estimate.score,

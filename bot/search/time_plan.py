@@ -1,4 +1,4 @@
-"""How long to think about a move: the one place where that is decided.
+"""How long a turn may take: decided here and nowhere else.
 
 A turn has three ends, counted from the arrival of the question:
 
@@ -10,16 +10,16 @@ A turn has three ends, counted from the arrival of the question:
   never more than half of what is on the clock above that reserve.
 * ``last_ms``: when an answer has to go out. Up to there the turn costs nothing but time.
 
-Nothing is ever planned into overtime while there is time on the clock. A minute of it costs 10
-points as soon as its first millisecond is used. A minute more lengthens a search by half where a
-turn has two, which settles only what was nearly equal; to be worth 10 points it would have to
-find a move that much better. Once a minute has begun it is paid for, and its rest is shared like
-a clock of its own; the next must not begin. Where overtime loses the game its limit is kept too.
+No turn is planned into overtime while there is time on the clock. A minute of overtime costs 10
+points as soon as its first millisecond is used. It lengthens a search of two minutes by half, which
+settles only what was nearly equal, and would have to find a move 10 points better to pay. A minute
+that has begun is paid for, and its rest is shared like a clock of its own; the next must not begin.
+If overtime loses the game, its limit is kept too.
 
-Each end keeps a margin to what must not happen: some milliseconds in which a busy machine may wake
-this process late, and twice the time that messages are on their way. That is the connection's lag
-or, if it is more, what the arbiter's clock charged for recent turns beyond what they took here
-(``LagSeen``). A clock shorter than the margin is for an answer at once.
+Each end keeps a margin: some milliseconds by which a busy machine may wake this process late, and
+twice the time that messages are on their way. That is the connection's lag or, if it is more, what
+the arbiter's clock charged for recent turns beyond what they took here (``LagSeen``). With a clock
+shorter than the margin the answer goes out at once.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ RESERVE = 40
 they would get if all turns were alike."""
 
 STRETCH = 2
-"""How many shares a turn may take whose decision is close."""
+"""Shares that a turn may take if its decision is close."""
 
 MARGIN_MS = 50
-"""For the time that a busy machine takes to wake a process that waits."""
+"""Time that a busy machine takes to wake a process that waits."""
 
 MINUTE_MS = 60_000
 
@@ -61,14 +61,14 @@ def plan(
     lag_ms: int = 0,
     clock: Callable[[], int] = now_ms,
 ) -> Budget:
-    """Give a turn its time.
+    """Return the time of a turn.
 
     Args:
         view: the game at the beginning of the turn, with both clocks.
-        deadline_ms: how long after the arbiter asked the game is lost, as he said.
-        asked_ms: when his question arrived, on ``clock``; now if not given.
-        lag_ms: the way to him and back, as measured.
-        clock: what the budget goes by.
+        deadline_ms: how long after the question the arbiter rules the game lost.
+        asked_ms: when the question arrived, by ``clock``; by default now.
+        lag_ms: the measured way to the arbiter and back.
+        clock: returns the time in milliseconds.
     """
     asked = clock() if asked_ms is None else asked_ms
     margin = margin_ms(lag_ms)
@@ -84,28 +84,28 @@ def plan(
 
 
 def pondering(view: View, clock: Callable[[], int] = now_ms) -> Budget:
-    """Give the time that the opponent can take for his turn at most; it ends when he moves."""
+    """Return the longest time that the opponent's turn can take; it ends when it moves."""
     time = view.time
-    his = max(0, view.clocks[view.opponent] + time.max_overtime_ms) + time.margin_ms
-    return Budget(clock() + his, clock=clock)
+    longest = max(0, view.clocks[view.opponent] + time.max_overtime_ms) + time.margin_ms
+    return Budget(clock() + longest, clock=clock)
 
 
 def margin_ms(lag_ms: int) -> int:
-    """Say how long before a clock runs out an answer has to be on its way."""
+    """Return how long before a clock runs out an answer has to go out."""
     return MARGIN_MS + 2 * lag_ms
 
 
 def turns_left(view: View) -> int:
-    """Guess how many turns there will be before the bag is empty, this one among them, or after.
+    """Estimate the player's turns until the bag is empty, this one included, or after that.
 
-    It is one more than the tiles say. In 300 games of ``static`` against itself a player had 0.3
-    to 0.5 more on average, and in one case of ten 1 to 1.5 more.
+    It is one more than the tiles suggest. In 300 games of ``static`` against itself a player had
+    0.3 to 0.5 turns more on average, and in one case of ten 1 to 1.5 more.
     """
     return -(-view.bag // TILES_A_ROUND) + 1 if view.bag else LATE_TURNS
 
 
 def _reserve_ms(view: View, bank: int) -> int:
-    """Say how much of the clock is kept for the turns after the bag is empty."""
+    """Return how much of the clock is kept for the turns after the bag is empty."""
     if not view.bag:
         return 0
     alike = bank * LATE_TURNS // (turns_left(view) + LATE_TURNS)
@@ -113,7 +113,7 @@ def _reserve_ms(view: View, bank: int) -> int:
 
 
 def _free_ms(left_ms: int, time: TimeControl) -> int:
-    """Say how long it is until time costs something: points, or the game."""
+    """Return how long it is until time costs points, or the game."""
     if left_ms > 0:
         return left_ms
     begun = MINUTE_MS - (-left_ms) % MINUTE_MS  # the whole minute that the next millisecond begins
@@ -121,11 +121,11 @@ def _free_ms(left_ms: int, time: TimeControl) -> int:
 
 
 class LagSeen:
-    """How much longer the arbiter's clock says that turns took than they took here.
+    """How much longer turns took by the arbiter's clock than they took here.
 
-    The way of the messages is in it, and the time that either process waits for a core. The
-    longest of the last few turns counts. A turn that is asked again, after a lost connection or by
-    a seat that had to be restarted, counts from the last time it was asked.
+    That includes the way of the messages, and the time that either process waits for a core. The
+    longest of the last few turns counts. A turn that is asked again, after a lost connection or a
+    restart, counts from the last time.
     """
 
     def __init__(self) -> None:
@@ -137,19 +137,19 @@ class LagSeen:
 
     @property
     def ms(self) -> int:
-        """The longest of late."""
+        """The longest of the last few turns, in milliseconds."""
         return max(self._recent)
 
     def asked(self, seq: int, clock_ms: int, at_ms: int) -> None:
-        """The question arrived; when it was sent there was so much on the own clock."""
+        """Note that a question arrived; the own clock showed ``clock_ms`` when it was sent."""
         self._seq, self._clock_ms, self._asked_ms, self._took_ms = seq, clock_ms, at_ms, None
 
     def answered(self, at_ms: int) -> None:
-        """A move goes out."""
+        """Note that a move goes out."""
         self._took_ms = at_ms - self._asked_ms
 
     def played(self, turn: Played, increment_ms: int) -> None:
-        """The arbiter says what a turn of ours has left on the clock."""
+        """Compare with what the arbiter's clock shows after a turn of ours."""
         if turn.seq == self._seq and self._took_ms is not None:
             charged = self._clock_ms + increment_ms - turn.clocks[turn.seat]
             self._recent.append(max(0, charged + turn.lag_ms - self._took_ms))

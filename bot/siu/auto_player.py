@@ -8,54 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.equipment import Resources
-from bot.player import Budget, ExchangedCount, Observed, View
-from bot.players.champion import ChampionPlayer
+from bot.player import ExchangedCount, Observed, View
+from bot.players.champion import compose
+from bot.search.late_game import Solvers
+from bot.search.strategy import Strategy
 from engine.rules.moves import Exchange
-from engine.rules.position import Rack, bag_count
-from engine.simulation.rollout_input import Belief
+from engine.rules.position import bag_count
 
 from .modes import Task
 from .position import Situation, Turn
-from .resources import Kit
-from .simulating import reveal
+from .resources import Kit, view_at
 
 __all__ = ["Follower"]
-
-
-class _Champion(ChampionPlayer):
-    """The champion, who may also know for certain some of what the opponent holds."""
-
-    known: Rack = ()
-
-    def inherit(self, other: ChampionPlayer) -> None:
-        """Take over the solver of an earlier game, for the memory that it has got."""
-        self._solver = other._solver
-
-    def prepare(self, view: View, budget: Budget) -> None:
-        """Take in what was noted, and what is certain."""
-        super().prepare(view, budget)
-        if self.known and self._opponent is not None:
-            held = min(view.rules.rack_size, sum(view.unseen))
-            reveal(self._opponent.tracker, self.known, view.unseen, held)
-
-    def belief(self, view: View) -> Belief | None:
-        """Say what the opponent may hold; nothing where his rack is in the position."""
-        if self._opponent is None or view.position.racks[view.opponent]:
-            return None
-        return self._opponent.belief(view, 0.0) if self.known else super().belief(view)
 
 
 class Follower:
     """Keeps the player of one game, and tells it what has happened since."""
 
     def __init__(self) -> None:
-        self._player = _Champion()
+        self._solvers = Solvers()
+        self._player = compose(self._solvers)
         self._of: tuple[object, ...] | None = None
         self._told: tuple[Turn, ...] = ()
 
-    def player(self, task: Task, kit: Kit) -> tuple[ChampionPlayer, View]:
-        """Give the player, told of all turns, and what it sees now.
+    def player(self, task: Task, kit: Kit) -> tuple[Strategy, View]:
+        """Return the player, told of all turns, and what it sees now.
 
         Raises:
             ValueError: there is no memory for what it solves endgames with.
@@ -64,12 +41,9 @@ class Follower:
         of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
         told = len(self._told)
         if of != self._of or self._told != situation.turns[:told]:
-            before, self._player = self._player, _Champion()
-            if self._of is not None and (self._of[1], self._of[-1]) == (kit, task.threads):
-                self._player.inherit(before)
-            del before  # whose memory is free before another is asked for
+            self._player = compose(self._solvers)
             self._of, told = None, 0
-            start = _view(task, kit, 0, ())
+            start = view_at(task, kit, 0)
             try:
                 self._player.make_room(start)
             except MemoryError as error:
@@ -79,36 +53,20 @@ class Follower:
         history = list(_history(situation))
         for at in range(told, len(situation.turns)):
             if (observed := history[at]) is not None:
-                after = _view(task, kit, at + 1, _so_far(history, at + 1))
+                after = view_at(task, kit, at + 1, _so_far(history, at + 1))
                 self._player.observe(after, observed)
         self._told = situation.turns
-        whole = bool(situation.position.racks[1 - situation.seat])
-        self._player.known = situation.known if situation.bag and not whole else ()
-        return self._player, _view(task, kit, len(history), _so_far(history, len(history)))
-
-
-def _view(task: Task, kit: Kit, turn: int, history: tuple[Observed, ...]) -> View:
-    """Give what the player on turn at the end sees before a turn, or at the end."""
-    situation = task.situation
-    end = turn == len(situation.turns)
-    position = situation.position if end else situation.seen(turn)
-    resources = Resources(kit.lexicon, kit.leaves, kit.win_probabilities, task.threads)
-    return View.at(
-        position,
-        situation.seat,
-        situation.rules,
-        resources,
-        bag=bag_count(position, situation.rules),
-        game="siu",
-        history=history,
-        seed=task.settings.seed,
-    )
+        view = view_at(task, kit, None, _so_far(history, len(history)))
+        if self._player.opponent is not None:
+            is_whole = bool(view.position.racks[view.opponent])
+            self._player.opponent.known = situation.known if view.bag and not is_whole else ()
+        return self._player, view
 
 
 def _history(situation: Situation) -> Iterator[Observed | None]:
-    """Give turns as a player at the table sees them.
+    """Yield turns as a player at the table sees them.
 
-    What was challenged off is none: it tells what was shown, and nothing of what would be played.
+    What was challenged off is None: it tells what was shown, and nothing of what would be played.
     """
     for at, turn in enumerate(situation.turns):
         if turn.phony:
@@ -130,4 +88,4 @@ def _history(situation: Situation) -> Iterator[Observed | None]:
 
 
 def _so_far(history: list[Observed | None], count: int) -> tuple[Observed, ...]:
-    return tuple(one for one in history[:count] if one is not None)
+    return tuple(turn for turn in history[:count] if turn is not None)

@@ -1,6 +1,6 @@
-"""What an SIU engine answers: lines and news of searches in, what is to be done out.
+"""What an SIU engine answers: lines and news of searches in, effects out.
 
-No I/O, no clock, no thread: the time is an argument, and what takes time is for others to do.
+No I/O, no clock, no thread: the time is an argument, and others do what takes time.
 
 * A ``go`` is over when its ``bestmove`` is said, and has exactly one. One that makes no sense
   (no rack, no move that can be made, a mode for another phase of the game) gets an error and
@@ -59,35 +59,35 @@ PATIENCE_MS = 20
 """How long a search may take to end by itself once it should; an answer is due after 50."""
 
 LAST_RESORT = "pass"
-"""What may be played in any position."""
+"""A move that may be played in any position."""
 
 _SHOWN = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Say this."""
+    """Write this answer."""
 
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Load what these settings name; ``loaded`` or ``not_loaded`` is the answer."""
+    """Load what these settings name; call ``loaded`` or ``not_loaded`` afterwards."""
 
     settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Make a search; ``told`` and ``ended`` are what comes of it."""
+    """Begin a search; call ``told`` with its news, and ``ended``."""
 
     task: Task
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """End this search."""
+    """End a search."""
 
     number: int
 
@@ -150,20 +150,20 @@ class Conversation:
     # --- what happens -----------------------------------------------------------------------------
 
     def take(self, line: str, now_ms: int) -> list[Effect]:
-        """Take a line of the front end."""
+        """Obey a line of the front end."""
         command = parse_command(line)
         if command is not None:
             self._obey(command, now_ms)
         return self._done()
 
     def loaded(self, settings: Settings) -> list[Effect]:
-        """These are loaded."""
+        """Note that settings are loaded."""
         self._good = settings
         self._has_loaded()
         return self._done()
 
     def not_loaded(self, settings: Settings, why: str) -> list[Effect]:
-        """These can't be loaded; what could be is used on, and what has been set since."""
+        """Go on with what was last loaded, and what has been set since."""
         self._fault("unknown-command", f"setoption: {why}")
         self._settings = self._settings.without(settings, self._good or Settings())
         if self._settings.needs_loading(settings):
@@ -172,7 +172,7 @@ class Conversation:
         return self._done()
 
     def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
-        """A search says something, and perhaps its best move so far."""
+        """Pass on what a search reports, and keep its best move so far."""
         if self._is_on(number):
             search = self._searches[0]
             search.best = best or search.best
@@ -183,18 +183,18 @@ class Conversation:
         return self._done()
 
     def at_once(self, number: int, whence: Provenance, best: str) -> list[Effect]:
-        """A move is found that will do as long as the search has none."""
+        """Take a move that will do as long as the search has none."""
         known = self._is_on(number) and self._searches[0].best is not None
         return [] if known else self.told(number, (whence,), best)
 
     def ended(self, number: int, best: str | None) -> list[Effect]:
-        """A search has ended; without a move it has failed."""
+        """Note that a search has ended; without a move it has failed."""
         if self._is_on(number):
             self._finish(best or self._searches[0].best or NOTHING)
         return self._done()
 
     def tick(self, now_ms: int) -> list[Effect]:
-        """Time has gone by."""
+        """Speak for a search that is overdue."""
         wakes = self.wakes_ms
         if wakes is not None and now_ms >= wakes:
             search = self._searches[0]
@@ -246,7 +246,7 @@ class Conversation:
         self._say(ReadyOk())
 
     def _load(self) -> None:
-        """See that what is set is loaded, if that is news."""
+        """Have loaded what is set, unless it is."""
         if self._wanted is None or self._settings.needs_loading(self._wanted):
             self._wanted = self._settings
             self._loads += 1
@@ -302,7 +302,7 @@ class Conversation:
             self._begin()
 
     def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
-        """Say what there is to do; or why there is nothing, in as far as it is not said yet."""
+        """Make the task of a ``go``; return the fault if there is nothing to do."""
         settings = self._settings
         why = "" if go.mode == "infer" else situation.why_not(whole=go.mode in WHOLE_RACK)
         if why := why or why_not(go.mode, situation.bag):
@@ -361,7 +361,7 @@ class Conversation:
             self._say(BestMove(NOTHING))
 
     def _end(self, search: _Search, now_ms: int) -> None:
-        """Have a search end, or not begin in earnest."""
+        """End a search, or keep it from beginning in earnest."""
         if search.is_ending or search.task is None:
             return
         search.is_ending = True

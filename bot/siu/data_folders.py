@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = [
-    "find_distribution",
-    "find_layout",
-    "find_leaves",
-    "find_lexicon",
-    "find_win_probabilities",
-    "name_of",
-]
+__all__ = ["find", "find_lexicon", "name_of"]
 
 _BELOW = ("", "lexica", "lexica/gaddag", "strategy", "letterdistributions", "layouts")
 _WORDS = (".kwg", ".kbwg", ".txt")
+_SUFFIXES = {
+    "letter distribution": ".csv",
+    "leave table": ".klv2",
+    "win % table": ".csv",
+    "board": ".txt",
+}
 _NAMED = 20  # in a sentence
 
 STANDARD_BOARDS = {"standard", "crosswordgame"}
@@ -33,84 +32,68 @@ def find_lexicon(text: str, folders: Sequence[Path], now: str, *, paths: bool = 
     Args:
         text: its name or path.
         folders: where else to look.
-        now: the one that is in use, which is known by its name too.
-        paths: whether it may be a path; here and below.
+        now: the lexicon in use, which is known by its name too.
+        paths: whether ``text`` may be a path.
 
     Raises:
-        ValueError: there is none; says which there are.
+        ValueError: there is none; names those that there are.
     """
     if text.casefold() == name_of(now).casefold():
         return now
     from lexicons.store import lexicon_names  # brings numpy in
 
     embedded = lexicon_names()
-    found = _found(text, embedded, folders, _WORDS, paths)
-    if found is not None:
-        return found
-    there = [*embedded, *([] if now in embedded else [name_of(now)]), *_names(folders, _WORDS)]
-    raise ValueError(f"no lexicon is called {text[:60]!r}; there are: {_listed(there)}")
+    named = [*embedded, *([] if now in embedded else [name_of(now)])]
+    return _first("lexicon", text, embedded, named, folders, _WORDS, paths)
 
 
-def find_distribution(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
-    """Find a distribution of tiles.
+def find(what: str, text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
+    """Find what is embedded by name, or a file.
 
-    Raises:
-        ValueError: there is none.
-    """
-    return _find("letter distribution", text, ("english",), folders, (".csv",), paths)
-
-
-def find_leaves(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
-    """Find a leave table.
+    Args:
+        what: ``letter distribution``, ``leave table``, ``win % table`` or ``board``.
+        text: its name or path.
+        folders: where else to look.
+        paths: whether ``text`` may be a path.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is none; names those that there are.
     """
-    from lexicons.tables import LEAVE_TABLES
-
-    return _find("leave table", text, LEAVE_TABLES, folders, (".klv2",), paths)
-
-
-def find_win_probabilities(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
-    """Find a table of win probabilities.
-
-    Raises:
-        ValueError: there is none.
-    """
-    from lexicons.tables import WIN_PROBABILITY_TABLES
-
-    return _find("win % table", text, WIN_PROBABILITY_TABLES, folders, (".csv",), paths)
-
-
-def find_layout(text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
-    """Find a board.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if text.casefold() in STANDARD_BOARDS:
+    if what == "board" and text.casefold() in STANDARD_BOARDS:
         return "standard"
-    return _find("board", text, ("CrosswordGame",), folders, (".txt",), paths)
+    embedded = _embedded(what)
+    return _first(what, text, embedded, embedded, folders, (_SUFFIXES[what],), paths)
+
+
+def _embedded(what: str) -> Sequence[str]:
+    if what == "letter distribution":
+        return ("english",)
+    if what == "board":
+        return ("CrosswordGame",)
+    from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES
+
+    return LEAVE_TABLES if what == "leave table" else WIN_PROBABILITY_TABLES
 
 
 def name_of(location: str) -> str:
-    """Say what a file is called, or a name."""
+    """Return the name of a file without its suffix, or the name itself."""
     return Path(location).name.partition(".")[0] or location
 
 
-def _find(
+def _first(
     what: str,
     text: str,
-    names: Sequence[str],
+    embedded: Sequence[str],
+    named: Sequence[str],
     folders: Sequence[Path],
     suffixes: Sequence[str],
     paths: bool,
 ) -> str:
-    found = _found(text, names, folders, suffixes, paths)
-    if found is None:
-        there = [*names, *_names(folders, suffixes)]
-        raise ValueError(f"no {what} is called {text[:60]!r}; there are: {_listed(there)}")
-    return found
+    location = _found(text, embedded, folders, suffixes, paths)
+    if location is None:
+        there = _listed([*named, *_names(folders, suffixes)])
+        raise ValueError(f"no {what} is called {text[:60]!r}; there are: {there}")
+    return location
 
 
 def _found(

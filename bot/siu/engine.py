@@ -29,8 +29,7 @@ from .modes import Task
 from .settings import Settings
 
 if TYPE_CHECKING:  # these bring numpy in, and numba
-    from .search_budget import Watch
-    from .searches import Searcher
+    from .searches import Searcher, Watch
 
 __all__ = ["MAX_LINE", "run"]
 
@@ -80,7 +79,7 @@ class _Writer:
         return self._lines.qsize()
 
     def write(self, line: str) -> None:
-        """Have a line written after those before it."""
+        """Queue a line to be written."""
         self._lines.put(line)
 
     def close(self) -> None:
@@ -142,7 +141,7 @@ class _Shell:
             case Load(settings):
                 self._work.put(partial(self._load, settings))
             case Begin(task):
-                from .search_budget import Watch
+                from .searches import Watch
 
                 watch = self._watches[task.number] = Watch(task.ends_ms)
                 self._work.put(partial(self._make, task, watch))
@@ -162,7 +161,7 @@ class _Shell:
     def _bring_in(self) -> type[Searcher]:
         """Import what positions and searches need."""
         with self._imports:
-            from . import position, search_budget  # noqa: F401
+            from . import position  # noqa: F401
             from .searches import Searcher
         return Searcher
 

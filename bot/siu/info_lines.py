@@ -1,4 +1,4 @@
-"""How searches tell what they find: moves as texts, the lines of a result, and how often."""
+"""How searches report: moves as text, the lines of a result, and how often."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from .modes import Task
 __all__ = ["Pulse", "Texts", "Told", "sim_lines"]
 
 Told: TypeAlias = Callable[[Sequence[Answer], str | None], None]
-"""Takes what is to be said, and the best move so far, if there is news of it."""
+"""Takes what is to be said, and the best move so far, or None if that is no news."""
 
 EVERY_S = 0.1
 LATE_SHARE = 0.1  # of the time may go into working out what to tell
 
 
 class Texts:
-    """Writes moves of a search, as the front end did where it named them."""
+    """Writes moves of a search, as the front end wrote those that it named."""
 
     def __init__(self, task: Task) -> None:
         self._named = task.named
         self._board = task.situation.position.board
         self._alphabet = task.situation.rules.distribution.alphabet
         self.told: set[Move] = set()
-        """Those of which a result was told, so that what was told of them is kept up to date."""
+        """Moves with a reported result, so that their results are kept up to date."""
 
     def __call__(self, move: Move) -> str:
         """Write a move."""
         return self._named.get(move) or format_cgp_move(move, self._board, self._alphabet)
 
     def line(self, moves: Sequence[Move]) -> tuple[str, ...]:
-        """Write moves that are made one after another."""
+        """Write a line of play."""
         texts, board = [], self._board
         for at, move in enumerate(moves):
             texts.append(format_cgp_move(move, board, self._alphabet) if at else self(move))
@@ -48,19 +48,19 @@ class Texts:
 
 
 class Pulse:
-    """Says when it is time to tell something again: often, but not for most of the time."""
+    """Decides when a report is due: often, but not for most of the time."""
 
     def __init__(self) -> None:
         self._began = 0.0
         self._next = time.perf_counter() + EVERY_S
 
     def is_due(self) -> bool:
-        """Tell whether it is time; what follows until ``done`` is the telling."""
+        """Check whether a report is due; what follows until ``done`` is the report."""
         self._began = time.perf_counter()
         return self._began >= self._next
 
     def done(self) -> None:
-        """Something was told."""
+        """Note that a report was made."""
         now = time.perf_counter()
         self._next = now + max(EVERY_S, (now - self._began) / LATE_SHARE)
 
@@ -68,25 +68,25 @@ class Pulse:
 def sim_lines(
     task: Task, estimates: Iterable[Estimate | Considered], text: Texts
 ) -> tuple[InfoSim, ...]:
-    """Write what is known of the best so many moves, and of those asked for or told of before."""
+    """Write the results of the best moves, and of those asked for or reported before."""
     wanted = {*task.only, *task.also} | text.told
     shown = [
-        one
-        for rank, one in enumerate(estimates)
-        if (rank < task.settings.lines or one.move in wanted) and one.samples
+        estimate
+        for rank, estimate in enumerate(estimates)
+        if (rank < task.settings.lines or estimate.move in wanted) and estimate.samples
     ]
-    text.told.update(one.move for one in shown)
-    return tuple(_line(one, text(one.move)) for one in shown)
+    text.told.update(estimate.move for estimate in shown)
+    return tuple(_line(estimate, text(estimate.move)) for estimate in shown)
 
 
-def _line(one: Estimate | Considered, name: str) -> InfoSim:
+def _line(estimate: Estimate | Considered, name: str) -> InfoSim:
     return InfoSim(
         name,
-        100 * min(max(_number(one.win), 0.0), 1.0),
-        100 * _number(one.win_error),
-        _number(one.equity),
-        _number(one.equity_error),
-        one.samples or 0,
+        100 * min(max(_number(estimate.win), 0.0), 1.0),
+        100 * _number(estimate.win_error),
+        _number(estimate.equity),
+        _number(estimate.equity_error),
+        estimate.samples or 0,
     )
 
 

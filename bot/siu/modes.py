@@ -38,21 +38,21 @@ HONOURED: dict[Mode, frozenset[str]] = {
     # It infers in any case.
     "auto": frozenset({"movetime", "threads", "infinite", "useinference"}),
 }
-"""What each mode makes of the parameters of ``go``; all others it says that it ignores."""
+"""The parameters of ``go`` that each mode uses; it reports that it ignores all others."""
 
 WHOLE_RACK: frozenset[Mode] = frozenset({"sim", "peg", "auto"})
-"""Modes that have to know all of the rack on turn while there is a bag."""
+"""Modes that need the whole rack on turn while there is a bag."""
 
 FULLEST_PEG = 7
 """Tiles in the bag, at most, of a pre-endgame."""
 
 NOTHING = "none"
-"""The best move where none is wanted, or there is none to choose."""
+"""The best move of an inference, or if there is no move to choose."""
 
 _FIELDS = {
-    one.name.removesuffix("_ms"): one.name
-    for one in fields(Go)
-    if one.name not in ("mode", "ignored")
+    parameter.name.removesuffix("_ms"): parameter.name
+    for parameter in fields(Go)
+    if parameter.name not in ("mode", "ignored")
 }
 _FEWEST = {"depth": 1, "iterations": 2, "stopcondition": 51, "threads": 1}
 _CERTAIN = 99  # the most that a stopcondition may ask for
@@ -63,9 +63,9 @@ class Task:
     """A search that is to be made."""
 
     number: int
-    """Of this ``go``; each has its own."""
+    """The number of this ``go``."""
     game: int
-    """Of the game; what was learnt of another is forgotten."""
+    """The number of the game; what was learnt of another is forgotten."""
     mode: Mode
     go: Go
     """Without what is ignored."""
@@ -79,13 +79,13 @@ class Task:
     """What the front end calls them."""
     threads: int = 1
     ends_ms: int | None = None
-    """When it is over at the latest; None: as it pleases, or when it is told to."""
+    """When it is over at the latest; None: by itself, or when it is told to end."""
 
     @property
     def waits(self) -> bool:
-        """Whether nobody wants its end before it is told to end, or its time is over.
+        """Whether ``bestmove`` waits until the search is told to end, or its time is over.
 
-        Where there is another limit too, the first that is reached ends it.
+        With another limit too, the first limit that is reached ends the search.
         """
         limited = self.go.iterations is not None or self.go.stopcondition is not None
         timed = self.go.movetime_ms is not None and not limited
@@ -93,7 +93,7 @@ class Task:
 
 
 def why_not(mode: Mode, bag: int) -> str:
-    """Say why a mode is not for so many tiles in the bag; empty if it is."""
+    """Return why a mode is not for this number of tiles in the bag; empty if it is."""
     if mode == "endgame" and bag:
         return f"endgame is for an empty bag, and this has {bag}"
     if mode == "peg" and not 1 <= bag <= FULLEST_PEG:
@@ -102,7 +102,7 @@ def why_not(mode: Mode, bag: int) -> str:
 
 
 def ignored(go: Go, most_threads: int) -> tuple[str, ...]:
-    """Name what is not honoured of a ``go``: what its mode has no use for, or makes no sense."""
+    """Return the parameters of a ``go`` that its mode does not use or that make no sense."""
     wanted = HONOURED[go.mode]
     most = {"stopcondition": _CERTAIN, "threads": most_threads}
     names = list(go.ignored)

@@ -50,14 +50,14 @@ class Turn:
 
     seat: int
     move: Move | int
-    """A number: so many tiles were exchanged, and it is not said which."""
+    """A number: of tiles exchanged, if it is not said which."""
     phony: bool
     """Whether it was challenged off."""
     score: int
     before: Position
     """Without racks."""
     held: Rack
-    """Tiles that he had for certain, as far as was known before the move was."""
+    """Tiles that the player certainly held, as known before the move."""
 
 
 @dataclass(frozen=True)
@@ -79,24 +79,24 @@ class Situation:
 
     @property
     def seat(self) -> int:
-        """Who is on turn."""
+        """The seat on turn."""
         return self.last.on_turn
 
     @property
     def rack(self) -> Rack:
-        """What he holds, as far as is known."""
+        """The rack of the player on turn, as far as it is known."""
         return self.certain[-1][self.seat]
 
     @property
     def known(self) -> Rack:
-        """What the opponent certainly has."""
+        """Tiles that the opponent certainly holds."""
         return self.certain[-1][1 - self.seat]
 
     @cached_property
     def position(self) -> Position:
         """The position with the rack of the player on turn, and the other if it is known whole.
 
-        Without a bag his rack is what is unseen, and needs no saying.
+        With an empty bag the opponent's rack is what is unseen, and is left out.
         """
         position = self.seen(len(self.turns))
         whole = len(self.known) == self.rules.rack_size
@@ -106,31 +106,31 @@ class Situation:
 
     @cached_property
     def bag(self) -> int:
-        """How many tiles are in the bag."""
+        """Number of tiles in the bag."""
         return bag_count(self.position, self.rules)
 
     @cached_property
     def hidden(self) -> tuple[int, ...]:
-        """How many of each tile the player on turn does not see."""
+        """Number of each tile that the player on turn does not see."""
         return unseen(self.position, self.seat, self.rules)
 
     @property
     def opponent_tiles(self) -> int:
-        """How many tiles the opponent has."""
+        """Number of tiles that the opponent holds."""
         return min(self.rules.rack_size, sum(self.hidden))
 
     def seen(self, turn: int) -> Position:
-        """Give the position before a turn, or at the end, as the player on turn at the end sees it.
+        """Return the position before a turn, or at the end, to the player on turn at the end.
 
-        His rack is there where all of it is known.
+        That player's rack is in it if all of it is known.
         """
         position = self.turns[turn].before if turn < len(self.turns) else self.last
         return replace(position, racks=_with(((), ()), self.seat, self._own(turn)))
 
     def _own(self, turn: int) -> Rack:
-        """Give the rack of the player on turn at the end, before any turn; () unless it is whole.
+        """Return the rack of the player on turn at the end, before any turn; () unless it is whole.
 
-        It stays what it is until he draws again, so a later turn may tell it.
+        A rack stays the same until the next draw, so a later turn may show it.
         """
         end = len(self.turns)
         for at in range(turn, end + 1):
@@ -142,7 +142,7 @@ class Situation:
         return () if bag_count(self.last, self.rules) else rack
 
     def read_move(self, text: str) -> tuple[Move, str]:
-        """Read a move that may be made now, whatever words it makes; give it and its name.
+        """Read a move that may be made now, whatever words it forms; return it and its name.
 
         Raises:
             ValueError: it can't be read, or made.
@@ -157,7 +157,7 @@ class Situation:
         return canonical(read.move, board) if isinstance(read.move, Place) else read.move, name
 
     def why_not(self, *, whole: bool = True) -> str:
-        """Say why there is nothing to choose, or too little is known; empty if it is fine.
+        """Return why no move can be chosen or too little is known; empty if all is well.
 
         Args:
             whole: whether all of the rack has to be known.
@@ -201,14 +201,14 @@ def _operations(cgp: str) -> dict[str, str]:
 
 
 def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
-    """Give the rules, the lexicon if it is there, and what is asked for in vain."""
+    """Return the rules, the lexicon if it is there, and what is asked for in vain."""
     notes = []
     folders, paths = settings.data, not settings.names_only
     distribution, layout = settings.distribution, "standard"
     if tiles := operations.get("ld"):
-        distribution = data_folders.find_distribution(tiles, folders, paths=paths)
+        distribution = data_folders.find("letter distribution", tiles, folders, paths=paths)
     if board := operations.get("bdn"):
-        layout = data_folders.find_layout(board, folders, paths=paths)
+        layout = data_folders.find("board", board, folders, paths=paths)
     if operations.get("var", "classic").casefold() != "classic":
         raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
     try:
@@ -237,7 +237,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
 
 
 class _Game:
-    """A game that is played over."""
+    """A game that is replayed."""
 
     def __init__(self, start: Position, rules: Rules) -> None:
         self.rules = rules
@@ -249,7 +249,7 @@ class _Game:
         self._lost_turn = False
 
     def take(self, text: str) -> None:
-        """Take a move, or the last rack."""
+        """Play a move of the list, or note the last rack."""
         if self._is_over:
             raise BadMove(f"nothing comes after {shown('rack.…')}, which ends the list")
         rules, board = self.rules, self.position.board
@@ -298,7 +298,7 @@ class _Game:
         check_tile_counts(board, self.racks, rules.distribution)
 
     def _hold(self, seat: int, tiles: Rack) -> None:
-        """Take in that a player has these tiles, among others."""
+        """Note that a player holds these tiles, among others."""
         had = self.racks[seat]
         held = tuple(sorted((Counter(had) | Counter(tiles)).elements()))
         if len(held) > self.rules.rack_size:
@@ -309,7 +309,7 @@ class _Game:
         self.racks = _with(self.racks, seat, held)
 
     def _give_away(self, seat: int, move: Move | int, used: Rack) -> None:
-        """Take off a rack what a move takes off it; which tiles it was may not be known."""
+        """Take the tiles of a move off a rack, as far as they are known."""
         left = Counter(self.racks[seat]) - Counter(used)
         stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
         self.racks = _with(self.racks, seat, stays)

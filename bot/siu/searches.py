@@ -1,12 +1,12 @@
 """The searches, one for each mode of ``go``; they run in one thread, one after another.
 
-A search tells what it finds as it goes on: where its figures come from before anything else, then
-results, and its best move so far, so that whoever has to end it at once has an answer. Until then
-there is ``at_once``, for another thread.
+A search reports the provenance of its figures first, then results and its best move so far, so that
+it can be ended at any moment. Until then there is ``at_once``, for another thread.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -14,7 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from bot.player import Budget
 from bot.search.anytime import Anytime
+from bot.search.late_game import Solvers
+from bot.search.simulating import Search, usual_candidates
+from bot.search.simulating import Settings as SearchSettings
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
@@ -22,6 +26,7 @@ from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules, standard_rules
+from engine.simulation.simulation import Simulation
 from lexicons import jit
 from lexicons.alphabet import BLANK_FLAG
 from protocol.channel import now_ms
@@ -29,28 +34,49 @@ from protocol.siu.answers import Fault, Ignored, InfoGen, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
 from .auto_player import Follower
-from .candidate_moves import chosen
-from .inferring import Inferring
+from .beliefs import KEPT_DOUBT, believed, infer_lines, inference_about, most_racks
 from .info_lines import Pulse, Texts, Told, sim_lines
 from .modes import NOTHING, Task
 from .position import Situation, read_position
-from .resources import Kit, load_kit
-from .search_budget import Watch
+from .resources import Kit, chosen, load_kit, view_at
 from .settings import Settings
-from .simulating import Simulating
-from .solving import Solvers, solve_endgame, solve_preendgame
+from .solving import solve_endgame, solve_preendgame, solver_for
 
-__all__ = ["Searcher"]
+__all__ = ["Searcher", "Watch"]
 
 REHEARSED_MS = 50
+FOR_EVER_MS = 10**15
+
+
+class Watch(Budget):
+    """A budget that a search can wait for the end of. Safe to use from any thread.
+
+    Args:
+        ends_ms: when it is over; None: when it is told to end.
+        clock: gives the time in milliseconds.
+    """
+
+    def __init__(self, ends_ms: int | None = None, clock: Callable[[], int] = now_ms) -> None:
+        super().__init__(FOR_EVER_MS if ends_ms is None else ends_ms, clock=clock)
+        self._told = threading.Event()
+        self._is_timed = ends_ms is not None
+
+    def cancel(self) -> None:
+        """End it now."""
+        super().cancel()
+        self._told.set()
+
+    def wait(self) -> None:
+        """Wait until it is over."""
+        self._told.wait(self.remaining_ms() / 1_000 if self._is_timed else None)
 
 
 class Searcher:
-    """Makes searches, and remembers of one what the next may want.
+    """Makes searches, and remembers of each what the next may use.
 
     Args:
-        name: what we are called where figures come from.
-        progress: told in a sentence what takes time.
+        name: our name in the provenance of figures.
+        progress: takes a sentence about what takes time.
     """
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
@@ -66,7 +92,7 @@ class Searcher:
     # --- getting ready ----------------------------------------------------------------------------
 
     def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
-        """Load what settings name, and the first time compile, and rehearse.
+        """Load what settings name; the first time also compile and rehearse.
 
         Raises:
             ValueError: what is wrong with a file, or that it is for other tiles.
@@ -86,7 +112,7 @@ class Searcher:
         return kit
 
     def _rehearse(self, settings: Settings) -> None:
-        """Make a short search of each kind, so that all is read that is read when first wanted."""
+        """Make a short search of each kind, so that everything is loaded."""
         early = _some_situation(settings)
         for go, situation in (
             *((go, early) for go in (Go("gen"), Go("infer"), Go("sim", iterations=2), Go("auto"))),
@@ -104,7 +130,7 @@ class Searcher:
     # --- searching --------------------------------------------------------------------------------
 
     def at_once(self, task: Task) -> tuple[Provenance, str]:
-        """Give the best move by static equity. Any thread may ask.
+        """Return the best move by static equity. Any thread may ask.
 
         Raises:
             ValueError: as ``load``, or there is no move.
@@ -115,7 +141,7 @@ class Searcher:
         return kit.provenance, Texts(task)(first.move)
 
     def search(self, task: Task, watch: Watch, told: Told) -> str:
-        """Make a search; give the best move. It ends when the watch says so, or by itself."""
+        """Search until the watch ends or nothing is left to do; return the best move."""
         try:
             kit = self._kit_for(task)
             best = _MODES[task.mode](self, task, kit, watch, told)
@@ -143,10 +169,17 @@ class Searcher:
         began, text = time.perf_counter(), Texts(task)
         kept = self._kept(task, told) if task.go.useinference else None
         told((kit.provenance,), None)
-        search = Simulating(task, kit, kept)
-        simulation = search.simulation
-        slices = Anytime(simulation).slices(watch.remaining_ms, lambda: search.is_settled)
-        for is_due in slices:
+        search = _simulation(task, kit, kept)
+        simulation, wanted = search.simulation, task.go.stopcondition
+        limits = (task.go.iterations, task.go.movetime_ms, wanted)
+        is_unlimited = not task.go.infinite and all(limit is None for limit in limits)
+
+        def is_enough() -> bool:
+            if wanted is not None:
+                return certainty(simulation) >= wanted / 100
+            return is_unlimited and search.is_settled
+
+        for is_due in Anytime(simulation).slices(watch.remaining_ms, is_enough):
             if is_due and simulation.is_sampled:
                 told(sim_lines(task, simulation.estimates(), text), text(simulation.leader.move))
         ms = max(round(1_000 * (time.perf_counter() - began)), 1)
@@ -163,7 +196,7 @@ class Searcher:
         return text(simulation.leader.move)
 
     def _kept(self, task: Task, told: Told) -> LeavePrior | None:
-        """Give what the last inference found, if it was about this position."""
+        """Return what the last inference found, if it was about this position."""
         about = (task.situation.key, task.situation.rules)
         if self._inferred is not None and self._inferred[:2] == about:
             return self._inferred[2]
@@ -172,28 +205,30 @@ class Searcher:
         return None
 
     def _infer(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Work out what the opponent kept when he last moved."""
+        """Infer what the opponent kept in its last move."""
         told((kit.provenance,), None)
-        search = Inferring(task, kit)
-        for is_due in search.slices(watch):
+        inference = inference_about(task, kit)
+        looking = Anytime(inference, most=most_racks(task))
+        for is_due in looking.slices(watch.remaining_ms, lambda: inference.is_over):
             if is_due:
-                told(search.told(search.posterior()), None)
-        found = search.posterior()
+                told(infer_lines(inference.posterior(), task, kit), None)
+        found = inference.posterior()
         note = (InfoText(f"string {found.note}"),) if found.note else ()
-        told((*search.told(found), *note), None)
-        self._inferred = task.situation.key, task.situation.rules, search.kept(found)
+        told((*infer_lines(found, task, kit), *note), None)
+        self._inferred = task.situation.key, task.situation.rules, found.as_prior(KEPT_DOUBT)
         return NOTHING
 
     def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Prove the best play, or come as near as there is time."""
+        """Solve the endgame, as far as there is time."""
         told((kit.provenance,), None)
-        return solve_endgame(self._solvers.solver(task, kit, told), task, kit, watch, told)
+        solver = solver_for(self._solvers, task, kit, told)
+        return solve_endgame(solver, task, kit, watch, told)
 
     def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
         """Compare moves by what may be in the bag."""
         kept = self._kept(task, told) if task.go.useinference else None
         told((kit.provenance,), None)
-        solver = self._solvers.solver(task, kit, told)
+        solver = solver_for(self._solvers, task, kit, told)
         return solve_preendgame(solver, task, kit, kept, watch, told)
 
     def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
@@ -231,8 +266,39 @@ _MODES: Mapping[Mode, _Search] = {
 }
 
 
+def _simulation(task: Task, kit: Kit, kept: LeavePrior | None) -> Search:
+    """Begin the simulation that a ``go sim`` asks for."""
+    view, go = view_at(task, kit), task.go
+    count = task.settings.candidates or usual_candidates(view.bag)
+    settings = SearchSettings(
+        plies=go.depth,
+        iterations=go.iterations,
+        rule="top-two" if go.iterations is None else "equal",
+    )
+    candidates = chosen(kit.generator(), view.position, count, task.only, task.also)
+    belief = believed(task, kit, kept)
+    return Search(view, settings, view.seed, belief, candidates)
+
+
+def certainty(simulation: Simulation) -> float:
+    """Return how certain it is, at least, that the leader is the best, 0 to 1.
+
+    The chances that each of the others is better are added up (Bonferroni). A candidate that had
+    the same as the leader in every sample is none of them.
+    """
+    if not simulation.is_sampled:
+        return 0.0
+    if simulation.exact or len(simulation.candidates) == 1:
+        return 1.0
+    statistics = simulation.statistics
+    others = ~statistics.twins
+    others[statistics.leader] = False
+    scores = statistics.scores()[others].tolist()
+    return max(0.0, 1.0 - sum(math.erfc(score / math.sqrt(2)) / 2 for score in scores))
+
+
 def _some_situation(settings: Settings) -> Situation:
-    """Give the second turn of some game, for a rehearsal."""
+    """Return the second turn of some game, for a rehearsal."""
     rules = standard_rules(settings.distribution)
     tiles, alphabet = rules.distribution.all_tiles(), rules.distribution.alphabet
     board = Board.empty(rules.layout)
@@ -246,9 +312,10 @@ def _some_situation(settings: Settings) -> Situation:
 
 
 def _late_situation(settings: Settings, bag: int) -> Situation:
-    """Give a turn with so many tiles in the bag, for a rehearsal; the words on its board are none.
+    """Return a turn with a number of tiles in the bag, for a rehearsal.
 
-    All other tiles lie on it, row by row, with a free row after each as long as there is room.
+    All other tiles lie on the board, row by row, with a free row after each while there is room;
+    they form no words.
     """
     rules = standard_rules(settings.distribution)
     tiles, layout = rules.distribution.all_tiles(), rules.layout

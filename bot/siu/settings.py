@@ -1,4 +1,4 @@
-"""The engine's options: what they are called, what they may be, and what is set by them."""
+"""The engine's options: their names, their values, and the settings that they change."""
 
 from __future__ import annotations
 
@@ -45,43 +45,43 @@ class Settings:
     data: tuple[Path, ...] = ()
     """Folders in which names are looked for."""
     names_only: bool = False
-    """Whether those folders stay as they are and a file is found by its name alone, so that a front
-    end sees no other files, not even by what is wrong with them."""
+    """Whether the folders are fixed and files are found by name only, so that a front end learns
+    nothing of other files, not even by error messages."""
     threads: int = 1
-    """As many as a search may have, and has unless it is told otherwise."""
+    """Most threads of a search, and how many it has unless a ``go`` says otherwise."""
     seed: int = 0
     lines: int = 15
-    """So many moves or leaves are told."""
+    """Number of moves or leaves reported."""
     candidates: int = 0
-    """So many moves are simulated; 0: as many as are usual."""
+    """Number of moves simulated; 0: ``usual_candidates``."""
     usual_ms: int = 5_000
-    """A search ends after it that was given no limit."""
+    """Time after which a search without a limit ends."""
     stop_early: bool = True
-    """Whether a search may end before its ``movetime`` if more of it would change nothing."""
+    """Whether a search may end before its ``movetime`` if more time would change nothing."""
     infer_model: str = "soft"
     """By what kind of player ``infer`` judges a play (``engine.inference.likelihood``)."""
     endgame_mb: int = 256
-    """MiB that ``endgame`` and ``peg`` may keep of positions they have met."""
+    """MiB of memory for the positions that ``endgame`` and ``peg`` have met."""
     peg_model: Model = "rational"
     """What kind of opponent ``peg`` reckons with (``engine.preendgame``)."""
 
     def loading(self, other: Settings) -> Settings:
-        """Give these, with what is loaded of others."""
+        """Return these settings, with what is loaded taken from others."""
         loaded: dict[str, Any] = {name: getattr(other, name) for name in _LOADED}
         return replace(self, **loaded)
 
     def without(self, failed: Settings, good: Settings) -> Settings:
-        """Give these, with what is loaded of ``good`` where it is what ``failed`` had loaded."""
+        """Return these settings, with what ``failed`` would have loaded taken from ``good``."""
         same = (name for name in _LOADED if getattr(self, name) == getattr(failed, name))
         loaded: dict[str, Any] = {name: getattr(good, name) for name in same}
         return replace(self, **loaded)
 
     def needs_loading(self, other: Settings) -> bool:
-        """Tell whether something else has to be loaded for these than for others."""
+        """Check whether these settings need something loaded that others don't."""
         return self != self.loading(other)
 
     def limit_ms(self, go: Go) -> int | None:
-        """Say how long a search may take; None: until it is told to end, or ends by itself."""
+        """Return how long a search may take; None: until it ends by itself or is told to."""
         if go.movetime_ms is not None or go.mode == "gen":
             return go.movetime_ms
         limited = go.infinite or go.iterations is not None or go.stopcondition is not None
@@ -98,7 +98,7 @@ class _Row:
 
 
 def options(settings: Settings) -> tuple[Option, ...]:
-    """Give the options with what they are now as their defaults."""
+    """Return the options, with their present values as defaults."""
     return tuple(replace(row.option, default=row.now(settings)) for row in _rows(settings))
 
 
@@ -109,9 +109,9 @@ def with_option(settings: Settings, name: str, value: str | None) -> Settings:
         ValueError: there is none of the name, or the value is none of its values; says which are.
     """
     rows = _rows(settings)
-    row = next((one for one in rows if one.option.name.casefold() == name.casefold()), None)
+    row = next((row for row in rows if row.option.name.casefold() == name.casefold()), None)
     if row is None:
-        known = ", ".join(one.option.name for one in rows)
+        known = ", ".join(row.option.name for row in rows)
         raise ValueError(f"no option is called {name[:60]!r}; there are: {known}")
     try:
         return row.take(settings, (value or "").strip())
@@ -137,7 +137,7 @@ def _spin(name: str, field: str, least: int, most: int) -> _Row:
 
 
 def _combo(name: str, field: str | None, *values: str) -> _Row:
-    """Give a choice of some values; without a field there is but one."""
+    """Return a choice of values; without a field there is only one."""
 
     def take(settings: Settings, text: str) -> Settings:
         if text.casefold() not in values:
@@ -176,23 +176,16 @@ def _lexicon(settings: Settings, text: str) -> Settings:
     return replace(settings, lexicon=found)
 
 
-def _distribution(settings: Settings, text: str) -> Settings:
-    found = data_folders.find_distribution(text, settings.data, paths=not settings.names_only)
-    return replace(settings, distribution=found)
+def _table(field: str, what: str, *, has_own: bool = True) -> Callable[[Settings, str], Settings]:
+    """Return what sets a table by its name or path, or to the players' own."""
 
+    def take(settings: Settings, text: str) -> Settings:
+        if has_own and text.casefold() in ("", OWN):
+            return _with(settings, field, None)
+        paths = not settings.names_only
+        return _with(settings, field, data_folders.find(what, text, settings.data, paths=paths))
 
-def _leaves(settings: Settings, text: str) -> Settings:
-    if text.casefold() in ("", OWN):
-        return replace(settings, leaves=None)
-    found = data_folders.find_leaves(text, settings.data, paths=not settings.names_only)
-    return replace(settings, leaves=found)
-
-
-def _win_probabilities(settings: Settings, text: str) -> Settings:
-    if text.casefold() in ("", OWN):
-        return replace(settings, win_probabilities=None)
-    found = data_folders.find_win_probabilities(text, settings.data, paths=not settings.names_only)
-    return replace(settings, win_probabilities=found)
+    return take
 
 
 _ROWS = (  # DataPath first
@@ -201,13 +194,17 @@ _ROWS = (  # DataPath first
     _Row(
         Option("LetterDistribution", "string"),
         lambda now: data_folders.name_of(now.distribution),
-        _distribution,
+        _table("distribution", "letter distribution", has_own=False),
     ),
-    _Row(Option("Leaves", "string"), lambda now: now.leaves or OWN, _leaves),
+    _Row(
+        Option("Leaves", "string"),
+        lambda now: now.leaves or OWN,
+        _table("leaves", "leave table"),
+    ),
     _Row(
         Option("WinPctTable", "string"),
         lambda now: now.win_probabilities or OWN,
-        _win_probabilities,
+        _table("win_probabilities", "win % table"),
     ),
     _spin("Threads", "threads", 1, max(64, usable_cores())),
     _combo("ChallengeRule", None, "void"),

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
+from bot.player import Budget
 from bot.search.anytime import NODES, Anytime
+from bot.search.late_game import Solvers
 from engine.endgame import MOST_LISTED, EndgameSolver, Solution, least_memory
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
@@ -19,63 +22,49 @@ from engine.rules.moves import Move
 from engine.rules.rules import IllegalMove, check_move
 from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
-from .candidate_moves import with_asked
+from .beliefs import believed
 from .info_lines import Texts, Told
 from .modes import NOTHING, Task
-from .resources import Kit
-from .search_budget import Watch
-from .simulating import believed
+from .resources import Kit, view_at, with_asked
 
-__all__ = ["Solvers", "solve_endgame", "solve_preendgame"]
+__all__ = ["solve_endgame", "solve_preendgame", "solver_for"]
 
 
-class Solvers:
-    """Keeps the solver that the last search had."""
+def solver_for(solvers: Solvers, task: Task, kit: Kit, told: Told) -> EndgameSolver:
+    """Return a solver with the memory that is set, and as many threads as it is enough for.
 
-    def __init__(self) -> None:
-        self._of: tuple[object, ...] | None = None
-        self._solver: EndgameSolver | None = None
-
-    def solver(self, task: Task, kit: Kit, told: Told) -> EndgameSolver:
-        """Give one for these words, with as much memory, and so many threads if it is enough.
-
-        Raises:
-            ValueError: there is not as much memory, or it is too little for one thread.
-        """
-        memory = task.settings.endgame_mb << 20
-        threads = _most_threads(memory, task.threads)
-        if threads < task.threads:
-            some = f"an EndgameHash of {task.settings.endgame_mb} is enough for {threads}"
-            told((InfoText(f"string {some} of {task.threads} threads"),), None)
-        of = (kit, memory, threads)
-        if self._solver is None or self._of != of:
-            self._solver = None  # its memory is free before the next has its own
-            try:
-                self._solver = EndgameSolver(kit.lexicon, kit.rules, memory=memory, threads=threads)
-            except MemoryError as error:
-                raise ValueError(f"EndgameHash {task.settings.endgame_mb}: {error}") from None
-            self._of = of
-        return self._solver
+    Raises:
+        ValueError: there is not as much memory, or it is too little for one thread.
+    """
+    size = task.settings.endgame_mb
+    threads = _most_threads(size << 20, task.threads)
+    if threads < task.threads:
+        some = f"an EndgameHash of {size} is enough for {threads}"
+        told((InfoText(f"string {some} of {task.threads} threads"),), None)
+    try:
+        return solvers.solver(replace(view_at(task, kit), threads=threads), size << 20)
+    except MemoryError as error:
+        raise ValueError(f"EndgameHash {size}: {error}") from None
 
 
 def _most_threads(memory: int, wanted: int) -> int:
-    """Say how many threads so much memory is enough for, one at least and no more than wanted."""
-    enough = (n for n in range(wanted, 1, -1) if least_memory(n) <= memory)
+    """Return how many threads the memory is enough for, at least 1 and no more than wanted."""
+    enough = (threads for threads in range(wanted, 1, -1) if least_memory(threads) <= memory)
     return next(enough, 1)
 
 
-def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-    """Work an endgame out; give the best move, and tell its line as it goes on.
+def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, budget: Budget, told: Told) -> str:
+    """Solve an endgame: report its best line on the way, and return the best move.
 
     Args:
-        solver: does it.
-        task: says what, and until when.
-        kit: what it works with.
-        watch: says when it is over.
-        told: hears of it.
+        solver: solves it.
+        task: what is asked.
+        kit: what the search works with.
+        budget: until when.
+        told: takes reports.
 
     Raises:
-        ValueError: it is none that can be worked out; says why.
+        ValueError: the position can't be solved; the message says why.
     """
     began, text, news = time.perf_counter(), Texts(task), _News(told)
     deepest = task.go.depth
@@ -83,7 +72,7 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, tol
     if task.only and not only:
         return NOTHING
     solver.begin(task.situation.position, first_win=task.go.firstwin, only=only)
-    slices = Anytime(solver, NODES).slices(watch.remaining_ms, lambda: solver.is_over)
+    slices = Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over)
     for is_due in slices:
         if is_due:
             found = solver.solution
@@ -100,20 +89,20 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, watch: Watch, tol
 
 
 def solve_preendgame(
-    solver: EndgameSolver, task: Task, kit: Kit, kept: LeavePrior | None, watch: Watch, told: Told
+    solver: EndgameSolver, task: Task, kit: Kit, kept: LeavePrior | None, budget: Budget, told: Told
 ) -> str:
-    """Compare moves with all that may be in the bag; give the best, and tell how each does.
+    """Compare moves by all that may be in the bag: report on the way, and return the best.
 
     Args:
-        solver: plays the endgames out.
-        task: says what, and until when.
-        kit: what it works with.
-        kept: what the opponent may have kept, if it is to count.
-        watch: says when it is over.
-        told: hears of it.
+        solver: solves the endgames.
+        task: what is asked.
+        kit: what the search works with.
+        kept: what the opponent may have kept, if that is to count.
+        budget: until when.
+        told: takes reports.
 
     Raises:
-        ValueError: it is none that can be worked out; says why.
+        ValueError: the position can't be solved; the message says why.
     """
     began, text, news = time.perf_counter(), Texts(task), _News(told)
     generator, situation = kit.generator(), task.situation
@@ -123,11 +112,11 @@ def solve_preendgame(
         generator,
         situation.position,
         candidates,
-        belief=believed(situation, kit, kept),
+        belief=believed(task, kit, kept),
         model=task.settings.peg_model,
         seed=task.settings.seed,
     )
-    for is_due in Anytime(compared, NODES).slices(watch.remaining_ms):
+    for is_due in Anytime(compared, NODES).slices(budget.remaining_ms):
         if is_due:
             outcomes = compared.outcomes()
             news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
@@ -150,20 +139,20 @@ def solve_preendgame(
 
 
 class _News:
-    """Tells now and then what has changed since it last did."""
+    """Reports what has changed since the last report."""
 
     def __init__(self, told: Told) -> None:
         self._told = told
         self._before: Sequence[Answer] = ()
 
     def tell(self, answers: Sequence[Answer], best: str) -> None:
-        """Tell what is known now, in as far as it is news."""
+        """Report what is known now, as far as it is news."""
         self._told([one for one in answers if one not in self._before], best)
         self._before = answers
 
 
 def _choice(task: Task, kit: Kit, text: Texts, told: Told) -> list[Move]:
-    """Give the moves to choose from, if not all: those that can be made, the likeliest if many."""
+    """Return the legal moves of ``searchmoves``, the best by static equity if there are many."""
     position, possible = task.situation.position, list[Move]()
     for move in task.only:
         try:
@@ -191,9 +180,9 @@ def _endgame_line(solver: EndgameSolver, found: Solution, text: Texts) -> InfoEn
 
 
 def _certainty(found: Solution) -> str:
-    """Say what of the value is proven; the draft has no words for it.
+    """Describe what of the value is proven; the draft has no words for it.
 
-    Of a win that was asked for alone a bound is known, and not by how much.
+    After ``firstwin`` only a bound is known.
     """
     if found.proven and found.floor == found.ceiling:
         return "proven"
@@ -203,17 +192,17 @@ def _certainty(found: Solution) -> str:
 
 
 def _peg_lines(task: Task, outcomes: Sequence[Outcome], text: Texts) -> tuple[Answer, ...]:
-    """Write what is known of the best so many moves, and of those asked for.
+    """Write the results of the best moves, and of those asked for.
 
-    How often each wins is said in a line of its own; not with which draws, which are many where
-    more than one tile is in the bag.
+    How often each wins has a line of its own. The draws with which it wins are not listed: they are
+    many with more than one tile in the bag.
     """
     wanted, lines = {*task.only, *task.also}, list[Answer]()
-    for rank, one in enumerate(outcomes):
-        if one.cases and (rank < task.settings.lines or one.move in wanted):
-            name = text(one.move)
-            lines.append(InfoPeg(name, spread=one.spread))
-            lines.append(InfoText(f"score wp {100 * one.win:.2f} pv {name}"))
+    for rank, outcome in enumerate(outcomes):
+        if outcome.cases and (rank < task.settings.lines or outcome.move in wanted):
+            name = text(outcome.move)
+            lines.append(InfoPeg(name, spread=outcome.spread))
+            lines.append(InfoText(f"score wp {100 * outcome.win:.2f} pv {name}"))
     return tuple(lines)
 
 

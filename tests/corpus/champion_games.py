@@ -8,7 +8,6 @@ from corpus import by_work
 from corpus.artefacts import Artefact
 from corpus.product import (
     Budget,
-    ChampionPlayer,
     Choice,
     Game,
     Observed,
@@ -17,6 +16,7 @@ from corpus.product import (
     Rules,
     StaticPlayer,
     View,
+    champion,
     format_move,
     load_lexicon,
     now_ms,
@@ -91,10 +91,10 @@ def played() -> list[str]:
 
 def _game_text(number: int) -> str:
     secret = sha256(b"corpus %d" % number).digest()
-    champion = Noted(ChampionPlayer(time=TIME), ponders=number < PONDERED)
+    own = Noted(champion(time=TIME), ponders=number < PONDERED)
     is_mirror = number < AGAINST_ITSELF
-    other = Noted(ChampionPlayer(time=TIME) if is_mirror else StaticPlayer(), ponders=False)
-    seats = (champion, other) if number % 2 else (other, champion)
+    other = Noted(champion(time=TIME) if is_mirror else StaticPlayer(), ponders=False)
+    seats = (own, other) if number % 2 else (other, own)
     game = play_game(seats, load_lexicon(), standard_rules(), secret)
     return "\n".join((f"game {number}", *_turns(game, seats), ""))
 

@@ -7,7 +7,7 @@ Commands are run by their names and need no import but ``main``. What is listed 
 from __future__ import annotations
 
 from bot.player import Budget, Choice, Observed, Player, Result, View
-from bot.players.champion import ChampionPlayer
+from bot.players.champion import champion
 from bot.players.static import StaticPlayer
 from engine.endgame import EndgameSolver
 from engine.inference.inference import Inference
@@ -43,7 +43,6 @@ __all__ = [
     "WORKED_BIT_BY_BIT",
     "Board",
     "Budget",
-    "ChampionPlayer",
     "Choice",
     "Effects",
     "Game",
@@ -60,6 +59,7 @@ __all__ = [
     "StaticPlayer",
     "Table",
     "View",
+    "champion",
     "command_line",
     "format_move",
     "leaves_for",

@@ -9,26 +9,41 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.player import View
-from bot.players.simulating import Searching, SimulatingPlayer
+from bot.players.options import duration_ms, span
+from bot.players.sim import rollouts
+from bot.search.strategy import Searching, Strategy
 from engine.rules.position import Rack
 
 __all__ = ["FullKnowledgePlayer"]
 
 
-class FullKnowledgePlayer(SimulatingPlayer):
+class FullKnowledgePlayer(Strategy):
     """Plays what wins most often against the rack that the opponent has.
 
     Raises:
         ValueError: an option makes no sense.
     """
 
-    _seen: Rack | None = None
+    def __init__(
+        self,
+        candidates: str = "",
+        plies: str = "",
+        iterations: str = "",
+        time: str = "",
+        bag: str = "",
+    ) -> None:
+        super().__init__(
+            rollouts(candidates, plies, iterations, time),
+            time_ms=duration_ms("time", time) if time else None,
+            bags=span("bag", bag) if bag else None,
+        )
+        self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:
         """Be shown what the opponent holds; before each choice."""
         self._seen = rack
 
-    def search(self, view: View) -> Searching:
+    def begin(self, view: View) -> Searching:
         """Begin a search with both racks known.
 
         Raises:
@@ -37,4 +52,4 @@ class FullKnowledgePlayer(SimulatingPlayer):
         if self._seen is None:
             raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
         racks = (view.rack, self._seen) if view.seat == 0 else (self._seen, view.rack)
-        return super().search(replace(view, position=replace(view.position, racks=racks)))
+        return super().begin(replace(view, position=replace(view.position, racks=racks)))

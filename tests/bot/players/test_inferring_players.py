@@ -11,7 +11,7 @@ import pytest
 from rollout_positions import RULES, scowl
 
 from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
-from bot.players.inferring import InferringPlayer
+from bot.players.infer import infer
 from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
 from bot.search.belief import Effort, Opponent, _Seen
@@ -120,26 +120,24 @@ def test_the_players_own_exchange_is_no_news_of_the_opponents_rack() -> None:
         assert opponent.told is None or not opponent.told.note.startswith("it contradicts")
 
 
-def test_every_choice_says_what_is_believed() -> None:
-    class Keeping(InferringPlayer):
-        def __init__(self) -> None:
-            super().__init__(iterations="2", candidates="2", racks="200")
-            self.choices: list[Choice] = []
+def test_every_choice_says_what_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    player, choices = infer(iterations="2", candidates="2", racks="200"), list[Choice]()
+    choose = player.choose
 
-        def choose(self, view: View, budget: Budget) -> Choice:
-            self.choices.append(super().choose(view, budget))
-            return self.choices[-1]
+    def keep(view: View, budget: Budget) -> Choice:
+        choices.append(choose(view, budget))
+        return choices[-1]
 
-    player = Keeping()
+    monkeypatch.setattr(player, "choose", keep)
     game = played(StaticPlayer(), player, 6)
-    assert len(player.choices) == len(game.turns) // 2
-    for choice in player.choices:
+    assert len(choices) == len(game.turns) // 2
+    for choice in choices:
         assert choice.belief is not None
         assert sum(choice.belief.style.values()) == pytest.approx(1)
-    last = player.choices[-1].belief
+    last = choices[-1].belief
     assert last is not None
     assert last.note == "the bag is empty"
-    for choice in player.choices[:5]:
+    for choice in choices[:5]:
         assert choice.belief is not None
         assert choice.belief.considered >= 1
         assert choice.belief.bingo is not None
@@ -148,7 +146,7 @@ def test_every_choice_says_what_is_believed() -> None:
 
 def test_the_same_seed_plays_the_same_game() -> None:
     games = [
-        played(InferringPlayer(iterations="2", candidates="3", racks="100"), StaticPlayer(), 7)
+        played(infer(iterations="2", candidates="3", racks="100"), StaticPlayer(), 7)
         for _ in range(2)
     ]
     assert games[0].turns == games[1].turns
@@ -272,9 +270,9 @@ def test_the_papers_player_has_the_papers_model() -> None:
         ({"model": "margin"}, ["margin"]),
         ({}, list(stranger().named())),
     ):
-        player = InferringPlayer(**options)
+        player = infer(**options)
         player.new_game(begun())
-        opponent = player._opponent
+        opponent = player.opponent
         assert opponent is not None
         assert list(opponent.tracker.style.named()) == model
         assert opponent.tracker.remembers == ("memory" not in options)

@@ -6,6 +6,7 @@ import gc
 import random
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -16,11 +17,13 @@ from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Choice, ExchangedCount, Observed, Player, Refusal, View
-from bot.players.champion import GUESSES, LIKELY, ChampionPlayer
-from bot.players.simulating import SimulatingPlayer, seed_of
+from bot.players.champion import champion as new_champion
+from bot.players.sim import sim
 from bot.players.static import StaticPlayer, generator_for, static_choice
 from bot.registry import SeatError, create_player
-from bot.search.simulating import Search
+from bot.search.pondering import GUESSES, LIKELY
+from bot.search.simulating import Search, seed_of
+from bot.search.strategy import Strategy
 from bot.seat_text import parse_seat
 from engine.movegen.generator import ScoredMove, legal_moves
 from engine.rules.bag import Bag, DrawStream
@@ -37,7 +40,7 @@ QUICK: dict[str, Any] = {"candidates": "5", "iterations": "12"}
 
 
 def players() -> list[Player]:
-    return [SimulatingPlayer(**QUICK), SimulatingPlayer(time="1ms"), ChampionPlayer(time="20ms")]
+    return [sim(**QUICK), sim(time="1ms"), new_champion(time="20ms")]
 
 
 def samples_of(choice: Choice) -> int:
@@ -48,15 +51,15 @@ def samples_of(choice: Choice) -> int:
 
 
 def test_options_say_how_it_is_searched() -> None:
-    usual = SimulatingPlayer().settings
+    usual = sim().settings
     assert (usual.candidates, usual.plies, usual.iterations) == (None, None, None)
     assert usual.rule == "top-two"
     quackle = create_player(parse_seat("sim?candidates=23&iterations=300&plies=2"))
-    assert isinstance(quackle, SimulatingPlayer)
+    assert isinstance(quackle, Strategy)
     settings = quackle.settings
     assert (settings.candidates, settings.iterations, settings.plies) == (23, 300, 2)
     assert settings.rule == "equal"
-    assert isinstance(create_player(parse_seat("champion?time=2s")), ChampionPlayer)
+    assert isinstance(create_player(parse_seat("champion?time=2s")), Strategy)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +95,8 @@ def test_options_that_make_no_sense(seat: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("text", "ms"), [("300ms", 300), ("2s", 2_000), ("1.5s", 1_500), ("0.5m", 30_000)]
 )
-@pytest.mark.parametrize("kind", [SimulatingPlayer, ChampionPlayer])
-def test_time_is_a_limit_for_each_turn(kind: type[SimulatingPlayer], text: str, ms: int) -> None:
+@pytest.mark.parametrize("kind", [sim, new_champion])
+def test_time_is_a_limit_for_each_turn(kind: Callable[..., Strategy], text: str, ms: int) -> None:
     budget = Budget(10**9, 10**9 + 5, Clock())
     budget.on_change(budget.cancel)  # at once, so that nothing is searched
     kind(time=text).choose(view_at(position_of(5, 9)), budget)
@@ -115,11 +118,11 @@ def test_warming_up_loads_the_tables() -> None:
 
 def test_a_turn_that_is_asked_again_gets_the_same_answer() -> None:
     view = view_at(position_of(5, 9))
-    player = SimulatingPlayer(**QUICK)
+    player = sim(**QUICK)
     choice = player.choose(view, unlimited())
     assert samples_of(choice) == 12 * 5
     for same in (view, replace(view, threads=2), replace(view, clocks=(1, 1))):
-        assert SimulatingPlayer(**QUICK).choose(same, unlimited()) == choice
+        assert sim(**QUICK).choose(same, unlimited()) == choice
     assert player.choose(view, unlimited()) == choice
     assert player.choose(replace(view, seed=2), unlimited()) != choice
 
@@ -151,19 +154,17 @@ def test_who_is_not_waited_for_any_more_answers_at_once() -> None:
 
 
 def test_with_another_bag_it_plays_as_static_does() -> None:
-    player = SimulatingPlayer(**QUICK, bag="1-7")
+    player = sim(**QUICK, bag="1-7")
     for bag, searched in ((9, False), (7, True), (1, True), (0, False)):
         choice = player.choose(view_at(late_position(bag)), unlimited())
         assert (samples_of(choice) > 0) is searched
-    assert samples_of(
-        SimulatingPlayer(**QUICK, bag="9").choose(view_at(late_position(9)), unlimited())
-    )
+    assert samples_of(sim(**QUICK, bag="9").choose(view_at(late_position(9)), unlimited()))
 
 
 def test_with_little_time_something_legal_is_given() -> None:
     view = view_at(position_of(5, 9))
     legal = {one.move for one in legal_moves(view.position, scowl(), RULES)}
-    for player in (SimulatingPlayer(), ChampionPlayer()):
+    for player in (sim(), new_champion()):
         for looks in (2, 3, 5, 9):
             choice = player.choose(view, Budget(looks, clock=Clock(step_ms=1)))
             assert choice.move in legal
@@ -171,7 +172,7 @@ def test_with_little_time_something_legal_is_given() -> None:
 
 def test_candidates_are_on_offer_with_the_best_first() -> None:
     budget = Offers(until=lambda offers: len(offers) == 5)
-    choice = ChampionPlayer().choose(view_at(position_of(8, 6)), budget)
+    choice = new_champion().choose(view_at(position_of(8, 6)), budget)
     assert budget.offers
     for offer in (*budget.offers, choice):
         assert offer.move == offer.candidates[0].move
@@ -184,9 +185,9 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
     view = view_at(position)
     assert view.bag == bag
     legal = {one.move: one.score for one in legal_moves(position, scowl(), RULES)}
-    for player in (SimulatingPlayer(**QUICK), ChampionPlayer(exact="no")):
-        assert isinstance(player, SimulatingPlayer)
-        search = player.search(view)
+    for player in (sim(**QUICK), new_champion(exact="no")):
+        assert isinstance(player, Strategy)
+        search = player.begin(view)
         assert isinstance(search, Search)
         assert search.simulation.plies == TO_THE_END
         assert search.simulation.exact == (bag == 0)
@@ -196,7 +197,7 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
             assert {one.samples for one in choice.candidates} <= {0, 1}
 
 
-@pytest.mark.parametrize("player", [SimulatingPlayer(), ChampionPlayer(exact="no")])
+@pytest.mark.parametrize("player", [sim(), new_champion(exact="no")])
 def test_by_an_empty_bag_all_moves_are_looked_at(player: Player) -> None:
     view = view_at(late_position(0, held=7))
     choice = player.choose(view, unlimited())
@@ -222,7 +223,7 @@ def test_with_one_move_there_is_nothing_to_search() -> None:
 
 def test_refused_moves_are_not_tried_again() -> None:
     for view in (view_at(opening("AEINRST")), view_at(late_position(2))):
-        for player in (SimulatingPlayer(**QUICK), ChampionPlayer(time="10ms")):
+        for player in (sim(**QUICK), new_champion(time="10ms")):
             tried: list[Refusal] = []
             for _ in range(4):
                 choice = player.choose(replace(view, refused=tuple(tried)), unlimited())
@@ -258,12 +259,12 @@ def pondering(looks: int) -> Budget:
 
 
 def test_likely_replies_are_searched_and_the_search_goes_on_when_one_comes() -> None:
-    view, champion = waiting(), ChampionPlayer()
+    view, champion = waiting(), new_champion()
     champion.ponder(view, pondering(GUESSES + 150))
-    assert len(champion._begun) == LIKELY
+    assert len(champion.pondering.begun) == LIKELY
     for played in likely_replies(view):
         then = view_after(view, played)
-        begun = champion._begun[then.position, then.bag]
+        begun = champion.pondering.begun[then.position, then.bag]
         assert begun.simulation.rollouts > 0
     before = begun.simulation.rollouts
     choice = champion.choose(then, pondering(12))
@@ -271,16 +272,16 @@ def test_likely_replies_are_searched_and_the_search_goes_on_when_one_comes() -> 
     assert {one.move for one in choice.candidates} == {
         one.move for one in begun.simulation.candidates
     }
-    assert champion._begun == {}
+    assert champion.pondering.begun == {}
 
 
 def test_the_more_likely_a_reply_the_more_it_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
-    view, champion = waiting(), ChampionPlayer()
+    view, champion = waiting(), new_champion()
     champion.ponder(view, pondering(GUESSES + 100))
     guesses = guess_replies(generator_for(view), view.position, seed_of(view))
     times = Counter(islice(guesses, GUESSES)).most_common(LIKELY)
-    searches = [champion._begun[_key_after(view, played)] for played, _ in times]
+    searches = [champion.pondering.begun[_key_after(view, played)] for played, _ in times]
     odds = [count for _, count in times]
     assert odds[0] > 1.5 * odds[-1]
     assert searches[0].simulation.rollouts > searches[-1].simulation.rollouts > 0
@@ -292,17 +293,17 @@ def _key_after(view: View, played: ScoredMove) -> tuple[Position, int]:
 
 
 def test_another_reply_begins_a_search_of_its_own() -> None:
-    view, champion = waiting(), ChampionPlayer()
+    view, champion = waiting(), new_champion()
     champion.ponder(view, pondering(GUESSES + 50))
-    begun = list(champion._begun.values())
+    begun = list(champion.pondering.begun.values())
     other = view_after(view, ScoredMove(Exchange((1, 2)), 0))
-    assert champion.search(other) not in begun
-    assert champion._begun == {}
-    assert champion.search(view_after(view, likely_replies(view)[0])) not in begun
+    assert champion.begin(other) not in begun
+    assert champion.pondering.begun == {}
+    assert champion.begin(view_after(view, likely_replies(view)[0])) not in begun
 
 
 def test_with_another_score_or_bag_it_is_another_position() -> None:
-    view, champion = waiting(), ChampionPlayer()
+    view, champion = waiting(), new_champion()
     played = likely_replies(view)[0]
     then = view_after(view, played)
     ahead = (then.position.scores[0] + 1, then.position.scores[1])
@@ -312,30 +313,30 @@ def test_with_another_score_or_bag_it_is_another_position() -> None:
         replace(then, refused=(Refusal(PASS, "no", "no"),)),
     ):
         champion.ponder(view, pondering(GUESSES + 20))
-        begun = champion._begun[then.position, then.bag]
-        assert champion.search(other) is not begun
+        begun = champion.pondering.begun[then.position, then.bag]
+        assert champion.begin(other) is not begun
     champion.ponder(view, pondering(GUESSES + 20))
-    begun = champion._begun[then.position, then.bag]
-    assert champion.search(then) is begun
+    begun = champion.pondering.begun[then.position, then.bag]
+    assert champion.begin(then) is begun
 
 
 @pytest.mark.parametrize("looks", [0, 1, 40, GUESSES + 3])
 def test_pondering_ends_when_it_is_told_to(looks: int) -> None:
-    view, champion, budget = waiting(), ChampionPlayer(), pondering(looks)
+    view, champion, budget = waiting(), new_champion(), pondering(looks)
     champion.ponder(view, budget)
-    assert len(champion._begun) < LIKELY
+    assert len(champion.pondering.begun) < LIKELY
     cancelled = unlimited()
     cancelled.cancel()
     champion.ponder(view, cancelled)
-    assert champion._begun == {}, "what was begun for another turn is forgotten"
+    assert champion.pondering.begun == {}, "what was begun for another turn is forgotten"
 
 
 def test_pondering_ends_by_itself_when_all_is_settled() -> None:
     """Every search ends, so that whoever has time is not kept busy for nothing."""
-    view, champion = waiting(5, 9), ChampionPlayer()
+    view, champion = waiting(5, 9), new_champion()
     champion.ponder(view, unlimited())
-    assert champion._begun
-    assert all(search.is_settled for search in champion._begun.values())
+    assert champion.pondering.begun
+    assert all(search.is_settled for search in champion.pondering.begun.values())
 
 
 @pytest.mark.parametrize(
@@ -349,9 +350,9 @@ def test_pondering_ends_by_itself_when_all_is_settled() -> None:
 )
 def test_pondering_has_nothing_against_any_phase(position: Position) -> None:
     view = view_at(replace(position, on_turn=1 - position.on_turn))
-    champion = ChampionPlayer()
+    champion = new_champion()
     champion.ponder(view, pondering(GUESSES + 30))
-    for (then, bag), search in champion._begun.items():
+    for (then, bag), search in champion.pondering.begun.items():
         assert then.on_turn == view.seat
         at = search.simulation.position
         assert bag == max(sum(unseen(at, at.on_turn, RULES)) - 7, 0)
@@ -359,9 +360,11 @@ def test_pondering_has_nothing_against_any_phase(position: Position) -> None:
 
 def test_sim_does_not_ponder() -> None:
     budget = Offers()
-    SimulatingPlayer().ponder(waiting(), budget)
+    sim().ponder(waiting(), budget)
     assert not budget.offers
-    assert not hasattr(SimulatingPlayer(), "_begun"), "only the champion begins searches"
+    player = sim()
+    player.ponder(waiting(), budget)
+    assert not player.pondering.begun, "only the champion begins searches"
 
 
 # --- games ----------------------------------------------------------------------------------------
@@ -372,13 +375,13 @@ def test_games_of_the_champion_are_legal(seed: int, exact: str) -> None:
     """With a few looks at the clock for each turn, and for pondering."""
     stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
     game = Game.start(RULES, Bag.shuffled(RULES.distribution, stream))
-    champion, static = ChampionPlayer(exact=exact), StaticPlayer()
+    champion, static = new_champion(exact=exact), StaticPlayer()
     gone_on = 0
     while game.over is None:
         seat = game.position.on_turn
         hidden = _seen(game, seat)
         if seat == 0:
-            begun = champion._begun.get((hidden.position, hidden.bag))
+            begun = champion.pondering.begun.get((hidden.position, hidden.bag))
             gone_on += begun is not None
             choice = champion.choose(hidden, pondering(8))
         else:
@@ -400,6 +403,6 @@ def test_searches_leave_no_threads_behind() -> None:
     before = threading.active_count()
     view = view_at(position_of(5, 9), threads=3)
     for _ in range(5):
-        SimulatingPlayer(**QUICK).choose(view, unlimited())
+        sim(**QUICK).choose(view, unlimited())
     gc.collect()
     assert threading.active_count() < before + 4  # the last ones may not have ended yet

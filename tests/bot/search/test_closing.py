@@ -9,7 +9,9 @@ from rollout_positions import RULES, late_position, scowl
 from search_views import unlimited, view_at
 
 from bot.player import Budget, Choice, Refusal, View
-from bot.players.champion import ChampionPlayer
+from bot.players.champion import champion as new_champion
+from bot.players.champion import compose
+from bot.search.late_game import Solvers
 from engine.endgame import EndgameSolver
 from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS
@@ -29,7 +31,7 @@ def counted(looks: int) -> Budget:
 
 
 def choose(view: View, budget: Budget | None = None) -> Choice:
-    return ChampionPlayer().choose(view, budget or unlimited())
+    return new_champion().choose(view, budget or unlimited())
 
 
 def test_an_endgame_is_proven_and_its_best_move_played() -> None:
@@ -61,7 +63,7 @@ def test_rules_that_nothing_is_solved_by_are_played_by_all_the_same(bag: int) ->
     view = view_at(late_position(bag))
     view = replace(view, rules=replace(view.rules, scoreless_limit=1))
     legal = [one.move for one in legal_moves(view.position, scowl(), view.rules)]
-    champion = ChampionPlayer()
+    champion = new_champion()
     champion.make_room(view)
     champion.new_game(view)
     assert champion.choose(view, counted(40)).move in legal
@@ -92,22 +94,22 @@ def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
 
 
 def test_room_for_the_solver_is_made_before_the_game() -> None:
-    view, champion = view_at(late_position(0, held=4)), ChampionPlayer()
+    view, solvers = view_at(late_position(0, held=4)), Solvers()
+    champion = compose(solvers)
     champion.make_room(view)
-    solver = champion._solver
-    assert solver is not None
+    solver = solvers.solver(view)
     champion.new_game(view)
     champion.choose(view, unlimited())
-    assert champion._solver is solver
+    assert solvers.solver(view) is solver
     assert solver.is_over
 
 
 def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
-    view, champion = view_at(late_position(0, held=4)), ChampionPlayer()
+    view, solvers = view_at(late_position(0, held=4)), Solvers()
+    champion = compose(solvers)
     his = replace(view, position=replace(view.position, on_turn=view.opponent))
     champion.ponder(his, unlimited())
-    solver = champion._solver
-    assert solver is not None
+    solver = solvers.solver(view)
     assert solver.is_over
     assert champion.choose(view, unlimited()).text is not None
-    assert champion._solver is solver
+    assert solvers.solver(view) is solver

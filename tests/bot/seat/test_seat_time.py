@@ -13,7 +13,7 @@ from bot_table import TestArbiter, caught_up, seated
 
 from bot.equipment import Equipment
 from bot.player import Believed, Budget, Choice, Considered, Player, View
-from bot.players.champion import ChampionPlayer
+from bot.players.champion import champion
 from bot.seat.connection import BotRunner
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
@@ -297,7 +297,7 @@ async def test_nobody_ponders_after_the_last_of_six_passes(lexicon: Lexicon, rul
 async def test_champion_ponders_through_a_game(lexicon: Lexicon, rules: Rules) -> None:
     table = TestArbiter(lexicon, rules)
     table.deadline_ms = 100
-    runner = BotRunner("b", ChampionPlayer, equipment=PONDERS, built_in=True)
+    runner = BotRunner("b", champion, equipment=PONDERS, built_in=True)
     async with seated(runner, table) as talk:
         await table.begin()
         await table.play_out()

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from bot.siu.auto_player import Follower
+from bot.siu.beliefs import believed
 from bot.siu.info_lines import Texts, sim_lines
 from bot.siu.modes import Task
 from bot.siu.position import read_position
-from bot.siu.search_budget import Watch
-from bot.siu.searches import Searcher
+from bot.siu.searches import Searcher, Watch
 from bot.siu.settings import Settings
-from bot.siu.simulating import believed
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.rules import standard_rules
@@ -258,14 +257,14 @@ def test_where_there_is_nothing_to_infer(
 
 def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
     kit = searcher.load(Settings())
-    belief = believed(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST").situation, kit, None)
+    belief = believed(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST"), kit, None)
     assert belief is not None
     assert belief.doubt == 0
     shown = set(ALPHABET.tiles("ZAX"))
     assert all(shown <= set(holding) for holding in belief.holdings)
-    assert believed(task("sim", OPENING).situation, kit, None) is None
+    assert believed(task("sim", OPENING), kit, None) is None
     known = task("sim", LATE.format(theirs="ACEISUY"))
-    assert believed(known.situation, kit, None) is None  # it is in the position
+    assert believed(known, kit, None) is None  # it is in the position
     assert searched(searcher, known).results
 
 
@@ -385,8 +384,9 @@ def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
     assert heard.results
     follower, kit = Follower(), searcher.load(Settings())
     player, view = follower.player(task("auto", UNKNOWN, moves), kit)
-    player.prepare(view, Watch(10**15))
-    belief = player.belief(view)
+    assert player.opponent is not None
+    player.opponent.take_in(view, Watch(10**15))
+    belief = player.opponent.belief(view)
     assert belief is not None
     shown = set(ALPHABET.tiles("QAT"))
     assert all(shown <= set(holding) for holding in belief.holdings)

@@ -53,8 +53,8 @@ class Witness(FullKnowledgePlayer):
         super().see(rack)
         self.shown.append(rack)
 
-    def search(self, view: View) -> Search:
-        found = super().search(view)
+    def begin(self, view: View) -> Search:
+        found = super().begin(view)
         assert isinstance(found, Search)
         self.told.append(view.position.racks)
         self.searched.append(found.simulation.position.racks)

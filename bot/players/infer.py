@@ -1,0 +1,79 @@
+"""``infer``: simulates as ``sim`` does, against what the opponent is likely to hold.
+
+From the opponent's plays it works out what the opponent kept (``engine.inference.inference``),
+follows that through the game (``engine.inference.rack_filter``), and learns what kind of player the
+opponent is (``engine.inference.likelihood``). Rollouts draw the opponent's rack from that.
+
+Options besides those of ``sim``:
+
+``model``
+    ``style`` (default: one of several, learnt from the plays), ``deterministic``, ``margin`` or
+    ``soft``: by what model plays are judged;
+``memory``
+    ``game`` (default) or ``last``: only the last play counts, as in Richards and Amir (2007); the
+    default model is then theirs, ``deterministic``;
+``doubt``
+    the share of rollouts, from 0 to 1, that draw the rack as if nothing was known;
+``racks``
+    the number of racks looked at for each play, instead of a share of the turn's time.
+"""
+
+from __future__ import annotations
+
+from bot.player import View
+from bot.search.belief import RACKS, Opponent
+from bot.search.strategy import Strategy
+from engine.inference.likelihood import MODELS, Style, stranger
+from engine.inference.rack_filter import DOUBT
+
+from .options import duration_ms, number, one_of, share, span
+from .sim import rollouts
+
+__all__ = ["infer"]
+
+
+def infer(
+    model: str = "",
+    memory: str = "game",
+    doubt: str = "",
+    racks: str = "",
+    *,
+    candidates: str = "",
+    plies: str = "",
+    iterations: str = "",
+    time: str = "",
+    bag: str = "",
+) -> Strategy:
+    """Return a player that plays what wins most often against what the opponent may hold.
+
+    Raises:
+        ValueError: an option makes no sense.
+    """
+    settings = rollouts(candidates, plies, iterations, time)
+    remembers = one_of("memory", memory, ("game", "last")) == "game"
+    judge = one_of("model", model or ("style" if remembers else "deterministic"), _MODELS)
+    looked_at = number("racks", racks, 1, 1_000_000) if racks else None
+    if looked_at is None and iterations:  # the clock is to make no difference
+        looked_at = RACKS
+    doubted = share("doubt", doubt) if doubt else DOUBT
+
+    def follow(view: View) -> Opponent:
+        learns = judge == "style"
+        return Opponent(
+            view,
+            stranger(view.opponent_style) if learns else Style.of(MODELS[judge]),
+            remembers=remembers,
+            learns=learns,
+            doubt=doubted,
+            racks=looked_at,
+        )
+
+    return Strategy(
+        settings,
+        follow=follow,
+        time_ms=duration_ms("time", time) if time else None,
+        bags=span("bag", bag) if bag else None,
+    )
+
+
+_MODELS = ("style", *MODELS)

@@ -1,0 +1,49 @@
+"""``sim``: rolls the likeliest moves out and plays the one that wins most often.
+
+Options: ``candidates``, ``plies``, ``time`` (a limit for each turn, as 300ms or 2s) or
+``iterations`` (rollouts of each candidate, as many for all, or fewer if the turn's share of the
+clock is over before), and ``bag`` (as 0 or 1-7: with another number of tiles in the bag it plays as
+``static`` does, which shows what simulation is worth there).
+``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
+"""
+
+from __future__ import annotations
+
+from bot.search.simulating import Settings
+from bot.search.strategy import Strategy
+from engine.simulation.rollout_input import TO_THE_END
+
+from .options import duration_ms, number, span
+
+__all__ = ["rollouts", "sim"]
+
+
+def sim(
+    candidates: str = "", plies: str = "", iterations: str = "", time: str = "", bag: str = ""
+) -> Strategy:
+    """Return a player that plays what wins most often in rollouts.
+
+    Raises:
+        ValueError: an option makes no sense.
+    """
+    return Strategy(
+        rollouts(candidates, plies, iterations, time),
+        time_ms=duration_ms("time", time) if time else None,
+        bags=span("bag", bag) if bag else None,
+    )
+
+
+def rollouts(candidates: str, plies: str, iterations: str, time: str) -> Settings:
+    """Read the options that say how positions are simulated.
+
+    Raises:
+        ValueError: an option makes no sense, or there are ``iterations`` and a ``time``.
+    """
+    if iterations and time:
+        raise ValueError("iterations or time ends a search, not both")
+    return Settings(
+        candidates=number("candidates", candidates, 1, 100) if candidates else None,
+        plies=number("plies", plies, 1, TO_THE_END) if plies else None,
+        iterations=number("iterations", iterations, 2, 1_000_000) if iterations else None,
+        rule="equal" if iterations else Settings.rule,
+    )

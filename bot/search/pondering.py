@@ -1,0 +1,74 @@
+"""Searches made while the opponent thinks: of the positions that its likely replies lead to.
+
+They know nothing of its rack. A search is gone on with if its position comes about and there is no
+belief about the rack, and gives a move if there is no time for another search.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice, takewhile
+
+from bot.player import Budget, View
+from bot.players.static import generator_for
+from engine.movegen.generator import ScoredMove
+from engine.rules.moves import Place
+from engine.rules.position import Position
+from engine.simulation.replies import after, guess_replies
+
+from .simulating import Search, seed_of
+
+__all__ = ["GUESSES", "LIKELY", "Pondering"]
+
+GUESSES = 200
+"""Racks of the opponent that are drawn, each with the reply that it would make."""
+LIKELY = 6
+"""Replies whose positions are searched."""
+
+
+class Pondering:
+    """Searches of positions that may come about.
+
+    Args:
+        simulate: begins the search of a position.
+    """
+
+    def __init__(self, simulate: Callable[[View], Search]) -> None:
+        self.begun: dict[tuple[Position, int], Search] = {}
+        """By position and tiles in the bag."""
+        self._simulate = simulate
+
+    def search(self, view: View, budget: Budget) -> None:
+        """Search what likely replies lead to, each in the measure of its odds."""
+        self.forget()
+        guesses = guess_replies(generator_for(view), view.position, seed_of(view))
+        likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
+        searches: list[tuple[int, Search]] = []
+        for played, times in Counter(likely).most_common(LIKELY):
+            then = _view_after(view, played)
+            if any(then.unseen) and not budget.expired:
+                self.begun[then.position, then.bag] = search = self._simulate(then)
+                searches.append((times, search))
+        while searches and not budget.expired:
+            times, search = min(searches, key=lambda one: one[1].simulation.rollouts / one[0])
+            search.step(budget)
+            if search.is_settled:
+                searches.remove((times, search))
+
+    def take_up(self, view: View) -> Search | None:
+        """Return the search of a position if there is one, and forget all others."""
+        begun = self.begun.get((view.position, view.bag))
+        self.forget()
+        return None if view.refused else begun
+
+    def forget(self) -> None:
+        """Forget what was searched."""
+        self.begun = {}
+
+
+def _view_after(view: View, played: ScoredMove) -> View:
+    placed = len(played.move.placed) if isinstance(played.move, Place) else 0
+    bag = max(view.bag - placed, 0)
+    return replace(view, position=after(view.position, played), bag=bag, refused=())

@@ -1,0 +1,157 @@
+"""Which works a position gets, and in what order: what ``sim``, ``infer`` and ``champion`` share.
+
+======================  ========================================================================
+the bag has             what is done
+======================  ========================================================================
+three tiles or more     simulation, to the end of the game from seven tiles on
+one or two              the same, and the best moves of that taken to the end in every way in which
+                        the unseen tiles may lie (``PreEndgameSearch``)
+none                    the best move is proven, as far as time allows (``EndgameSearch``)
+======================  ========================================================================
+
+A strategy without a solver simulates to the end. Before any of it the belief takes in what the
+opponent has played, if the strategy has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import replace
+from typing import Protocol
+
+from bot.player import Budget, Choice, Observed, Player, View
+from bot.players.static import static_choice
+from engine.endgame import LEAST_LIMIT
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import Belief
+from lexicons.store import Lexicon
+from lexicons.tables import leaves_for, win_probabilities_for
+
+from .anytime import NODES, Anytime
+from .belief import Opponent
+from .late_game import EndgameSearch, PreEndgameSearch, Solvers
+from .pondering import Pondering
+from .simulating import Search, Settings, seed_of
+
+__all__ = ["EXACT_BAG", "Searching", "Strategy"]
+
+EXACT_BAG = 2
+"""Most tiles in the bag with which pre-endgames are taken to the end. With more there are too many
+ways in which the tiles may lie for the time that a turn has."""
+
+
+class Searching(Protocol):
+    """A turn's search that has begun."""
+
+    def run(self, budget: Budget) -> Choice:
+        """Search until it is over, or the turn should be; offer the best so far on the way."""
+
+
+class Strategy(Player):
+    """A player that is given its parts.
+
+    Args:
+        settings: how positions are simulated while there are tiles in the bag.
+        empty_bag: how they are simulated once there are none, unless they are solved; by default
+            as before.
+        follow: makes the belief about the opponent of a game that begins; by default it may hold
+            anything.
+        solvers: keeps the solver of endgames and pre-endgames; by default they are simulated.
+        ponders: whether it searches while the opponent thinks.
+        time_ms: the longest that a turn may take.
+        bags: numbers of tiles in the bag with which it searches at all; with others it plays as
+            ``static`` does.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        empty_bag: Settings | None = None,
+        follow: Callable[[View], Opponent] | None = None,
+        solvers: Solvers | None = None,
+        ponders: bool = False,
+        time_ms: int | None = None,
+        bags: Container[int] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.opponent: Opponent | None = None
+        """What is believed of the opponent; None before the game, and without a belief."""
+        self.pondering = Pondering(self._simulate)
+        self._empty_bag = empty_bag or settings
+        self._follow, self._solvers, self._ponders = follow, solvers, ponders
+        self._time_ms, self._bags = time_ms, bags
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        """Load the tables; the kernels are warmed up with all others."""
+        leaves_for(rules.distribution)
+        win_probabilities_for(rules.distribution)
+
+    def make_room(self, view: View) -> None:
+        """Get the solver's memory, which takes a while."""
+        if self._solvers is not None and _is_solvable(view):
+            self._solvers.solver(view)
+
+    def new_game(self, view: View) -> None:
+        """Believe nothing but what other games told of the opponent."""
+        if self._follow is not None:
+            self.opponent = self._follow(view)
+
+    def observe(self, view: View, play: Observed) -> None:
+        """Note a turn for the belief."""
+        if self.opponent is not None:
+            self.opponent.observe(view, play)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Work out what the opponent may hold, and search."""
+        if self._time_ms is not None:
+            budget.limit(self._time_ms)
+        choice = self._choose(view, budget)
+        return choice if self.opponent is None else replace(choice, belief=self.opponent.told)
+
+    def _choose(self, view: View, budget: Budget) -> Choice:
+        if self._bags is not None and view.bag not in self._bags:
+            return static_choice(view)
+        if self.opponent is not None:
+            self.opponent.take_in(view, budget)
+        if budget.expired:
+            begun = self.pondering.take_up(view)
+            return begun.choice() if begun and begun.simulation.is_sampled else static_choice(view)
+        return self.begin(view).run(budget)
+
+    def begin(self, view: View) -> Searching:
+        """Begin the search of a turn, or go on with what was begun while the opponent thought."""
+        belief = None if self.opponent is None else self.opponent.belief(view)
+        solvers = self._solvers if _is_solvable(view) else None
+        if solvers is not None and not view.bag:
+            return EndgameSearch(view, solvers.solver(view))
+        # What was begun knows nothing of the opponent's rack.
+        begun = self.pondering.take_up(view) if belief is None else None
+        search = begun or self._simulate(view, belief)
+        if solvers is not None and view.bag <= EXACT_BAG:
+            return PreEndgameSearch(view, search, solvers.solver(view), seed_of(view), belief)
+        return search
+
+    def _simulate(self, view: View, belief: Belief | None = None) -> Search:
+        settings = self.settings if view.bag else self._empty_bag
+        return Search(view, settings, seed_of(view), belief)
+
+    def ponder(self, view: View, budget: Budget) -> None:
+        """Search what likely replies lead to; solve the opponent's endgame once the bag is empty.
+
+        The solver remembers what it has learnt, so that the own next endgame is solved already.
+        """
+        if not self._ponders:
+            return
+        if view.bag or self._solvers is None or not _is_solvable(view):
+            self.pondering.search(view, budget)
+            return
+        self.pondering.forget()
+        solver = self._solvers.solver(view)
+        solver.begin(view.position)
+        Anytime(solver, NODES).run(budget.remaining_ms, lambda: solver.is_over)
+
+
+def _is_solvable(view: View) -> bool:
+    """Check whether the rules are such as the solver knows."""
+    return view.rules.scoreless_limit >= LEAST_LIMIT
