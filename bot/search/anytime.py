@@ -9,7 +9,7 @@ by the speed of the last:
             print(solver.solution)
 
 The loop ends when no time is left (``Budget.cancel`` leaves none), nothing is left to do, or the
-caller has enough. Without a clock, and with ``most``, as much is done on every machine.
+caller has enough. With ``most`` and endless time the same is done on every machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-__all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Work", "time_until", "unlimited"]
+__all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Work", "time_until"]
 
 SLICE_MS = 5.0
 LONGEST_SLICE_MS = 20.0  # of rollouts, where there is time for many
@@ -55,11 +55,6 @@ ROLLOUTS = Pace(
 """Longer slices in longer turns: between them a simulation compares all its candidates."""
 NODES = Pace(20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), growth=3.0)
 """For solvers. Their first nodes are the slowest, and say little about the speed."""
-
-
-def unlimited() -> float:
-    """Return the time left where no clock counts."""
-    return math.inf
 
 
 def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 
 from search_views import Clock
 
 from bot.player import Budget
-from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, Pace, time_until, unlimited
+from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, Pace, time_until
+
+
+def unlimited() -> float:
+    return math.inf
 
 
 class Count:
