@@ -26,10 +26,12 @@ from bot.search.strategy import Strategy
 from engine.inference.likelihood import MODELS, Style, stranger
 from engine.inference.rack_filter import DOUBT
 
-from .options import duration_ms, number, one_of, share, span
-from .sim import rollouts
+from .options import number, one_of, share
+from .sim import parts
 
 __all__ = ["infer"]
+
+_MODELS = ("style", *MODELS)
 
 
 def infer(
@@ -49,7 +51,7 @@ def infer(
     Raises:
         ValueError: an option makes no sense.
     """
-    settings = rollouts(candidates, plies, iterations, time)
+    simulated = parts(candidates, plies, iterations, time, bag)
     remembers = one_of("memory", memory, ("game", "last")) == "game"
     judge = one_of("model", model or ("style" if remembers else "deterministic"), _MODELS)
     looked_at = number("racks", racks, 1, 1_000_000) if racks else None
@@ -68,12 +70,4 @@ def infer(
             racks=looked_at,
         )
 
-    return Strategy(
-        settings,
-        follow=follow,
-        time_ms=duration_ms("time", time) if time else None,
-        bags=span("bag", bag) if bag else None,
-    )
-
-
-_MODELS = ("style", *MODELS)
+    return Strategy(**simulated, follow=follow)

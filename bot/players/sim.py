@@ -9,13 +9,23 @@ clock is over before), and ``bag`` (as 0 or 1-7: with another number of tiles in
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
 from engine.simulation.rollout_input import TO_THE_END
 
 from .options import duration_ms, number, span
 
-__all__ = ["rollouts", "sim"]
+__all__ = ["Parts", "parts", "sim"]
+
+
+class Parts(TypedDict):
+    """What the options say of a strategy."""
+
+    settings: Settings
+    time_ms: int | None
+    bags: range | None
 
 
 def sim(
@@ -26,24 +36,25 @@ def sim(
     Raises:
         ValueError: an option makes no sense.
     """
-    return Strategy(
-        rollouts(candidates, plies, iterations, time),
-        time_ms=duration_ms("time", time) if time else None,
-        bags=span("bag", bag) if bag else None,
-    )
+    return Strategy(**parts(candidates, plies, iterations, time, bag))
 
 
-def rollouts(candidates: str, plies: str, iterations: str, time: str) -> Settings:
-    """Read the options that say how positions are simulated.
+def parts(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Parts:
+    """Read the options of all players that simulate.
 
     Raises:
         ValueError: an option makes no sense, or there are ``iterations`` and a ``time``.
     """
     if iterations and time:
         raise ValueError("iterations or time ends a search, not both")
-    return Settings(
+    settings = Settings(
         candidates=number("candidates", candidates, 1, 100) if candidates else None,
         plies=number("plies", plies, 1, TO_THE_END) if plies else None,
         iterations=number("iterations", iterations, 2, 1_000_000) if iterations else None,
         rule="equal" if iterations else Settings.rule,
     )
+    return {
+        "settings": settings,
+        "time_ms": duration_ms("time", time) if time else None,
+        "bags": span("bag", bag) if bag else None,
+    }

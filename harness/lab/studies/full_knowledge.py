@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.player import View
-from bot.players.options import duration_ms, span
-from bot.players.sim import rollouts
+from bot.players.sim import parts
 from bot.search.strategy import Searching, Strategy
 from engine.rules.position import Rack
 
@@ -32,11 +31,7 @@ class FullKnowledgePlayer(Strategy):
         time: str = "",
         bag: str = "",
     ) -> None:
-        super().__init__(
-            rollouts(candidates, plies, iterations, time),
-            time_ms=duration_ms("time", time) if time else None,
-            bags=span("bag", bag) if bag else None,
-        )
+        super().__init__(**parts(candidates, plies, iterations, time, bag))
         self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:
