@@ -235,7 +235,7 @@ def test_there_is_a_legal_move_at_any_time(number: int) -> None:
 def test_without_room_for_what_can_be_played_there_is_a_good_move_all_the_same() -> None:
     solver = EndgameSolver(scowl(), RULES, memory=MEMORY)
     for searcher in solver._searchers:
-        searcher._search["lines"]["room"] = 10
+        searcher._search["line_cache"]["room"] = 10
     position = real(REAL[0])
     solver.begin(position)
     before = solver.solution.move
@@ -249,7 +249,7 @@ def test_without_room_for_what_can_be_played_there_is_a_good_move_all_the_same()
 
 def test_what_was_cut_for_want_of_room_is_not_taken_for_all_there_is(solve: Solver) -> None:
     solver, position = EndgameSolver(scowl(), RULES, memory=MEMORY), real(REAL[0])
-    listed = solver._searchers[0]._search["lines"]["gaddag"]
+    listed = solver._searchers[0]._search["line_cache"]["gaddag"]
     for capacity in (2, int(listed["capacity"][0, 0])):
         listed["capacity"] = capacity
         solver.begin(position)
