@@ -48,7 +48,6 @@ class StudyRun:
     lexicon: LexiconOption = "scowl"
     """An embedded lexicon, or a word list or KWG file."""
     leaves: LeavesOption = None
-    """trained, formula or a leave table (KLV2) for players that use one. [default: their own]"""
     workers: int = 1
     """How many games or positions at once, each in a process and on a core of its own."""
     cluster: str | None = None

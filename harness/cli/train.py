@@ -132,7 +132,10 @@ def leaves(
 def winprob(
     *,
     out: OutOption,
-    leaves: LeavesOption = None,
+    leaves: Annotated[
+        LeavesOption,
+        Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
+    ] = None,
     games: int = 500_000,
     check: int = 200_000,
     playing: _Playing | None = None,
@@ -141,7 +144,6 @@ def winprob(
 
     Args:
         out: The table to write, F.csv.
-        leaves: What the players judge leaves by. [default: what built-in players have]
         games: How many to learn from.
         check: How many more to hold the table against; 0 for none.
         playing: With what.
@@ -183,7 +185,9 @@ def features(
     out: OutOption,
     games: int | None = None,
     with_simulation: Annotated[bool, Parameter(negative="")] = False,
-    threads: ThreadsOption = 1,
+    threads: Annotated[
+        ThreadsOption, Parameter(help="Games at once; what is learned is the same.")
+    ] = 1,
     playing: _Playing | None = None,
 ) -> None:
     """Learn the weights of CS221's rack features; write them (JSON) and a picture.
@@ -192,7 +196,6 @@ def features(
         out: The weights to write, F.json.
         games: How many to learn from. [default: 40,000; with simulation 3,000]
         with_simulation: Have mc+rh play, which samples before it moves; the weights are for it.
-        threads: How many games at once; they make no difference to what is learned.
         playing: With what; features are learned in this process alone.
     """
     playing = playing or _Playing()

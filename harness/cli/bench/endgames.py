@@ -23,8 +23,6 @@ def endgame(
     Args:
         positions: How many, each the first with an empty bag of a game of its own.
         time: For each, at most.
-        memory: That the solver may take.
-        threads: That it searches with.
         run: With what.
     """
     run = run or StudyRun()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
@@ -40,12 +40,22 @@ class Playing:
     """An embedded lexicon, or a word list or KWG file."""
     words: int | None = None
     """Play with this many of its words, chosen by the seed. [default: all]"""
-    leaves: LeavesOption = None
-    """trained, formula, a leave table (KLV2), or synthetic: made up. [default: the players' own]"""
-    winprob: WinprobOption = None
-    """trained, or a table of win probabilities (CSV); static players do not look at one."""
-    threads: ThreadsOption = 1
-    """How many work side by side; games are the same in any number of them."""
+    leaves: Annotated[
+        LeavesOption,
+        Parameter(
+            help="trained, formula, a leave table (KLV2), or synthetic: made up. "
+            "[default: the players' own]"
+        ),
+    ] = None
+    winprob: Annotated[
+        WinprobOption,
+        Parameter(
+            help="trained, or a table of win probabilities (CSV); static players do not use it."
+        ),
+    ] = None
+    threads: Annotated[
+        ThreadsOption, Parameter(help="Threads; games are the same with any number of them.")
+    ] = 1
     seed: int = 0
     """For the bags, and all else that chance does."""
     json_: JsonOption = False

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from harness.cli.failing import CommandFailed
 from harness.cli.field import load_chances
 from harness.cli.options import WinprobOption, check_counts
@@ -18,7 +22,10 @@ def oracle(
     positions: int = 400,
     judge_plies: int = 8,
     judge_rollouts: int = 5_000,
-    winprob: WinprobOption = None,
+    winprob: Annotated[
+        WinprobOption,
+        Parameter(help="trained, or a table of win probabilities (CSV) for the judge."),
+    ] = None,
     run: StudyRun | None = None,
 ) -> None:
     """See how much win probability one player chooses better than another.
@@ -32,7 +39,6 @@ def oracle(
         positions: How many, each of a game of its own.
         judge_plies: Turns that the judge plays after each of the moves; 64 reach every game's end.
         judge_rollouts: Of each of the moves.
-        winprob: trained, or a table of win probabilities (CSV) for the judge.
         run: With what.
     """
     run = run or StudyRun()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import get_args, get_type_hints, is_typeddict
 
+import docstring_parser
 import pytest
 from command_line import CommandLine
 from cyclopts import App
@@ -38,6 +42,29 @@ def test_a_page_tells_all_that_the_command_does(
             assert " ".join(paragraph.split()) in tilewire.out
     assert "default: False" not in tilewire.out
     assert all(line.count("[default:") < 2 for line in tilewire.out.splitlines())
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_no_help_in_a_docstring_is_hidden_by_that_of_a_shared_option(
+    command: tuple[str, ...],
+) -> None:
+    end = command_line(*COMMANDS).parse_commands(command)[1][-1]
+    if (function := end.default_command) is None:
+        return
+    arguments = end.assemble_argument_collection(parse_docstring=True)
+    shown = {" ".join((argument.parameter.help or "").split()) for argument in arguments}
+    groups = {
+        name: [kind for kind in (hint, *get_args(hint)) if is_dataclass(kind) or is_typeddict(kind)]
+        for name, hint in get_type_hints(function).items()
+    }
+    written = [
+        param
+        for documented in (function, *itertools.chain.from_iterable(groups.values()))
+        for param in docstring_parser.parse_from_object(documented).params
+        if not groups.get(param.arg_name)
+    ]
+    for param in written:
+        assert " ".join((param.description or "").split()) in shown, param.arg_name
 
 
 def test_defaults_are_written_as_they_would_be_given(
