@@ -1,13 +1,13 @@
-"""The board as kernels have it: squares in both directions, tiles put down and taken up again.
+"""The board in kernels: squares in both directions, tiles placed and undone.
 
-The board is there twice, as it is and transposed, each time with a border of one square and as
-wide as the longer side, so that a word always runs from ``square`` to ``square + 1`` and is crossed
-from ``square - side`` to ``square + side``. The index of a square is
-``(direction * side + line) * side + place``, lines and places from 1. What lies off the board is an
-empty square that nothing fits, and needs no tests of its own.
+The board is kept twice, as it is and transposed, each with a border of one square and as wide as
+the longer side: a word always runs from ``square`` to ``square + 1`` and is crossed from
+``square - side`` to ``square + side``. The index of a square is
+``(direction * side + line) * side + place``, lines and places from 1. Squares off the board are
+empty and fit no letter, so they need no tests.
 
-Whatever a play changes is written down first, so that it can be undone. A line whose squares have
-changed is marked in ``changed_lines``: what others have worked out for it is out of date.
+Every change is written down first, so that it can be undone, and its line is marked in
+``changed_lines``: what others have computed for that line is out of date.
 """
 
 from __future__ import annotations
@@ -45,43 +45,42 @@ __all__ = [
 
 NO_CROSSING = -1
 _BORDER = 2
-_MOST_FOR_A_TILE = 30_000  # seven of them in thousandths, and all else, are below 2³⁰
+_MOST_FOR_A_TILE = 30_000  # points; seven tiles in thousandths, and all else, stay below 2³⁰
 BORDERED = MAX_SIDE + _BORDER
-# A tile changes itself, its four neighbours and two ends of crossing words, in both directions, and
-# there are no more tiles than squares: plays can be undone to an empty board.
+# A tile changes itself, its four neighbours and two ends of crossing words, in both directions:
+# there is room to undo a full board.
 _CHANGES = 16 * MAX_SIDE * MAX_SIDE
 
 SQUARE = record_dtype(
     [
-        ("cross_set", np.uint64),  # bit n: letter n makes a word across, or nothing is across
+        ("cross_set", np.uint64),  # bit n: letter n makes a word across, or nothing crosses
         ("cross_score", np.int16),  # points of the crossing tiles, or NO_CROSSING
         ("value", np.uint8),  # points of the tile here
-        ("letter", np.uint8),  # of the tile here; 0 none
+        ("letter", np.uint8),  # of the tile here; 0: none
         ("letter_multiplier", np.uint8),
         ("word_multiplier", np.uint8),
-        ("on_board", np.bool_),  # not of the border
-        ("anchor", np.bool_),  # empty, and one of those of which a placement covers at least one
+        ("on_board", np.bool_),  # false: border
+        ("anchor", np.bool_),  # empty; every placement covers an anchor
     ],
 )
 BOARD = record_dtype(
     [
         ("squares", SQUARE, (2 * BORDERED * BORDERED,)),  # the first 2 × side² are in use
         ("changed_lines", np.uint64),  # bit direction × side + line
-        ("side", np.int64),  # the longer side of the board, with the border
-        ("start", np.int64),  # the square that the first play covers, across
+        ("side", np.int64),  # the longer side, with the border
+        ("start", np.int64),  # across: the square that the first play covers
         ("letters", np.int64),  # of the alphabet
         ("any_letter", np.uint64),  # the cross-set of a square that nothing crosses
         ("bonus", np.int64),  # points for placing ``bonus_tiles``
         ("bonus_tiles", np.int64),
         ("points", np.int32, (MAX_LETTERS + 1,)),  # by tile, the blank first
-        ("changes", np.int64),  # number of those written down
+        ("changes", np.int64),  # number written down
         ("changed_square", np.int32, (_CHANGES,)),
         ("square_before", SQUARE, (_CHANGES,)),
     ],
 )
 
 BoardRecord: TypeAlias = Any  # mypy knows nothing of the fields of records
-"""A record of ``BOARD`` in a kernel; outside an array of one."""
 
 
 @helper
@@ -95,7 +94,7 @@ def other_direction(side: Any, square: Any) -> Any:
 
 @helper
 def write_down(board: BoardRecord, square: Any) -> None:
-    """Write down what a square is, and mark its line, before it changes."""
+    """Write down a square, and mark its line, before it changes."""
     at = board.changes
     before, now = board.square_before[at], board.squares[square]
     board.changed_square[at] = square
@@ -110,7 +109,7 @@ def write_down(board: BoardRecord, square: Any) -> None:
 
 @helper
 def undo_to(board: BoardRecord, changes: Any) -> None:
-    """Undo what was done since ``board.changes`` was this."""
+    """Undo all changes since ``board.changes`` had this value."""
     while board.changes > changes:
         at = board.changes - 1
         square = board.changed_square[at]
@@ -126,13 +125,13 @@ def undo_to(board: BoardRecord, changes: Any) -> None:
 
 @helper
 def forget_changes(board: BoardRecord) -> None:
-    """Make room where nothing will be undone."""
+    """Drop all undo information."""
     board.changes = 0
 
 
 @helper
 def put_tile(board: BoardRecord, square: Any, letter: Any, value: Any) -> None:
-    """Put a tile on an empty square, given in either direction; cross-sets are not looked at."""
+    """Put a tile on an empty square of either direction; cross-sets are not updated."""
     side = board.side
     for _ in range(2):
         write_down(board, square)
@@ -157,7 +156,7 @@ def _anchor(board: BoardRecord, square: Any) -> None:
 
 @helper
 def is_empty(board: BoardRecord) -> Any:
-    """Return whether a board is empty: only then the start square is an anchor beside no tile."""
+    """Return whether a board is empty: the start square is an anchor without neighbours."""
     squares, start, side = board.squares, board.start, board.side
     beside = squares[start - 1].letter | squares[start + 1].letter
     across = squares[start - side].letter | squares[start + side].letter
@@ -166,7 +165,7 @@ def is_empty(board: BoardRecord) -> Any:
 
 @helper
 def clear_board(board: BoardRecord) -> None:
-    """Take every tile off; the start square becomes the only anchor, and nothing can be undone."""
+    """Take every tile off, and drop undo information; the start is the only anchor."""
     for square in range(2 * board.side * board.side):
         here = board.squares[square]
         here.letter = 0
@@ -181,13 +180,11 @@ def clear_board(board: BoardRecord) -> None:
 
 
 def new_board(rules: Rules) -> npt.NDArray[Any]:
-    """Return an array of one ``BOARD`` with the premium squares and the points of a game's rules.
-
-    It is as ``clear_board`` leaves it, once that was called.
+    """Return an array of one ``BOARD`` with premium squares and points, for ``clear_board``.
 
     Raises:
-        ValueError: racks of more tiles than kernels have room for, or premium squares that multiply
-            tiles so often that scores may not fit their integers.
+        ValueError: racks of more tiles than kernels can hold, or premium squares that multiply so
+            much that scores may not fit their integers.
     """
     if rules.rack_size > MAX_PLACED:
         raise ValueError(
@@ -230,7 +227,7 @@ def _check_multipliers(rules: Rules) -> None:
 
 
 def set_up(boards: npt.NDArray[Any], board: Board) -> None:
-    """Lay a board's tiles out in an array that ``new_board`` gave; cross-sets are not looked at."""
+    """Lay a board's tiles out in an array by ``new_board``; cross-sets are not updated."""
     tiles = board.array()
     record = boards[0]
     side = int(record["side"])
@@ -255,7 +252,7 @@ def set_up(boards: npt.NDArray[Any], board: Board) -> None:
 
 
 def _planes(grid: npt.NDArray[Any], side: int) -> npt.NDArray[Any]:
-    """Lay a board's squares out as the kernel has them: both ways, with a border, flat."""
+    """Return a grid in the kernel's layout: both directions, with a border, flat."""
     rows, columns = grid.shape
     planes = np.zeros((2, side, side), grid.dtype)
     planes[Direction.ACROSS, 1 : rows + 1, 1 : columns + 1] = grid

@@ -1,8 +1,7 @@
-"""Cross-sets: which letters make a word across a square, of the tiles above and below it.
+"""Cross-sets: which letters make a word across a square, given the tiles above and below it.
 
-Appel and Jacobson (The World's Fastest Scrabble Program, 1988). The points of the crossing tiles
-are kept beside them. A play changes them at the two ends of each word that it makes, and nowhere
-else, so that is where they are worked out anew.
+Appel and Jacobson (The World's Fastest Scrabble Program, 1988). Beside each is the cross-score, the
+points of the crossing tiles. A play changes them only at the ends of the words that it makes.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _NOTHING = np.uint64(0)
 
 @helper
 def cross_everywhere(board: BoardRecord, nodes: Any) -> None:
-    """Work out every cross-set of a board that was set up, which is modified in place."""
+    """Compute every cross-set of a board that was set up; modified in place."""
     side = board.side
     for square in range(side, side * (2 * side - 1)):
         here = board.squares[square]
@@ -71,13 +70,13 @@ def first_square(side: Any, move: Any) -> Any:
 
 @helper
 def play(board: BoardRecord, nodes: Any, move: Any) -> None:
-    """Put the tiles of a placement down and keep anchors, cross-sets and cross-scores true.
+    """Put a placement's tiles on the board; keep anchors, cross-sets and cross-scores true.
 
-    ``undo_to(board, changes)`` takes them up again, ``changes`` being ``board.changes`` before.
+    Undo it by ``undo_to(board, changes)``, with ``board.changes`` read before the play.
     """
     first = first_square(board.side, move)
     square = first
-    put = _NOTHING  # the squares with a new tile, by their distance from the first
+    put = _NOTHING  # bit n: a new tile n squares after the first
     for at in range(tile_count(move)):
         while board.squares[square].letter:
             square += 1
@@ -85,7 +84,7 @@ def play(board: BoardRecord, nodes: Any, move: Any) -> None:
         letter = np.int64(code & LETTER_MASK)
         put_tile(board, square, letter, board.points[BLANK if code & BLANK_CODE else letter])
         put |= _ONE << np.uint64(square - first)
-    # Only now that all tiles lie there: a cross-set depends on everything up to the next gap.
+    # After all tiles are down: a cross-set depends on everything up to the next gap.
     _cross_ends(board, nodes, other_direction(board.side, first))
     while put:
         _cross_ends(board, nodes, first + np.int64(lowest_bit(put)))
@@ -94,7 +93,7 @@ def play(board: BoardRecord, nodes: Any, move: Any) -> None:
 
 @helper
 def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
-    """Work out the cross-sets at both ends of the tiles across a square that has a tile."""
+    """Recompute the cross-sets at both ends of the word across an occupied square."""
     side = board.side
     for step in (-side, side):
         end = square + step
@@ -107,7 +106,7 @@ def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
 
 @helper
 def _cross(board: BoardRecord, nodes: Any, square: Any) -> None:
-    """Work out the letters that complete the word across an empty square, and the points there."""
+    """Compute cross-set and cross-score of an empty square."""
     squares, side = board.squares, board.side
     here = squares[square]
     above, below = squares[square - side].letter != 0, squares[square + side].letter != 0
@@ -122,7 +121,7 @@ def _cross(board: BoardRecord, nodes: Any, square: Any) -> None:
 
 @helper
 def _after_tiles(board: BoardRecord, nodes: Any, square: Any, below: bool) -> Any:
-    """Go down the DAWG by the tiles above the square; try each letter on those below it."""
+    """Go down the DAWG by the tiles above; then try each letter with the tiles below."""
     squares, side = board.squares, board.side
     at = square - side
     while squares[at].letter:
@@ -157,7 +156,7 @@ def _after_tiles(board: BoardRecord, nodes: Any, square: Any, below: bool) -> An
 
 @helper
 def _before_tiles(board: BoardRecord, nodes: Any, square: Any) -> Any:
-    """Go up the GADDAG by the tiles below the square, the last first; take what ends a word."""
+    """Go down the GADDAG by the tiles below, last first; take the letters that end a word."""
     squares, side = board.squares, board.side
     at = square + side
     points: Any = np.int64(0)

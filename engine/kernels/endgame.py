@@ -1,34 +1,32 @@
-"""Endgames: both racks are known, nothing is drawn any more, and the best play can be proved.
+"""The endgame search: both racks are known, nothing is drawn, and best play can be proven.
 
-A search answers one question about a position: can the side on turn gain more than ``alpha`` points
-in spread from here to the end? It is a negamax search with a null window (Pearl's Scout, 1980), so
-that every node is asked the same kind of question; whoever calls asks for several alphas and depths
-(``engine.endgame``). What comes back is a bound of the value, and whether it is *solved*: rests on
-games that were played to their end alone, on no guess.
+A search answers one question: can the side on turn gain more than ``alpha`` points in spread from
+here to the end? It is a negamax search with a null window (Pearl's Scout, 1980); the caller asks
+for several alphas and depths (``engine.endgame``). The answer is a bound on the value, and whether
+it is *solved*: rests only on games played to their end.
 
-A node is entered in this order, and each step may be the last:
+A node is entered in these steps, each of which may be the last:
 
-1. The table of positions met before knows enough.
-2. Who may end the game by a pass may do just that.
-3. A play of all tiles that are left ends the game; the dearest of them is a floor of the value.
-4. The *replies* that the other side has already: its best plays in the position as it is. A move
-   that touches the footprint of none (``engine.kernels.footprint``) leaves them be. If one of them
-   goes out, that is a ceiling of what the move can come to: most moves are refuted by it, unplayed.
-5. The moves that are left are searched in order of a guess: their points, less what the best reply
-   that they leave brings, and what stays on either rack.
+1. The transposition table knows enough.
+2. A pass ends the game.
+3. A play of all tiles left ends the game; the dearest is a floor of the value.
+4. The *replies*: the other side's best plays in the position as it is. They survive a move that
+   stays off their footprints (``engine.kernels.footprint``). A surviving reply that goes out is a
+   ceiling of that move, and refutes most moves unplayed.
+5. The remaining moves, ordered by a guess: points, less the best surviving reply, and less what
+   stays on either rack.
 
-At the horizon, where no depth is left, only the first move of that order is gone on with, to the
-end of the game: the guess at a leaf is what such greedy play comes to.
+At the horizon, depth 0, only the first move of that order is followed, to the end of the game: a
+leaf's guess is the result of such greedy play.
 
-**Passes.** Six scoreless turns in a row end the game. Let w be the best that the mover has but a
-pass, −w′ the worst that the other can do to it with anything but a pass, and T what the racks come
-to. With one turn left to six a pass is worth T. With two, it has max(w, min(−w′, T)); put into
-itself, this formula gives itself again, so that with four or six left the value is the same, and
-with three or five, where it is the other whose pass would end the game, it is that too. So two
-passes in a row may end the game here; only where five turns were scoreless already does one.
+**Passes.** Six scoreless turns in a row end the game. Let w be the mover's best without a pass, −w′
+the other side's best reply without one, seen by the mover, and T the settlement of the racks. With
+one turn left to six a pass is worth T. With two it is worth max(w, min(−w′, T)). Substituted into
+itself this formula gives itself, so the value is the same with four or six left, and with three or
+five, where the other side's pass would end the game. So two passes in a row may end the game here;
+a single pass does only after five scoreless turns.
 
-The search keeps its stack in ``frames`` and counts nodes: it can be left after any number of them,
-and gone on with.
+The stack is in ``frames`` and nodes are counted: a search can stop after any node and be resumed.
 """
 
 from __future__ import annotations
@@ -75,9 +73,6 @@ _NEVER = -UNKNOWN
 _MOST_WORK = 31
 
 
-# --- the ways in ----------------------------------------------------------------------------------
-
-
 @kernel
 def begin_endgame(
     search_array: Any,
@@ -89,26 +84,25 @@ def begin_endgame(
     seat: int,
     turns: int,
 ) -> None:
-    """Take a position up: the state's board was set up, ``racks`` are sorted tiles by seat.
+    """Take up a position; ``search_array`` and ``state_array`` are modified in place.
 
-    So many scoreless ``turns`` in a row will end the game.
-
-    ``search_array`` and ``state_array`` are modified in place.
+    The state's board was set up; ``racks`` are sorted tiles by seat. The game ends after ``turns``
+    more scoreless turns in a row.
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     board, line_cache = state.board, search.line_cache
     cross_everywhere(board, words.nodes)
     root = search.frames[0]
     root.racks_key = 0
-    for one in range(2):
-        fill_rack(state.rack, racks[one], sizes[one], board.points, leaves)
-        look_up_rack(line_cache.gaddag[one], board, state.rack)
-        line_cache.gaddag[one].nodes = words.nodes
-        root.held[one] = units_of(line_cache, one, racks[one], sizes[one])
-        root.points[one] = 0
-        for at in range(sizes[one]):
-            root.points[one] += board.points[racks[one, at]]
-            share = tile_key(one, np.uint64(racks[one, at]))
+    for player in range(2):
+        fill_rack(state.rack, racks[player], sizes[player], board.points, leaves)
+        look_up_rack(line_cache.gaddag[player], board, state.rack)
+        line_cache.gaddag[player].nodes = words.nodes
+        root.held[player] = units_of(line_cache, player, racks[player], sizes[player])
+        root.points[player] = 0
+        for at in range(sizes[player]):
+            root.points[player] += board.points[racks[player, at]]
+            share = tile_key(player, np.uint64(racks[player, at]))
             root.racks_key = wrapping_add(root.racks_key, share)
     root.board_key = 0
     for square in range(board.side * board.side):
@@ -122,8 +116,8 @@ def begin_endgame(
     search.turns = turns
     for line in range(2 * board.side):
         root.hashes[line] = 0
-        for one in range(2):
-            root.where[one, line] = 0
+        for player in range(2):
+            root.where[player, line] = 0
     search.ply = 0
     search.over = True
     search.best_move = 0
@@ -137,10 +131,10 @@ def begin_endgame(
 def search_endgame(
     search_array: Any, state_array: Any, words_array: Any, alpha: int, depth: int, nodes: int
 ) -> None:
-    """Search on for so many nodes; ask the question first if the last one has been answered.
+    """Search on for ``nodes``; begin with this question if the last has been answered.
 
-    ``over`` tells whether it is: then ``value`` and ``solved`` are the answer. A search that is not
-    over is gone on with, whatever ``alpha`` and ``depth`` are.
+    If ``over``, then ``value`` and ``solved`` are the answer. Otherwise the search is resumed, and
+    ``alpha`` and ``depth`` are ignored.
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     if search.over:
@@ -160,12 +154,9 @@ def search_endgame(
             _go_on(search, state, words)
 
 
-# --- a node ---------------------------------------------------------------------------------------
-
-
 @helper
 def _enter(search: EndgameRecord, state: Any) -> None:
-    """Come to a position: leave it at once, or list its candidates."""
+    """Enter a position: leave it at once, or list its candidates."""
     frame = search.frames[search.ply]
     search.entering = False
     frame.began = search.nodes
@@ -189,7 +180,7 @@ def _enter(search: EndgameRecord, state: Any) -> None:
 
 @helper
 def _is_enough(search: EndgameRecord, frame: FrameRecord, known: Known) -> Any:
-    """Leave a node, if what is known of it answers the question."""
+    """Leave a node if the table answers the question; return whether it did."""
     depth = min(max(frame.depth, 0), PROVEN)
     if known.floor_depth >= depth and known.floor > frame.alpha:
         search.value = known.floor
@@ -206,7 +197,7 @@ def _is_enough(search: EndgameRecord, frame: FrameRecord, known: Known) -> Any:
 
 @helper
 def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
-    """Play the next candidate, or leave the node: there is none, or the last was enough."""
+    """Play the next candidate; leave on cutoff or when candidates run out."""
     frame = search.frames[search.ply]
     if frame.best > frame.alpha or not frame.count:
         _leave(search, frame)
@@ -240,10 +231,10 @@ def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
 
 @helper
 def _is_shortcut(search: EndgameRecord) -> Any:
-    """Return whether the next pass may end the game, after this one.
+    """Return whether, after this pass, the next may end the game.
 
-    The formula above is about the best of all moves. So a pass at the first ply, where others may
-    not be chosen, takes no shortcut, nor does the one that leads back to a choice of all.
+    The formula above is about the best of all moves: it does not hold for a pass at a restricted
+    first ply, nor for the pass that leads back to an unrestricted choice.
     """
     if not search.is_restricted or search.ply > 1 or search.frames[0].move != PASS_MOVE:
         return True
@@ -252,7 +243,7 @@ def _is_shortcut(search: EndgameRecord) -> Any:
 
 @helper
 def _take_back(search: EndgameRecord, state: Any) -> None:
-    """Take the move back that was searched, and note what it has come to."""
+    """Undo the move that was searched, and note its value."""
     frame = search.frames[search.ply]
     search.returning = False
     undo_to(state.board, frame.changes)
@@ -272,7 +263,6 @@ def _take_back(search: EndgameRecord, state: Any) -> None:
 
 @helper
 def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
-    """Leave a node with what it has come to, and write that down."""
     enough = frame.best > frame.alpha
     if search.ply or not search.is_restricted:
         _write_down(search, frame, enough)
@@ -289,9 +279,9 @@ def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
 
 @helper
 def _write_down(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
-    """Put a bound into the table; one that is proven gives way to a better one only.
+    """Store a bound; an unproven bound replaces a proven one only if it is tighter.
 
-    Values that there is no room for are not written, and nothing more is proven.
+    A value out of range is not stored, and nothing more counts as proven.
     """
     if abs(frame.best) >= UNKNOWN:
         search.line_cache.overflowed = True
@@ -320,5 +310,5 @@ def _write_down(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
     nodes = search.nodes - frame.began
     while nodes and work < _MOST_WORK:
         work, nodes = work + 1, nodes >> 1
-    found = Known(floor, ceiling, floor_depth, ceiling_depth, work, best)
-    remember(search.table, search.buckets, frame.key, found, search.age)
+    updated = Known(floor, ceiling, floor_depth, ceiling_depth, work, best)
+    remember(search.table, search.buckets, frame.key, updated, search.age)

@@ -1,9 +1,9 @@
-"""What may be played in an endgame's position, and in which order it is tried.
+"""Candidates of an endgame position, and the order in which they are tried.
 
-Placements are found line by line (``engine.kernels.line_cache``). Those that go out are worth what
-they are; of the others those are dropped that the replies refute (``engine.kernels.replies``), and
-what is left becomes a heap, ordered by a guess: points, less what the best reply that a move leaves
-brings, and what stays on either rack.
+Placements are found line by line (``engine.kernels.line_cache``). Those that go out have exact
+values. Of the others those are dropped that the replies refute (``engine.kernels.replies``); the
+rest becomes a heap, ordered by a guess: points, less the best reply that a move leaves, and less
+what stays on either rack.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ __all__ = [
 ]
 
 CANDIDATE_WORDS = 2
-"""64-bit words of a candidate: how it is ordered, and below that its points and those of its tiles;
-and the packed move."""
+"""64-bit words of a candidate: its order, above its points and its tiles' points; the move."""
 POINTS_BITS = np.uint64(16)
 POINTS_MASK = np.uint64((1 << 16) - 1)
 
-_LIFT = 1 << 24  # what makes the order of a candidate positive
+_LIFT = 1 << 24  # makes a candidate's order positive
 _REMEMBERED_FIRST = 1 << 23
 _REFUTED_FIRST = 1 << 12
 _ONE = np.uint64(1)
@@ -61,7 +60,7 @@ _THREE = np.uint64(ENTRY_WORDS)
 
 @helper
 def reach(frame: FrameRecord, value: Any, move: Any) -> None:
-    """Take note that a move comes to a value for certain."""
+    """Note that a move is certain to reach a value."""
     if value > frame.best:
         frame.best = value
         frame.best_move = move
@@ -69,20 +68,20 @@ def reach(frame: FrameRecord, value: Any, move: Any) -> None:
 
 @helper
 def look_at_lines(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) -> None:
-    """Find out where the placements along each line are: as before, but where lines changed."""
+    """Look up the placements along each line; unchanged lines are copied from the ply above."""
     line_cache, side = search.line_cache, board.side
     changed = board.changed_lines
     if search.ply:
         above = search.frames[search.ply - 1]
-        for one in range(2 * side):
-            frame.hashes[one] = above.hashes[one]
-            frame.where[0, one] = above.where[0, one]
-            frame.where[1, one] = above.where[1, one]
+        for index in range(2 * side):
+            frame.hashes[index] = above.hashes[index]
+            frame.where[0, index] = above.where[0, index]
+            frame.where[1, index] = above.where[1, index]
         frame.forgotten = above.forgotten
     else:
         changed = (_ONE << np.uint64(2 * side)) - _ONE
         frame.forgotten = line_cache.forgotten
-    changed &= ~(_ONE | _ONE << np.uint64(side - 1))  # the border has none
+    changed &= ~(_ONE | _ONE << np.uint64(side - 1))  # the border has no placements
     changed &= ~(_ONE << np.uint64(side) | _ONE << np.uint64(2 * side - 1))
     while changed:
         line = np.int64(lowest_bit(changed))
@@ -95,26 +94,26 @@ def look_at_lines(search: EndgameRecord, board: BoardRecord, frame: FrameRecord)
     tries = 0
     while frame.forgotten != line_cache.forgotten:
         frame.forgotten = line_cache.forgotten
-        for one in range(2 * side):
-            if frame.hashes[one]:
+        for index in range(2 * side):
+            if frame.hashes[index]:
                 for seat in range(2):
-                    frame.where[seat, one] = placements_along(
-                        line_cache, board, one, frame.hashes[one], seat, frame.held[seat]
+                    frame.where[seat, index] = placements_along(
+                        line_cache, board, index, frame.hashes[index], seat, frame.held[seat]
                     )
         tries += 1
-        if tries > 2:  # there is no room for the placements of one position
+        if tries > 2:  # no room for the placements of one position
             line_cache.overflowed = True
-            for one in range(2 * side):
-                frame.where[0, one] = 0
-                frame.where[1, one] = 0
+            for index in range(2 * side):
+                frame.where[0, index] = 0
+                frame.where[1, index] = 0
             return
 
 
 @helper
 def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
-    """Write the mover's placements down as candidates; those that go out are worth what they are.
+    """List the mover's placements as candidates; those that go out have exact values.
 
-    A candidate's first word has the places that it covers in its upper half until it is ordered.
+    Until it is ordered, the upper half of a candidate's first word has the places that it covers.
     """
     line_cache, seat = search.line_cache, frame.seat
     entries, candidates = line_cache.entries, search.candidates
@@ -149,7 +148,7 @@ def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
 
 @helper
 def is_allowed(search: EndgameRecord, move: Any) -> Any:
-    """Return whether a move may be chosen at the first ply; at others every one may."""
+    """Return whether a move may be chosen; only the first ply has restrictions."""
     if search.ply or not search.is_restricted:
         return True
     for nth in range(search.without_count):
@@ -163,7 +162,7 @@ def is_allowed(search: EndgameRecord, move: Any) -> Any:
 
 @helper
 def list_replies(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) -> None:
-    """Note the best that the other side could play, were it its turn."""
+    """Note the best plays that the other side would have if it were on turn."""
     line_cache, replies, seat = search.line_cache, search.replies, 1 - frame.seat
     entries, held, own = (
         line_cache.entries,
@@ -189,14 +188,11 @@ def list_replies(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) 
     mark_replies(replies, board)
 
 
-# --- in which order -------------------------------------------------------------------------------
-
-
 @helper
 def put_in_order(
     search: EndgameRecord, board: BoardRecord, frame: FrameRecord, remembered: Any
 ) -> None:
-    """Drop the candidates that the replies refute, and make the others a heap by a guess."""
+    """Drop the candidates that the replies refute; make the others a heap by a guess."""
     candidates, own = search.candidates, frame.points[frame.seat]
     replies, refuters = search.replies, search.refuters[search.ply]
     kept = np.uint64(frame.first)
@@ -231,7 +227,7 @@ def put_in_order(
 
 @helper
 def take_first(search: EndgameRecord, frame: FrameRecord) -> Any:
-    """Take the first of the candidates off: its order and points, and the move."""
+    """Remove the first candidate; return its order with its points, and the move."""
     candidates, first = search.candidates, np.uint64(frame.first) * _TWO
     order, move = word_at(candidates, first), word_at(candidates, first + _ONE)
     frame.count -= 1
@@ -244,7 +240,7 @@ def take_first(search: EndgameRecord, frame: FrameRecord) -> Any:
 
 @helper
 def _sift_down(candidates: Any, first: Any, count: Any, at: Any) -> None:
-    """Let a candidate sink until neither of those under it comes before it (Williams 1964)."""
+    """Sink a candidate until neither under it comes before it (Williams 1964)."""
     base = np.uint64(first) * _TWO
     order = word_at(candidates, base + np.uint64(at) * _TWO)
     move = word_at(candidates, base + np.uint64(at) * _TWO + _ONE)

@@ -1,8 +1,8 @@
-"""What an endgame search remembers while it goes on: a frame for each ply, and what all share.
+"""The stack of an endgame search: a frame for each ply, and what all plies share.
 
-A position's key tells it from others: a sum of shares, one for each tile on the board and on a
-rack, so that a placement changes it by its own tiles alone (after Zobrist, A New Hashing Method
-with Application for Game Playing, 1970; sums of mixed integers need no table of random ones).
+A position's key is a sum of shares, one for each tile on the board or on a rack, so that a play
+changes it by its own tiles alone (after Zobrist, A New Hashing Method with Application for Game
+Playing, 1970; sums of mixed integers need no table of random ones).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 MAX_PLIES = 4 * MAX_PLACED + 6
-"""Every tile a play of its own, a pass before and after each, and some."""
+"""A play for every tile, a pass before and after each, and some spare."""
 MOST_LISTED = 64
-"""Moves of the first ply that may be left out, or to which it may be restricted."""
+"""Moves of the first ply that can be excluded, or that it can be restricted to."""
 
 _ON_TURN = np.uint64(0xD1342543DE82EF95)
 _PASSED = np.uint64(0xA0761D6478BD642F)
@@ -45,22 +45,22 @@ FRAME = record_dtype(
     [
         ("board_key", np.uint64),
         ("racks_key", np.uint64),
-        ("key", np.uint64),  # of all that decides what the position is worth
-        ("held", np.uint64, (2,)),  # by seat: the tiles, as a count (``engine.kernels.line_cache``)
-        ("points", np.int64, (2,)),  # … and what they are worth
+        ("key", np.uint64),  # of all that decides the value
+        ("held", np.uint64, (2,)),  # by seat: tiles, as a count (``engine.kernels.line_cache``)
+        ("points", np.int64, (2,)),  # … and their points
         ("seat", np.int64),  # on turn
         ("pass_ends", np.bool_),  # a pass ends the game
         ("depth", np.int64),  # plies to the horizon; 0: greedy play begins
         ("alpha", np.int64),
-        ("best", np.int64),  # what is reached so far, or is the most that could be
+        ("best", np.int64),  # reached so far; or an upper bound
         ("best_move", np.uint64),
         ("solved", np.bool_),  # ``best`` rests on no guess
-        ("first", np.int64),  # candidate, a heap of so many
+        ("first", np.int64),  # of its candidates, a heap of ``count``
         ("count", np.int64),
-        ("move", np.uint64),  # that is being searched
+        ("move", np.uint64),  # being searched
         ("score", np.int64),
-        ("changes", np.int64),  # of the board before it
-        ("began", np.int64),  # nodes before this one
+        ("changes", np.int64),  # ``board.changes`` before it
+        ("began", np.int64),  # ``nodes`` when it was entered
         ("forgotten", np.int64),  # when ``where`` was written
         ("hashes", np.uint64, (MAX_LINES,)),
         ("where", np.uint64, (2, MAX_LINES)),  # placements by seat and line
@@ -75,27 +75,26 @@ ENDGAME = record_dtype(
         ("entering", np.bool_),  # the node of this ply
         ("returning", np.bool_),  # to the node of this ply, from the one below
         ("over", np.bool_),
-        ("value", np.int64),  # of the node that was left, for its own mover
+        ("value", np.int64),  # of the node just left, for its own mover
         ("solved", np.bool_),
         ("nodes", np.int64),
         ("candidates", np.uint64),  # address
-        ("room", np.int64),  # for so many
-        ("table", np.uint64),  # address of what is known of positions
+        ("room", np.int64),  # for candidates
+        ("table", np.uint64),  # address of the transposition table
         ("buckets", np.int64),
-        ("age", np.int64),  # of what this search writes into the table
-        ("refuters", np.uint64, (MAX_PLIES, 2)),  # by ply: the last moves that were enough
-        ("only", np.uint64, (MOST_LISTED,)),  # the moves to choose from, if there are any
+        ("age", np.int64),  # of this search's entries in the table
+        ("refuters", np.uint64, (MAX_PLIES, 2)),  # by ply: the last moves that beat alpha
+        ("only", np.uint64, (MOST_LISTED,)),  # the moves to choose from; none: all
         ("only_count", np.int64),
         ("is_restricted", np.bool_),  # some moves may not be chosen
         ("without", np.uint64, (MOST_LISTED,)),
         ("without_count", np.int64),
-        ("turns", np.int64),  # scoreless ones in a row that end the game, at the first ply
-        ("best_move", np.uint64),  # that was last enough at the first ply
-        ("noise", np.int64),  # points by which the order is disturbed; each thread has its own
+        ("turns", np.int64),  # scoreless, in a row, that end the game from the first ply
+        ("best_move", np.uint64),  # the last that beat alpha at the first ply
+        ("noise", np.int64),  # points by which the move order is disturbed; differs by thread
     ],
 )
 EndgameRecord: TypeAlias = Any
-"""A record of ``ENDGAME`` in a kernel."""
 FrameRecord: TypeAlias = Any
 
 
@@ -103,7 +102,7 @@ FrameRecord: TypeAlias = Any
 def take_tiles(
     line_cache: Any, board: BoardRecord, child: FrameRecord, seat: Any, move: Any
 ) -> None:
-    """Take the tiles of a placement off a seat's rack, and note them on the board's key."""
+    """Take a placement's tiles off a seat's rack, and update both keys."""
     side = board.side
     square = first_square(side, move)
     down = square >= side * side
@@ -123,7 +122,7 @@ def take_tiles(
 
 @helper
 def position_key(frame: FrameRecord) -> Any:
-    """Return the key of all that decides what a position is worth."""
+    """Return the key of all that decides the value of a position."""
     key = wrapping_add(frame.board_key, frame.racks_key)
     if frame.seat:
         key = wrapping_add(key, _ON_TURN)
@@ -134,11 +133,11 @@ def position_key(frame: FrameRecord) -> Any:
 
 @helper
 def square_key(square: Any, letter: Any, points: Any) -> Any:
-    """Return the share of a tile on a square, across, in a board's key; a blank has its points."""
+    """Return a tile's share in a board's key; ``square`` is across, a blank has its own points."""
     return mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
 
 
 @helper
 def tile_key(seat: Any, tile: Any) -> Any:
-    """Return the share of a tile on a rack in the key of both."""
+    """Return a tile's share in the key of both racks."""
     return mixed(_ON_TURN + np.uint64(2) * tile + np.uint64(seat))

@@ -1,17 +1,16 @@
-"""How much better than a play some move would have been, for each of many racks on one board.
+"""Equity losses of a play, for each of many racks on one board.
 
 The *loss* of a rack is the equity of its best move less that of the play that was made with it.
 Losses beyond a *reach* are not told apart.
 
-Racks that one player may have had hold the same subracks again and again: the tiles that it played,
-and some of those that it may have kept. So what the best placement of a subrack is worth, whatever
-else is on the rack, is worked out once and written into a *table*; what remains to be done for a
-rack is to look up its subracks, 127 at most, and to add what each leaves.
+Racks that one player may have had share subracks: the tiles played, and some of those kept. So the
+worth of a subrack's best placement, whatever else is on the rack, is computed once and kept in a
+*table*; for each rack it remains to look up its subracks, 127 at most, and add their leaves.
 
-For most subracks a bound will do: with what it leaves it can't be better than the play. The bound
-takes the slots (``engine.kernels.shadow_slots``) of as many tiles whose playthrough may make a word
-with the subrack, which the word map says, and the subrack's dearest tiles on the squares that count
-most. Only where that is not enough the words are looked at, from the slot of the highest bound on.
+For most subracks a bound is enough: with its leave it can't beat the play. The bound takes the
+slots (``engine.kernels.shadow_slots``) of that size whose playthrough may make a word with the
+subrack, by the word map, with the dearest tiles on the squares that count most. Only if that is
+not enough the words are tried, from the slot of the highest bound on.
 """
 
 from __future__ import annotations
@@ -47,20 +46,20 @@ U64: TypeAlias = npt.NDArray[np.uint64]
 _SIZES = MAX_PLACED + 1
 _SUBRACK_COUNT = 1 << MAX_PLACED
 _ONE = np.uint64(1)
-_TYPICAL = 2  # points of a tile; slots are tried in the order of what such tiles bring there
+_TYPICAL = 2  # points of a tile; slots are ordered by what such tiles bring
 
 
 class SlotOrder(NamedTuple):
     """The slots of a board by number of tiles and playthrough; filled in by ``begin_losses``."""
 
-    slots: I64  # [room] places in the state's list
+    slots: I64  # [room] indices into the state's slots
     groups: I64  # [room + 1] the first slot of each playthrough, and the end of the last
-    keys: U64  # [room] of the playthrough of each group
+    keys: U64  # [room] of each group's playthrough
     first: I64  # [9] the first group of each size, and the end
 
     @classmethod
     def empty(cls, room: int) -> SlotOrder:
-        """Return room for so many slots."""
+        """Return arrays for ``room`` slots."""
         return cls(
             np.zeros(room, np.int64),
             np.zeros(room + 1, np.int64),
@@ -70,18 +69,16 @@ class SlotOrder(NamedTuple):
 
 
 class SubrackTable(NamedTuple):
-    """What the best placement of a subrack is worth, by the subrack's code (``codes``)."""
+    """The worth of the best placement of each subrack, by its code (``codes``)."""
 
-    used: I64  # [1] how many subracks there are
+    used: I64  # [1] number of subracks
     codes: U64  # [places]
-    equity_terms: (
-        I32  # [places] thousandths of a point, or a bound on it; NEVER: it has no placement
-    )
-    exact: npt.NDArray[np.bool_]  # [places] whether it is no mere bound
+    equity_terms: I32  # [places] thousandths of a point, or a bound; NEVER: no placement
+    exact: npt.NDArray[np.bool_]  # [places] false: a bound
 
     @classmethod
     def empty(cls, places: int) -> SubrackTable:
-        """Return one with so many places."""
+        """Return an empty table."""
         return cls(
             np.zeros(1, np.int64),
             np.zeros(places, np.uint64),
@@ -92,10 +89,9 @@ class SubrackTable(NamedTuple):
 
 @kernel
 def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: SlotOrder) -> int:
-    """Work out what belongs to the board, which has been set up; once before ``find_losses``.
+    """Prepare ``find_losses`` for a board that was set up; ``order`` is modified in place.
 
-    ``order`` is modified in place. Returns what a packed move costs for its vowels, if it is the
-    first (``engine.movegen.evaluation``).
+    Returns the cost of a packed move's vowels if it is the first (``engine.movegen.evaluation``).
     """
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words.nodes)
@@ -109,7 +105,7 @@ def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: Slo
 
 @helper
 def _order_slots(state: Any, order: SlotOrder) -> None:
-    """Sort the slots by size and playthrough; in a group the most promising come first."""
+    """Sort the slots by size and playthrough; the most promising of a group come first."""
     slots = state.slots
     groups, filled = 0, 0
     for size in range(1, _SIZES):
@@ -152,7 +148,7 @@ def _promise(slot: Any) -> Any:
 
 @kernel
 def copy_table(table: SubrackTable, larger: SubrackTable) -> None:
-    """Write all of a table into a larger one, which is empty and modified in place."""
+    """Copy a table into a larger, empty one, which is modified in place."""
     for place in range(len(table.codes)):
         if table.codes[place]:
             to = place_of(larger.codes, table.codes[place])
@@ -175,18 +171,18 @@ def find_losses(
     reach: int,
     losses: I32,
 ) -> int:
-    """Find the losses of racks, until the table is half full; return how many racks that was.
+    """Find the losses of racks, until the table is half full; return the number of racks done.
 
     Args:
         state_array: ``begin_losses`` was called for its board.
         words_array: the lexicon.
-        leaves: what leaves are worth.
+        leaves: the leave table.
         bag: tiles in it, one or more.
-        order: as ``begin_losses`` left it.
+        order: by ``begin_losses``.
         table: modified in place.
         racks: [racks, size] sorted.
         own: [racks] equity of the play with each, thousandths of a point.
-        reach: losses up to it are told apart; ``reach`` + 1 stands for all others.
+        reach: largest loss told apart; ``reach`` + 1 stands for all others.
         losses: [racks] thousandths of a point; modified in place.
     """
     state, words = state_array[0], words_array[0]
@@ -234,8 +230,8 @@ def find_losses(
 
 @helper
 def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -> Any:
-    """Fill in, by subrack, what it is worth to keep it, and its code; tell which tiles repeat."""
-    places = kept  # until they are looked up
+    """Fill in leave worth and code of each subrack; return a mask of repeated tiles."""
+    places = kept  # scratch until then
     places[0] = 0
     codes[0] = 0
     repeats = np.uint64(0)
@@ -260,7 +256,7 @@ def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -
 def _write_bound(
     state: Any, words: Any, order: SlotOrder, table: SubrackTable, place: Any, code: Any
 ) -> None:
-    """Enter a subrack, which is the rack of the state, with a bound on what it is worth."""
+    """Enter a bound for a subrack, which is the rack of the state."""
     size = state.rack.held
     whole = (1 << size) - 1
     key, blanks = state.rack.keys[whole], state.rack.blanks[whole]
@@ -278,7 +274,6 @@ def _write_bound(
 
 @helper
 def _bound(state: Any, slot: Any, size: Any) -> Any:
-    """Bound what a subrack may bring in a slot."""
     bound = np.int64(slot.fixed) * POINT
     for at in range(size):
         bound += slot.coefficients[at] * state.subracks.dearest[at]
@@ -296,14 +291,14 @@ def _write_worth(
     bounds: I64,
     chosen: I64,
 ) -> None:
-    """Find what a subrack is worth, if it is more than a floor; else that is the bound from now on.
+    """Enter the worth of a subrack if it is above ``floor``; else ``floor`` is its new bound.
 
     ``bounds`` and ``chosen`` are scratch.
     """
-    size, found = state.rack.held, state.top
+    size, top = state.rack.held, state.top
     whole = (1 << size) - 1
     key, blanks = state.rack.keys[whole], state.rack.blanks[whole]
-    keep_only(found, 1, floor + 1, 2)
+    keep_only(top, 1, floor + 1, 2)
     count = 0
     for group in range(order.first[size], order.first[size + 1]):
         if blanks < 2 and not may_be_word(words, wrapping_add(order.keys[group], key), blanks):
@@ -319,16 +314,16 @@ def _write_worth(
                 bounds[at], chosen[at] = bound, order.slots[nth]
                 count += 1
     at = 0
-    while at < count and not (found.count and bounds[at] <= found.equities[0]):
+    while at < count and not (top.count and bounds[at] <= top.equities[0]):
         try_subrack(state, state.slots.slots[chosen[at]], 0, words)
         at += 1
-    table.exact[place] = found.count > 0
-    table.equity_terms[place] = found.equities[0] if found.count else floor
+    table.exact[place] = top.count > 0
+    table.equity_terms[place] = top.equities[0] if top.count else floor
 
 
 @helper
 def _may_cross(state: Any, slot: Any) -> Any:
-    """Return whether at each square that is crossed some tile of the subrack fits; a blank does."""
+    """Return whether each crossed square admits some tile of the subrack; a blank always fits."""
     crossed = np.uint64(slot.crossed)
     letters = state.rack.letters[0]
     while crossed:
@@ -341,9 +336,9 @@ def _may_cross(state: Any, slot: Any) -> Any:
 
 @helper
 def _take_subrack(state: Any, rack: Any, subrack: Any) -> None:
-    """Make a subrack the whole rack of the state, nothing of which stays.
+    """Make a subrack the whole rack of the state.
 
-    ``letters`` of no subrack are those of the whole, with bit 0 for a blank.
+    ``letters[0]`` are those of the whole, with bit 0 for a blank.
     """
     own, sizes = state.rack, state.subracks
     for at in range(own.held):

@@ -1,7 +1,7 @@
-"""What a play is worth beyond its score, as far as it depends on the tiles that are played.
+"""Equity of a play beyond its score, as far as it depends on the tiles played.
 
-For every subrack once a turn: this completes the leave map. What the numbers stand for, and
-where they come from, is told in ``engine.movegen.evaluation``.
+Filled in for every subrack once a turn, which completes the leave map. The numbers and their
+sources are explained in ``engine.movegen.evaluation``.
 """
 
 from __future__ import annotations
@@ -31,25 +31,21 @@ __all__ = [
 
 POINT = 1_000  # thousandths
 PASS_EQUITY = -1_000 * POINT
-"""A pass is for those who can do nothing else; no table says what all seven tiles are worth."""
+"""Below every other move; no table has the worth of all seven tiles."""
 LATE_TILES = 16
 
 EVALUATION = record_dtype(
     [
-        ("vowels", np.uint64),  # the letters that are vowels
-        ("opening_vowel", np.int32),  # on the first play, beside a double; twice that for a triple
-        (
-            "late",
-            np.int32,
-            (LATE_TILES,),
-        ),  # by tiles in the bag after the play, plus 7
-        ("out_times", np.int32),  # bag empty: so many times the opponent's points for going out
-        ("kept_times", np.int32),  # … and the own points, for not going out
-        ("not_out", np.int32),  # … and this
+        ("vowels", np.uint64),  # bit n: letter n is a vowel
+        ("opening_vowel", np.int32),  # first play: beside a double; twice that by a triple
+        ("late", np.int32, (LATE_TILES,)),  # by tiles in the bag after the play, plus 7
+        ("out_times", np.int32),  # bag empty: times the opponent's points, for going out
+        ("kept_times", np.int32),  # … times the own points, for not going out
+        ("not_out", np.int32),  # … plus this
     ],
 )
 EvaluationRecord: TypeAlias = Any
-"""A record of ``EVALUATION`` in a kernel; outside an array of one. Thousandths of a point."""
+"""Thousandths of a point."""
 
 
 @helper
@@ -60,10 +56,9 @@ def fill_equity_terms(
     opponent_points: Any,
     exchange_minimum: Any,
 ) -> None:
-    """Fill in what playing and what exchanging each subrack is worth.
+    """Fill in the equity terms of playing and of exchanging each subrack.
 
-    ``bag`` counts tiles. ``opponent_points`` are those of the opponent's
-    rack; they matter when the bag is empty, and it is known to hold what is unseen.
+    ``bag`` counts tiles; ``opponent_points`` sums the opponent's rack, for an empty bag.
     """
     whole = (1 << rack.held) - 1
     rack.exchangeable = min(rack.held, bag) if bag >= exchange_minimum else 0
@@ -83,7 +78,7 @@ def fill_equity_terms(
 
 @helper
 def use_evaluation(evaluation: EvaluationRecord, other: EvaluationRecord) -> None:
-    """Make an evaluation, which is modified in place, the same as another."""
+    """Copy ``other`` into an evaluation, which is modified in place."""
     evaluation.vowels = other.vowels
     evaluation.opening_vowel = other.opening_vowel
     evaluation.out_times = other.out_times
@@ -95,7 +90,7 @@ def use_evaluation(evaluation: EvaluationRecord, other: EvaluationRecord) -> Non
 
 @helper
 def opening_cost(board: BoardRecord, evaluation: EvaluationRecord, move: Any) -> Any:
-    """Compute the cost of a first play for its vowels beside premium squares of the next lines."""
+    """Compute the cost of a first play for vowels beside premium squares of the next lines."""
     squares, side = board.squares, board.side
     square = first_square(side, move)
     cost = np.int64(0)
@@ -110,7 +105,7 @@ def opening_cost(board: BoardRecord, evaluation: EvaluationRecord, move: Any) ->
 
 @helper
 def _premium_steps(square: Any) -> Any:
-    """Count how far a square is from plain: 1 for a double, 2 for a triple; none off the board."""
+    """Return 1 for a double, 2 for a triple, 0 for a plain square or off the board."""
     if not square.on_board:
         return np.int64(0)
     return np.int64(square.letter_multiplier) + np.int64(square.word_multiplier) - 2

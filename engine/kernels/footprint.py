@@ -1,12 +1,11 @@
 """Footprints: the squares on which a placement depends.
 
-A placement stays legal, and keeps its score, as long as nobody puts a tile on one of the squares
-that it covers, on the squares before and behind its word, or on those at the ends of the words that
-it makes across. So two moves of which neither touches the other's footprint can be told to go
-together without playing either.
+A placement stays legal, and keeps its score, as long as no tile is put on the squares that it
+covers, those before and behind its word, and those at the ends of the words that it makes across.
+So two moves that avoid each other's footprints are compatible, without playing either.
 
-A footprint is a set of places for each line, in both directions (``engine.kernels.board``): whether
-a move touches it is one look at the move's own line.
+A footprint is a set of places for each line, in both directions (``engine.kernels.board``): one
+look at a move's own line shows whether it touches the footprint.
 """
 
 from __future__ import annotations
@@ -42,9 +41,7 @@ def line_of(side: Any, move: Any) -> Any:
 
 @helper
 def mark_footprint(board: BoardRecord, move: Any, footprint: Any) -> None:
-    """Write the footprint of a placement, which is legal on a board, over ``footprint``: bits by
-    line.
-    """
+    """Overwrite ``footprint``, bits by line, with that of a legal placement."""
     squares, side = board.squares, board.side
     for line in range(2 * side):
         footprint[line] = 0

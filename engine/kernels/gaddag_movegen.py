@@ -1,18 +1,17 @@
 """Every placement on a board, found with a GADDAG.
 
 The method is Gordon's (A Faster Scrabble Move Generation Algorithm, 1994): a word is built from an
-anchor, first to the left and then, behind the separator, to the right. Cross-sets are Appel and
-Jacobson's (``engine.kernels.crosses``). An anchor here is the last tile of a run of tiles, or an
-empty square that is crossed and beside no tile of its line. Gordon begins on the empty squares
-beside a run; behind the run itself, which is given, few letters fit: 1,930 tiles are tried in a
-position without a blank and not 4,440.
+anchor, first to the left and then, behind the separator, to the right. An anchor here is the last
+tile of a run, or a crossed empty square beside no tile of its line. Gordon starts on the empty
+squares beside a run; behind the run, which is given, few letters fit: 1,930 tiles are tried in a
+position without a blank, not 4,440.
 
-A partial word is a node of the graph, the tiles still on the rack as a mask, and sums of what has
-been placed: nothing has to be taken back. It waits on a stack while a letter is tried, if there are
-more to try, and no square is stepped onto unless a tile that is left fits there and leads on.
+A partial word is a node of the graph, the tiles still held as a mask, and sums: nothing has to be
+taken back. It waits on a stack while a letter is tried if more remain, and a square is entered only
+if a tile that is left fits there and leads on.
 
-A letter is tried once, whichever tile it comes from: a blank stands for it only if there is no
-other. When a word is complete, ``engine.kernels.listing`` names the blanks in all ways.
+Each letter is tried once: a blank stands for it only if the rack has no such tile. For complete
+words ``engine.kernels.listing`` names the blanks in all ways.
 """
 
 from __future__ import annotations
@@ -49,55 +48,55 @@ __all__ = [
     "look_up_rack",
 ]
 
-_LINE = 32  # places of a line with its border, and some
+_LINE = 32  # places of a line with its border, and spare
 
 CELL = record_dtype(
     [
-        ("cross_set", np.uint64),  # 0 also where placements were found from an anchor before
+        ("cross_set", np.uint64),  # 0 also where an earlier anchor has found all
         ("letter", np.uint64),
-        ("weight", np.uint64),  # sums for each point of a tile that is placed here
-        ("sums", np.uint64),  # of what lies here, or crosses here
+        ("weight", np.uint64),  # sums for each point of a tile placed here
+        ("sums", np.uint64),  # of the tile, or of the crossing tiles
         ("word_multiplier", np.uint64),  # 1 where a tile lies
-        ("multiplier", np.uint64),  # of all squares from here to the anchor, or behind it to here
-        ("anchor", np.bool_),  # an empty square with a tile beside it, in this line or across
+        ("multiplier", np.uint64),  # from here to the anchor, or behind it to here
+        ("anchor", np.bool_),  # empty, with a tile beside it or across
     ],
 )
 PARTIAL = record_dtype(
     [
-        ("candidates", np.uint64),  # the letters that are still to be tried
-        ("place", np.uint64),  # where: the empty square next to the word
-        ("node", np.uint64),  # of the graph, not its index
-        ("held", np.uint64),  # which of the rack's tiles are left
-        ("packed", np.uint64),  # the tiles placed, the last of the word in the lowest bits
+        ("candidates", np.uint64),  # letters still to be tried
+        ("place", np.uint64),  # the empty square next to the word
+        ("node", np.uint64),  # its word, not its index
+        ("held", np.uint64),  # mask of the tiles left
+        ("packed", np.uint64),  # the tiles placed, the last in the lowest bits
         ("sums", np.uint64),
     ],
 )
-# Integers are unsigned, for numba makes a float of a signed and an unsigned one; but for counts.
+# Unsigned but for counts: numba makes a float of a signed and an unsigned integer.
 GADDAG_SEARCH = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph
-        ("moves", np.uint64),  # addresses of the arrays that placements are written to
+        ("moves", np.uint64),  # addresses of the output arrays
         ("scores", np.uint64),
         ("subracks", np.uint64),
         ("capacity", np.int64),  # their length
-        ("count", np.int64),  # of placements found; those beyond the capacity are not written
-        ("whole", np.uint64),  # the rack's tiles as a mask
-        ("blanks", np.uint64),  # those that are blanks
-        ("natural", np.uint64),  # the letters of the others
-        ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by letter: the tiles that are this one
+        ("count", np.int64),  # of placements; beyond the capacity not written
+        ("whole", np.uint64),  # mask of the rack's tiles
+        ("blanks", np.uint64),  # mask of the blanks
+        ("natural", np.uint64),  # letters of the other tiles
+        ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by letter: mask of its tiles
         ("points", np.uint64, (2 * (MAX_LETTERS + 1),)),  # by letter, with BLANK_CODE or without
-        ("letters", np.uint64, (SUBRACK_COUNT,)),  # by mask: the letters that the tiles can be
+        ("letters", np.uint64, (SUBRACK_COUNT,)),  # by mask: letters that its tiles can be
         ("bonus", np.uint64),
         ("bonus_tiles", np.uint64),
-        ("down", np.bool_),  # the way the line runs
+        ("down", np.bool_),  # direction of the line
         ("where", np.uint64),  # a move's direction and first square, for place 1 of the line
-        ("where_step", np.uint64),  # … and what a place further on adds to it
-        ("anchor", np.uint64),  # the place of the anchor
+        ("where_step", np.uint64),  # … what each further place adds
+        ("anchor", np.uint64),  # its place
         ("cells", CELL, (_LINE,)),  # the line
         ("left", PARTIAL, (MAX_PLACED + 1,)),  # stacks
         ("right", PARTIAL, (MAX_PLACED + 1,)),
-        ("dearer", np.uint64, (MAX_PLACED,)),  # points that a tile has beyond a blank, by tile
-        ("stand_ins", np.uint64, (MAX_LETTERS + 1,)),  # by letter: which tiles blanks have to be
+        ("dearer", np.uint64, (MAX_PLACED,)),  # by tile: points beyond a blank's
+        ("stand_ins", np.uint64, (MAX_LETTERS + 1,)),  # by letter: tiles that must be blanks
     ],
 )
 _ONE = np.uint64(1)
@@ -111,9 +110,7 @@ def list_into(
     scores: npt.NDArray[np.int32],
     subracks: npt.NDArray[np.uint8],
 ) -> None:
-    """Have an array of one ``SEARCH_STATE`` list moves in arrays of one length, which the caller
-    keeps.
-    """
+    """Set the output arrays, of one length and kept by the caller, of a ``SEARCH_STATE`` array."""
     listed = state["gaddag"]
     listed["moves"] = address_of(moves)
     listed["scores"] = address_of(scores)
@@ -123,9 +120,9 @@ def list_into(
 
 @helper
 def list_placements(state: StateRecord, words: WordsRecord) -> None:
-    """List every placement in ``state.gaddag``, in no particular order, each once.
+    """List every placement in ``state.gaddag``, each once and in no particular order.
 
-    A single tile that makes a word both ways is given across.
+    A single tile that makes a word both ways is listed across.
     """
     board, search = state.board, state.gaddag
     search.nodes = words.nodes
@@ -140,7 +137,7 @@ def list_placements(state: StateRecord, words: WordsRecord) -> None:
 
 @helper
 def list_line(search: GaddagRecord, board: BoardRecord, line: Any) -> None:
-    """List the placements along a line, those across first (``engine.kernels.board``)."""
+    """List the placements along a line; line numbers as in ``engine.kernels.board``."""
     search.down = line >= board.side
     if _take_line(search, board, line * board.side):
         _search_line(search, np.uint64(board.side - 1))
@@ -148,7 +145,7 @@ def list_line(search: GaddagRecord, board: BoardRecord, line: Any) -> None:
 
 @helper
 def look_up_rack(search: GaddagRecord, board: BoardRecord, rack: RackRecord) -> None:
-    """Copy what the search asks of a rack, so that it has all in one place."""
+    """Copy what the search needs of a rack, so that it is in one place."""
     subracks = 1 << rack.held
     search.whole = np.uint64(subracks - 1)
     search.blanks = rack.bits[BLANK]
@@ -167,7 +164,7 @@ def look_up_rack(search: GaddagRecord, board: BoardRecord, rack: RackRecord) -> 
 
 @helper
 def _take_line(search: GaddagRecord, board: BoardRecord, first: Any) -> Any:
-    """Copy a line from its first square, one of the border, on; return whether it has an anchor."""
+    """Copy a line from its first square, in the border; return whether it has an anchor."""
     search.where = where_packed(board.side, first + 1)
     search.where_step = where_packed(board.side, first + 2) - search.where
     has_anchor = False
@@ -193,9 +190,9 @@ def _take_line(search: GaddagRecord, board: BoardRecord, first: Any) -> Any:
 
 @helper
 def _search_line(search: GaddagRecord, end: Any) -> None:
-    """Find the placements in a line, each from the first of its anchors; places end before this.
+    """List the placements in a line, each from the first of its anchors; places end before ``end``.
 
-    When an anchor is done, the cross-set is emptied where later words would reach it.
+    When an anchor is done, a cross-set is emptied so that no later word covers the anchor.
     """
     root = word_at(search.nodes, GADDAG_ROOT)
     cells = search.cells
@@ -222,7 +219,7 @@ def _search_line(search: GaddagRecord, end: Any) -> None:
 
 @helper
 def _multiply(search: GaddagRecord, end: Any) -> None:
-    """Work out by what a word is multiplied that covers the anchor and reaches to a place."""
+    """Compute the word multiplier from the anchor to each place."""
     product = _ONE
     for distance in range(search.anchor):
         cell = search.cells[search.anchor - distance]
@@ -237,7 +234,7 @@ def _multiply(search: GaddagRecord, end: Any) -> None:
 
 @helper
 def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
-    """Follow the playthrough from a place to the left; return node, sums and the place behind."""
+    """Follow the playthrough to the left; return node, sums and the place behind it."""
     while search.cells[place].letter:
         node = child_of(search.nodes, node, search.cells[place].letter)
         sums += search.cells[place].sums
@@ -247,7 +244,7 @@ def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any
 
 @helper
 def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
-    """Follow the playthrough from a place to the right; return node, sums and the place behind."""
+    """Follow the playthrough to the right; return node, sums and the place behind it."""
     while search.cells[place].letter:
         node = child_of(search.nodes, node, search.cells[place].letter)
         sums += search.cells[place].sums
@@ -257,7 +254,7 @@ def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> An
 
 @helper
 def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
-    """Build words around the anchor: from the empty square to the left of what a node spells."""
+    """Build words to the left of the anchor, from an empty square on."""
     held, packed = search.whole, _NOTHING
     candidates = _turn(search, place, node, held, packed, sums)
     nodes, blanks, whole = search.nodes, search.blanks, search.whole  # read once: stores alias
@@ -287,9 +284,7 @@ def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
 
 @helper
 def _turn(search: GaddagRecord, place: Any, node: Any, held: Any, packed: Any, sums: Any) -> Any:
-    """Build on to the right of the anchor, if the left subrack may end; return what fits to its
-    left.
-    """
+    """Build to the right of the anchor if the left part may end; return what fits on its left."""
     if node & SEPARATOR:
         after = search.anchor + _ONE
         turned = word_at(search.nodes, first_child(node))
@@ -310,7 +305,7 @@ def _build_right(
     packed: Any,
     sums: Any,
 ) -> None:
-    """Build words that begin at a place: to the right, from an empty square on."""
+    """Build words that begin at ``first``: to the right, from an empty square on."""
     nodes, blanks = search.nodes, search.blanks  # read once: stores alias
     depth = _NOTHING
     while candidates or depth:
@@ -340,9 +335,9 @@ def _build_right(
 def _try_lowest(
     search: GaddagRecord, nodes: Any, blanks: Any, candidates: Any, node: Any, held: Any
 ) -> Any:
-    """Try the first of the letters that fit: give its node, its code and the tiles that are left.
+    """Try the lowest candidate, a child of the node; return its node, code and the tiles left.
 
-    It is one of the node's children, and on the rack; a blank is taken only if nothing else is it.
+    A blank is used only if the rack has no such tile.
     """
     code = lowest_bit(candidates)
     below = bit_count(node & ((_ONE << code) - _ONE))

@@ -1,7 +1,7 @@
 """A game in a kernel: the bag, racks and scores, and the turn of a static player.
 
-The rules of drawing are those of ``engine.rules.bag``: an exchange draws first, and then its tiles
-go back, one after another, each to a place that chance says.
+Drawing follows ``engine.rules.bag``: an exchange draws first; then its tiles go back, one after
+another, each to a random place.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ MOST_TILES = 512
 GAME = record_dtype(
     [
         ("bag", np.uint8, (MOST_TILES,)),
-        ("front", np.int64),  # the tiles left are those from here
-        ("back", np.int64),  # to before here
+        ("front", np.int64),  # first tile left
+        ("back", np.int64),  # end of the tiles left
         ("chance", np.uint64),  # state of the generator
         ("racks", np.uint8, (2, MAX_PLACED + 1)),  # by seat, sorted
         ("held", np.int64, (2,)),
         ("scores", np.int64, (2,)),
-        ("kept", np.int64, (2,)),  # rollouts: worth of what each kept last, thousandths of a point
+        ("kept", np.int64, (2,)),  # rollouts: worth of each last leave, thousandths of a point
         ("scoreless", np.int64),  # turns in a row
         ("over", np.bool_),
         ("mirrored", np.bool_),
@@ -66,7 +66,7 @@ GAME = record_dtype(
 
 
 def new_game(rules: Rules, mirrored: bool = False) -> Any:
-    """Return an array of one ``GAME`` of these rules, without tiles."""
+    """Return an array of one ``GAME``, without tiles."""
     game = np.zeros(1, GAME)
     game["rack_size"] = rules.rack_size
     game["scoreless_limit"] = rules.scoreless_limit
@@ -92,7 +92,7 @@ def choose(state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) ->
 
 @helper
 def make_move(state: Any, game: Any, words: Any, seat: Any, move: Any, score: Any) -> Any:
-    """Make a move and draw; return the number of tiles placed. The board remembers the changes."""
+    """Make a move and draw; return the tiles placed. The board can be undone."""
     if move < EXCHANGE:
         play(state.board, words.nodes, move)
     return carry_out(game, seat, move, score)
@@ -100,7 +100,7 @@ def make_move(state: Any, game: Any, words: Any, seat: Any, move: Any, score: An
 
 @helper
 def carry_out(game: Any, seat: Any, move: Any, score: Any) -> Any:
-    """Make a move but for the board: score and draw; return the number of tiles placed."""
+    """Score and draw, without the board; return the number of tiles placed."""
     if move >= EXCHANGE:
         game.scoreless += 1
         if move < PASS_MOVE:
@@ -121,8 +121,8 @@ def settle(game: Any, points: Any, seat: Any) -> None:
         game.scores[seat] += 2 * points_on_rack(game, 1 - seat, points)
         game.over = True
     elif game.scoreless >= game.scoreless_limit:
-        for one in range(2):
-            game.scores[one] -= points_on_rack(game, one, points)
+        for player in range(2):
+            game.scores[player] -= points_on_rack(game, player, points)
         game.over = True
 
 
@@ -145,7 +145,7 @@ def deal(game: Any, order: Any, seed: Any) -> None:
 
 @helper
 def draw_tiles(game: Any, seat: Any, count: Any) -> None:
-    """Draw so many tiles, or as many as there are, onto a rack, which stays sorted."""
+    """Draw ``count`` tiles, or as many as are left, onto a rack, which stays sorted."""
     for _ in range(min(count, game.back - game.front)):
         if game.mirrored and seat == 1:
             game.back -= 1
@@ -163,10 +163,10 @@ def draw_tiles(game: Any, seat: Any, count: Any) -> None:
 
 @helper
 def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
-    """Have a seat give its rack back for a leave and random tiles, as many as it gave in all.
+    """Swap a seat's rack for a leave and random tiles, as many in all; return whether it was done.
 
-    Nothing happens, and it is told, if bag and rack lack a tile of the leave, or if the leave is
-    larger than the rack. The rack stays sorted; where the tiles left lie in the bag is chance.
+    It is not done if bag and rack lack a tile of the leave, or the leave is larger than the rack.
+    The rack stays sorted; the places of the other tiles in the bag are random.
     """
     held, in_bag = game.held[seat], game.back - game.front
     if size > held or not _are_within_reach(game, seat, leave, size):
@@ -189,23 +189,23 @@ def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
 
 @helper
 def _are_within_reach(game: Any, seat: Any, leave: Any, size: Any) -> Any:
-    """Return whether bag and rack of a seat have all tiles of a sorted leave."""
+    """Return whether bag and rack together have all tiles of a sorted leave."""
     wanted = np.int64(0)
     for nth in range(size):
         wanted = wanted + 1 if nth and leave[nth] == leave[nth - 1] else np.int64(1)
-        found = np.int64(0)
+        available = np.int64(0)
         for at in range(game.held[seat]):
-            found += game.racks[seat, at] == leave[nth]
+            available += game.racks[seat, at] == leave[nth]
         for at in range(game.front, game.back):
-            found += game.bag[at] == leave[nth]
-        if found < wanted:
+            available += game.bag[at] == leave[nth]
+        if available < wanted:
             return False
     return True
 
 
 @helper
 def _take_in(game: Any, seat: Any, nth: Any, tile: Any) -> None:
-    """Put a tile that is behind the first ``nth`` of a rack, or in the bag, after those."""
+    """Move a tile from the bag, or from further on in the rack, to the rack's nth place."""
     for at in range(nth, game.held[seat]):
         if game.racks[seat, at] == tile:
             _swap(game, seat, nth, at)
@@ -232,7 +232,6 @@ def _swap_with_bag(game: Any, seat: Any, nth: Any, at: Any) -> None:
 
 @helper
 def _take_off(game: Any, seat: Any, move: Any) -> None:
-    """Take the tiles of a placement or an exchange off a rack."""
     for nth in range(tile_count(move)):
         code = move_tile(move, nth)
         tile = np.int64(0) if code & BLANK_CODE else np.int64(code & LETTER_MASK)
@@ -247,14 +246,14 @@ def _take_off(game: Any, seat: Any, move: Any) -> None:
 
 @helper
 def _exchange(game: Any, seat: Any, move: Any) -> None:
-    """Draw first; then the tiles go back, one after another, to places that chance says."""
+    """Draw first; then the tiles go back, one after another, to random places."""
     count = tile_count(move)
     _take_off(game, seat, move)
     draw_tiles(game, seat, count)
     for nth in range(count):
         code = move_tile(move, nth)
         tile = np.uint8(0) if code & BLANK_CODE else np.uint8(code & LETTER_MASK)
-        if game.front == 0:  # only after nobody drew from the front
+        if game.front == 0:  # nothing was drawn from the front
             for at in range(game.back, 0, -1):
                 game.bag[at] = game.bag[at - 1]
             game.front, game.back = 1, game.back + 1
@@ -274,7 +273,7 @@ def below(game: Any, count: Any) -> Any:
 
 @helper
 def points_on_rack(game: Any, seat: Any, points: Any) -> Any:
-    """Add up what the tiles on a seat's rack are worth; ``points`` are by tile."""
+    """Sum the points of a seat's rack; ``points`` are by tile."""
     total = np.int64(0)
     for at in range(game.held[seat]):
         total += points[game.racks[seat, at]]

@@ -1,14 +1,14 @@
-"""What a player may hold: racks listed or drawn, and how likely each is before its play is judged.
+"""Racks that a player may hold, listed or drawn, and the prior of each before its play is judged.
 
-Its rack before a play is what it kept the last time and what it drew to it. Of what it kept there
-is a table, multisets of tiles with weights (``LeavePriorTable``); what it drew is random, as
-physical tiles from what is unseen. So the prior of a rack R is, over all it may have kept in it,
+Its rack before a play is what it kept last time and what it drew then. A table of multisets with
+weights (``LeavePriorTable``) has what it kept; what it drew is random, as physical tiles from the
+unseen. So the prior of a rack R is, over all parts K that it may have kept,
 
     Σ w(K) · Π C(Uₜ − Kₜ, Rₜ − Kₜ) / C(|U| − |K|, |R| − |K|)
 
-with U what is unseen, over tiles t: hypergeometric (Feller 1968, II.6).
+with U the unseen, over tiles t: hypergeometric (Feller 1968, II.6).
 
-Multisets are known by their codes (``engine.kernels.multiset_hash``).
+Multisets are identified by their codes (``engine.kernels.multiset_hash``).
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _ONE = np.uint64(1)
 
 
 class LeavePriorTable(NamedTuple):
-    """What a player may have kept: multisets of one size, found by their codes (open addressing).
+    """Multisets of one size that a player may have kept, by their codes (open addressing).
 
-    The places are twice as many as the multisets or more, a power of two.
+    There are at least twice as many places as multisets, a power of two.
     """
 
     codes: U64  # [places] 0: none
     weights: F64  # [places]
     size: int  # tiles of each
-    only: bool  # the empty multiset is all there is
+    only: bool  # the empty multiset is the only one
 
 
 @kernel
 def enter_prior(tiles: U8, weights: F64, table: LeavePriorTable) -> None:
-    """Enter multisets, [count, size] sorted tiles and their weights, into an empty table."""
+    """Enter multisets, [count, size] sorted tiles, with their weights into an empty table."""
     for row in range(len(tiles)):
         code = np.uint64(0)
         for tile in tiles[row]:
@@ -59,20 +59,20 @@ def enter_prior(tiles: U8, weights: F64, table: LeavePriorTable) -> None:
 
 @kernel
 def list_multisets(counts: I64, size: int, parts: U8) -> int:
-    """Write all multisets of so many tiles of which there are ``counts``, in order; count them.
+    """Write all multisets of ``size`` tiles from ``counts``, in order; return their number.
 
-    ``parts``, [room, size], is modified in place; what has no room in it is counted only.
+    ``parts``, [room, size], is modified in place; multisets beyond its room are only counted.
     """
     chosen = np.zeros(max(size, 1), np.int64)
     used = np.zeros(len(counts), np.int64)
-    found, at = 0, 0
+    listed, at = 0, 0
     tile: Any = 0
     while True:
         if at == size:
-            if found < len(parts):
+            if listed < len(parts):
                 for nth in range(size):
-                    parts[found, nth] = chosen[nth]
-            found += 1
+                    parts[listed, nth] = chosen[nth]
+            listed += 1
             tile = len(counts)
         while tile < len(counts) and used[tile] >= counts[tile]:
             tile += 1
@@ -82,7 +82,7 @@ def list_multisets(counts: I64, size: int, parts: U8) -> int:
             at += 1
             continue
         if at == 0:
-            return found
+            return listed
         at -= 1
         used[chosen[at]] -= 1
         tile = chosen[at] + 1
@@ -92,11 +92,11 @@ def list_multisets(counts: I64, size: int, parts: U8) -> int:
 def rack_priors(
     racks: U8, counts: I64, table: LeavePriorTable, binomials: F64, priors: F64
 ) -> None:
-    """Compute how likely each rack is, up to a common factor.
+    """Compute the prior of each rack, up to a common factor.
 
     Args:
         racks: [racks, size] sorted.
-        counts: [tiles] what is unseen.
+        counts: [tiles] unseen.
         table: what may have been kept.
         binomials: [n, k] C(n, k), for every count of a tile and k up to a rack.
         priors: [racks] modified in place.
@@ -118,7 +118,7 @@ def rack_priors(
 
 @helper
 def _ways(rack: Any, held: Any, kept: Any, counts: Any, binomials: Any) -> Any:
-    """Count the ways to draw what a rack has beyond what was kept."""
+    """Count the ways to draw the tiles of a rack that were not kept."""
     ways = 1.0
     for at in range(len(rack)):
         tile = rack[at]
@@ -131,7 +131,7 @@ def _ways(rack: Any, held: Any, kept: Any, counts: Any, binomials: Any) -> Any:
 def _mixed(
     rack: Any, size: Any, held: Any, kept: Any, counts: Any, table: LeavePriorTable, binomials: Any
 ) -> Any:
-    """Sum over all that may have been kept of a rack; each choice of letters once."""
+    """Sum over all parts of a rack that may have been kept; each multiset once."""
     prior = 0.0
     repeats = np.uint64(0)
     for at in range(1, size):
@@ -159,22 +159,22 @@ def _mixed(
 def draw_racks(
     kept: U8, sums: F64, counts: I64, played: I64, size: int, seed: np.uint64, racks: U8, odds: F64
 ) -> None:
-    """Draw racks of which ``played`` is a part; ``racks`` and ``odds`` are modified in place.
+    """Draw racks that contain ``played``; ``racks`` and ``odds`` are modified in place.
 
-    What was kept is drawn by its weight, what is missing of ``played`` is added, and the rest is
-    random. A rack that has more of a letter of ``played`` could have been had in several ways, and
-    comes as many times as often; ``odds`` are what puts that right.
+    What was kept is drawn by weight, the missing tiles of ``played`` are added, and the rest is
+    random. A rack with more tiles of a letter of ``played`` can arise in several ways, and comes as
+    many times as often; ``odds`` corrects this.
 
     Args:
         kept: [count, size] multisets that may have been kept.
-        sums: [count] of their weights up to and with each, times the ways to add what is missing
-            of ``played``; those where it can't be added add nothing.
-        counts: [tiles] what is unseen.
+        sums: [count] cumulative weights, each times the ways to add what is missing of ``played``,
+            0 if impossible.
+        counts: [tiles] unseen.
         played: [tiles] how many of each were played.
         size: of the racks.
-        seed: for what is drawn.
+        seed: of the generator.
         racks: [draws, size] sorted.
-        odds: [draws] what each draw counts.
+        odds: [draws] weight of each draw.
     """
     pool = np.zeros(counts.sum(), np.uint8)
     drawn = np.zeros(len(counts), np.int64)
@@ -203,14 +203,14 @@ def draw_racks(
 
 @helper
 def _uniform(chance: Any) -> Any:
-    """Return the next state of the generator, and a number in [0, 1) by it."""
+    """Return the next state of the generator, and its number in [0, 1)."""
     chance = next_random(chance)
     return chance, np.float64(mixed(chance) >> np.uint64(11)) / 9007199254740992.0
 
 
 @helper
 def _begin_rack(kept: Any, played: Any, drawn: Any, rack: Any) -> Any:
-    """Put on a rack what was kept and what is missing of what was played; return its size."""
+    """Put the kept tiles and the missing ones of ``played`` on a rack; return its size."""
     held = 0
     drawn[:] = 0
     for tile in kept:
@@ -227,12 +227,12 @@ def _begin_rack(kept: Any, played: Any, drawn: Any, rack: Any) -> Any:
 
 @helper
 def _repeated(kept: Any, played: Any, held: Any) -> Any:
-    """Count the ways in which the drawn tiles of a rack hold what was missing of ``played``."""
+    """Count the ways in which the drawn tiles of a rack hold the missing ones of ``played``."""
     ways = 1.0
     for tile in range(len(played)):
         had: Any = 0
-        for one in kept:
-            had += np.int64(one == tile)
+        for other in kept:
+            had += np.int64(other == tile)
         missing = played[tile] - had
         for nth in range(max(missing, 0)):
             ways *= (held[tile] - had - nth) / (nth + 1)

@@ -1,14 +1,13 @@
-"""Placements line by line, remembered: a line that looks as it did before holds what it held.
+"""A cache of placements by line: a line in the same state has the same placements.
 
 What can be placed along a line depends on its tiles and on the cross-sets and cross-scores of its
-empty squares. A search that plays and takes back meets the same lines again and again, so each is
-listed once for each rack, and found again by its hash. A line that a play leaves as it is needs not
-even that: what fits with the tiles that are left is a matter of counting. A multiset of tiles is
-one integer with four bits for each different tile, and whether one is part of another is one
-subtraction.
+empty squares. A search that plays and undoes meets the same lines again and again, so each is
+listed once for each rack and looked up by its hash. For a line that a play leaves unchanged it is
+enough to select what fits with the tiles left. A multiset of tiles is one integer with four bits
+for each different tile, so that inclusion is one subtraction.
 
-Memory is what the caller gives. When it is full, all lines are forgotten at once; ``forgotten``
-counts how often that was, so that places in it are not used any longer.
+The caller provides the memory. When it is full, all lines are dropped at once; ``forgotten`` counts
+how often, so that stale places are not used.
 """
 
 from __future__ import annotations
@@ -51,15 +50,15 @@ __all__ = [
 
 MAX_LINES = 2 * BORDERED
 ENTRY_WORDS = 3
-"""64-bit words of a placement: the packed move; its tiles as a count, and above them the places of
-the line that it covers; its points, and above them those of its tiles."""
+"""64-bit words of a placement: the packed move; its tiles as a count, below the places of the line
+that it covers; its points, below those of its tiles."""
 
 HALF = np.uint64(32)
 LOWER = np.uint64((1 << 32) - 1)
 
 _ONE = np.uint64(1)
 _THREE = np.uint64(ENTRY_WORDS)
-_GUARDS = np.uint64(0x8888_8888)  # the highest bit of each count, which is never used
+_GUARDS = np.uint64(0x8888_8888)  # the highest bit of each count, never used
 _UNIT_BITS = 4
 _COUNT_MASK = np.uint64(7)
 _HIGHEST = np.uint64((1 << 14) - 1)  # points of a placement; searches count to 2¹⁵
@@ -69,21 +68,20 @@ _TILE_HERE = np.uint64(1 << 62)
 LINE_CACHE = record_dtype(
     [
         ("gaddag", GADDAG_SEARCH, (2,)),  # by seat
-        ("units", np.uint64, (2, MAX_LETTERS + 1)),  # by seat and tile: one of it in a count
-        ("whole", np.uint64, (2,)),  # by seat: the count of its tiles when the search began
+        ("units", np.uint64, (2, MAX_LETTERS + 1)),  # by seat and tile: one tile in a count
+        ("whole", np.uint64, (2,)),  # by seat: count of its tiles at the start
         ("salts", np.uint64, (2,)),  # by seat: the hash of its tiles
         ("entries", np.uint64),  # address of the placements
-        ("room", np.int64),  # for so many
+        ("room", np.int64),  # for placements
         ("used", np.int64),
-        ("index", np.uint64),  # address of pairs: hash, and where the placements are
+        ("index", np.uint64),  # address of pairs: key, place and number of placements
         ("places", np.int64),  # in the index, a power of two
         ("known", np.int64),  # lines in it
-        ("forgotten", np.int64),  # how often all were
-        ("overflowed", np.bool_),  # more placements, or points, than there is room for
+        ("forgotten", np.int64),  # times that all lines were dropped
+        ("overflowed", np.bool_),  # placements or points exceeded their room
     ],
 )
 LineCacheRecord: TypeAlias = Any
-"""A record of ``LINE_CACHE`` in a kernel."""
 
 
 @helper
@@ -94,7 +92,7 @@ def fits_in(need: Any, held: Any) -> Any:
 
 @helper
 def units_of(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> Any:
-    """Number a seat's different tiles, which are sorted; return the count of all of them."""
+    """Number a seat's different tiles, which are sorted; return the count of all tiles."""
     held, shift = np.uint64(0), 0
     salt = np.uint64(size)
     for tile in range(MAX_LETTERS + 1):
@@ -112,7 +110,7 @@ def units_of(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> A
 
 @helper
 def hash_line(board: BoardRecord, line: Any) -> Any:
-    """Return a number for all that decides what can be placed along a line."""
+    """Return a hash of all that decides the placements along a line."""
     hashed = np.uint64(line)
     for square in range(line * board.side + 1, (line + 1) * board.side - 1):
         here = board.squares[square]
@@ -130,21 +128,21 @@ def hash_line(board: BoardRecord, line: Any) -> Any:
 def placements_along(
     line_cache: LineCacheRecord, board: BoardRecord, line: Any, hashed: Any, seat: Any, held: Any
 ) -> Any:
-    """Return where placements along a line are, and above it in 32 bits how many.
+    """Return the place of a line's placements, with their number in the upper 32 bits.
 
-    They are those that a seat has with the tiles that it holds, and perhaps more: see which fit. A
-    rack with a blank has so many that it pays to list them anew for the tiles that are left.
+    Some may need more tiles than a seat holds: check with ``fits_in``. A rack with a blank has so
+    many placements that it pays to list them anew for the tiles left.
     """
     if not line_cache.units[seat, BLANK]:
         held = line_cache.whole[seat]
     key = wrapping_add(hashed ^ wrapping_mul(held, _STIR), line_cache.salts[seat]) | _ONE
     mask = np.uint64(line_cache.places - 1)
     place = key >> HALF & mask
-    found = word_at(line_cache.index, place * np.uint64(2))
-    while found and found != key:
+    stored = word_at(line_cache.index, place * np.uint64(2))
+    while stored and stored != key:
         place = place + _ONE & mask
-        found = word_at(line_cache.index, place * np.uint64(2))
-    if found:
+        stored = word_at(line_cache.index, place * np.uint64(2))
+    if stored:
         return word_at(line_cache.index, place * np.uint64(2) + _ONE)
     search = line_cache.gaddag[seat]
     search.count = 0
@@ -166,7 +164,7 @@ def placements_along(
 
 @helper
 def _hold(search: GaddagRecord, units: Any, held: Any) -> None:
-    """Let what is listed be made of some of a rack's tiles, of equal ones the first."""
+    """Restrict a search to some of a rack's tiles; of equal tiles the first."""
     search.whole = 0
     search.natural = 0
     for tile in range(MAX_LETTERS + 1):
@@ -183,7 +181,7 @@ def _hold(search: GaddagRecord, units: Any, held: Any) -> None:
 
 @helper
 def forget_lines(line_cache: LineCacheRecord) -> None:
-    """Begin with no line known."""
+    """Drop all lines."""
     for place in range(line_cache.places):
         put_word(line_cache.index, np.uint64(2 * place), np.int64(0))
     line_cache.used = 0
@@ -192,7 +190,7 @@ def forget_lines(line_cache: LineCacheRecord) -> None:
 
 @helper
 def _write(line_cache: LineCacheRecord, search: GaddagRecord, seat: Any) -> Any:
-    """Write down what was listed, with the tiles and squares of each; return where it is."""
+    """Store the listed placements with their tiles and squares; return place and number."""
     count = min(search.count, search.capacity, line_cache.room)
     if count < search.count:
         line_cache.overflowed = True
@@ -216,7 +214,7 @@ def _write(line_cache: LineCacheRecord, search: GaddagRecord, seat: Any) -> Any:
 
 @helper
 def _describe(search: GaddagRecord, units: Any, move: Any) -> Any:
-    """Return the tiles of a placement as a count, the places that it covers, and their points."""
+    """Return a placement's tiles as a count, the places that it covers, and its tiles' points."""
     down = move >> np.uint64(DIRECTION_SHIFT) & _ONE
     shift = np.uint64(ROW_SHIFT) if down else np.uint64(COLUMN_SHIFT)
     place = (move >> shift & np.uint64(SIDE_MASK)) + _ONE

@@ -1,8 +1,7 @@
-"""Placements that were found, written down: with their scores, and with blanks in every way.
+"""Recording placements, with their scores and with blanks in every way.
 
-The search tries a letter once, and takes a blank for it only if there is no other tile. Which tiles
-of a complete word are blanks is settled here: each choice of as many tiles as there are blanks to
-use, as long as the rack has the others.
+The search tries a letter once, and takes a blank only if the rack has no such tile. Here every
+choice of tiles that the blanks can be is listed, if the rack has the others.
 """
 
 from __future__ import annotations
@@ -33,15 +32,14 @@ from .moves import (
 
 __all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "GaddagRecord", "complete"]
 
-# Sums of points in one integer: what a tile adds to them is one product. From the lowest bit on,
-# the points of the word's letters, those of the crossing words, and the number of these.
+# Sums of points in one integer, so that a tile adds one product. From the lowest bit: points of the
+# word's letters, points of the crossing words, number of crossing words.
 CROSSING_SHIFT = np.uint64(24)
 CROSSED_SHIFT = np.uint64(56)
 LETTERS_MASK = np.uint64((1 << 24) - 1)
 _CROSSING_MASK = np.uint64((1 << 32) - 1)
 
-GaddagRecord: TypeAlias = Any
-"""A record of ``engine.kernels.gaddag_movegen.GADDAG_SEARCH`` in a kernel."""
+GaddagRecord: TypeAlias = Any  # of ``engine.kernels.gaddag_movegen.GADDAG_SEARCH``
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
@@ -55,11 +53,11 @@ _BLANK_CODES = np.uint64(sum(int(BLANK_CODE) << TILE_BITS * nth for nth in range
 def complete(
     search: GaddagRecord, first: Any, multiplier: Any, held: Any, packed: Any, sums: Any
 ) -> None:
-    """List a word that begins at a place, with its blanks in every way."""
+    """List a word that begins at place ``first``, with its blanks in every way."""
     used = search.whole ^ held
     placed = bit_count(used)
     if search.down and placed == _ONE and sums >> CROSSED_SHIFT:
-        return  # makes a word across, and was found there
+        return  # found across
     score = (sums & LETTERS_MASK) * multiplier + (sums >> CROSSING_SHIFT & _CROSSING_MASK)
     if placed == search.bonus_tiles:
         score += search.bonus
@@ -84,7 +82,7 @@ def _list(search: GaddagRecord, move: Any, score: Any, subrack: Any) -> None:
 
 @helper
 def _has_choice(search: GaddagRecord, held: Any, packed: Any) -> Any:
-    """Return whether other tiles could be blanks: one is left, or the rack has its letter."""
+    """Return whether another tile could be a blank: a blank is left, or its letter is held."""
     choice = held & search.blanks
     blanks = packed & _BLANK_CODES
     while blanks:
@@ -98,9 +96,8 @@ def _has_choice(search: GaddagRecord, held: Any, packed: Any) -> Any:
 def _list_each_way(
     search: GaddagRecord, place: Any, multiplier: Any, used: Any, move: Any, score: Any
 ) -> None:
-    """List a word from a place on with each choice of tiles that the blanks can be."""
     placed = bit_count(used)
-    stand_ins = _NOTHING  # the tiles, from the first on, that no other than a blank can be
+    stand_ins = _NOTHING  # bit n: only a blank can be the nth tile
     for nth in range(np.int64(placed)):
         while search.cells[place].letter:
             place += _ONE
@@ -134,7 +131,7 @@ def _note_stand_ins(search: GaddagRecord, stand_ins: Any, move: Any) -> None:
 
 @helper
 def _next_choice(chosen: Any) -> Any:
-    """Return the next integer with as many bits (Gosper, HAKMEM 175); after 0 the highest."""
+    """Return the next integer with as many bits (Gosper, HAKMEM 175); ~0 after 0."""
     if not chosen:
         return ~_NOTHING
     carried = chosen + lowest_set(chosen)
@@ -147,8 +144,8 @@ def _list_with_blanks(
 ) -> None:
     """List a move with blanks for the chosen tiles, if the rack has all the others.
 
-    ``used`` are its tiles in the word as it is without a choice, less the blanks. A chosen tile
-    gives its own to one of the same letter that has none, or back to the rack.
+    ``used`` are the tiles of the word as found, less the blanks. A chosen tile is freed for another
+    of the same letter that lacks one, or goes back to the rack.
     """
     blanks = _NOTHING
     while chosen:
@@ -157,7 +154,7 @@ def _list_with_blanks(
         letter = move_tile(move, np.int64(nth)) & LETTER_MASK
         move |= BLANK_CODE << _TILE_BITS * (np.uint64(MAX_PLACED - 1) - nth)
         score = wrapping_sub(score, search.dearer[nth])
-        blanks = blanks << _ONE | _ONE  # on a rack they come first
+        blanks = blanks << _ONE | _ONE  # blanks come first on a rack
         without = stand_ins & search.stand_ins[letter]
         if without:
             stand_ins ^= lowest_set(without)

@@ -8,11 +8,11 @@ bits
 58–54  row of the first square of its word, from 0
 53–49  column of that square
 48–0   seven tiles of 7 bits, the first highest: letter in bits 0–5 and
-       bit 6 for a blank, 0 none. Those placed, in the order of the
-       squares, or those exchanged, sorted (a blank: bit 6 alone)
+       bit 6 for a blank; 0 none. Those placed, by square, or those
+       exchanged, sorted (a blank: bit 6 alone)
 =====  ================================================================
 
-The smaller integer comes first among moves of the same worth: placements before exchanges, across
+Among moves of equal worth the smaller integer comes first: placements before exchanges, across
 before down, then by row, column and tiles.
 """
 
@@ -75,7 +75,7 @@ def move_tile(move: Any, at: Any) -> Any:
 
 @helper
 def left_justified(tiles: Any, count: Any) -> Any:
-    """Move so many tiles, the last in the lowest bits, to where a move has them."""
+    """Shift ``count`` tiles, the last in the lowest bits, to a move's tile bits."""
     return tiles << np.uint64(TILE_BITS * (MAX_PLACED - count))
 
 

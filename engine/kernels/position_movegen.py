@@ -1,4 +1,4 @@
-"""The ways into the kernels for one position. Few, for each compiles all that it calls anew."""
+"""Kernel entry points for one position. Few, for each recompiles all that it calls."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 
 
 class Turn(NamedTuple):
-    """Whose turn it is with what."""
+    """The state of the player on turn."""
 
-    rack: U8  # [7] the first ``size`` of them sorted
+    rack: U8  # [7] the first ``size`` are used, sorted
     size: int
     bag: int  # tiles in it
-    opponent_points: int  # of its tiles; known when the bag is empty
+    opponent_points: int  # of its rack; known when the bag is empty
 
 
 class MoveArrays(NamedTuple):
     """Moves side by side, arrays of one length."""
 
-    packed: npt.NDArray[np.uint64]  # ``engine.kernels.moves``
+    packed: npt.NDArray[np.uint64]  # see ``engine.kernels.moves``
     scores: npt.NDArray[np.int32]  # points
     equities: npt.NDArray[np.int32]  # thousandths of a point
-    subracks: U8  # bit n: the rack's nth tile is used
+    subracks: U8  # bit n: the move uses the rack's nth tile
 
 
 @kernel
@@ -49,8 +49,8 @@ def list_moves(
 ) -> int:
     """Write every move, in no particular order; return their number.
 
-    The board of the state has been set up. ``moves`` and ``state_array`` are modified in place.
-    Moves beyond the arrays' length are counted and not written: come again with longer ones.
+    The state's board was set up. ``moves`` and ``state_array`` are modified in place. Moves beyond
+    the arrays' length are only counted: call again with longer arrays.
     """
     state, words = state_array[0], words_array[0]
     _begin(state, words, leaves, turn)
@@ -74,10 +74,10 @@ def search_moves(
     floor: int,
     enough: int,
 ) -> None:
-    """Leave in ``found`` the best moves, up to ``limit``, of an equity of at least ``floor``.
+    """Leave in ``state.top`` the best moves, up to ``limit``, of an equity of at least ``floor``.
 
-    The search ends early when ``enough`` are found, which need not be the best then. A pass is
-    found only if there is nothing else.
+    With ``enough`` moves the search ends early; they need not be the best then. A pass is not
+    searched.
     """
     state, words = state_array[0], words_array[0]
     _begin(state, words, leaves, turn)
@@ -100,7 +100,7 @@ def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> N
 
 @helper
 def _add_others(state: StateRecord, moves: MoveArrays, count: Any) -> Any:
-    """Write the exchanges and the pass behind so many placements; return the new count."""
+    """Write the exchanges and the pass behind ``count`` placements; return the new count."""
     rack = state.rack
     for subrack in range(1, 1 << rack.held):
         if bit_count(np.uint64(subrack)) <= np.uint64(rack.exchangeable) and is_regular(

@@ -1,12 +1,12 @@
-"""A rack and its subracks: all 2⁷ subsets of its tiles, each a mask of bits, looked up once a turn.
+"""A rack and its subracks: all 2⁷ subsets of its tiles, as bit masks, looked up once a turn.
 
-The search takes tiles off a rack by clearing bits and has nothing to put back. The *leave map* says
-for every subrack what it is worth to play it: the value of the tiles that stay, read from the leave
-table once, and what else depends on them alone (``engine.kernels.equity_terms``).
+The search takes tiles off a rack by clearing bits, and has nothing to put back. The *leave map* has
+the worth of playing each subrack: the leave table's value of the tiles that stay, and what else
+depends on them alone (``engine.kernels.equity_terms``).
 
 Tiles are sorted by number, the blank (0) first, so that the place of a leave in its table is a sum
-(``lexicons.leaves``). Of equal tiles any may be in a subrack; ``is_regular`` tells the one mask
-that stands for all which hold the same letters.
+(``lexicons.leaves``). Equal tiles are interchangeable; ``is_regular`` selects one mask for each
+multiset of tiles.
 """
 
 from __future__ import annotations
@@ -29,43 +29,30 @@ SUBRACK_COUNT = 1 << MAX_PLACED
 
 RACK = record_dtype(
     [
-        ("held", np.int64),  # how many tiles
+        ("held", np.int64),  # tiles
         ("tiles", np.uint8, (MAX_PLACED + 1,)),  # sorted; behind them zeros
-        ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by tile: which of ``tiles`` are this one
-        (
-            "letters",
-            np.uint64,
-            (SUBRACK_COUNT,),
-        ),  # by mask: bit n, the subrack has letter n; no blanks
-        (
-            "keys",
-            np.uint64,
-            (SUBRACK_COUNT,),
-        ),  # by mask: the key of its letters (``lexicons.word_map``)
+        ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by tile: mask of its copies
+        ("letters", np.uint64, (SUBRACK_COUNT,)),  # by mask: bit n, it has letter n; no blanks
+        ("keys", np.uint64, (SUBRACK_COUNT,)),  # by mask: of its letters (``lexicons.word_map``)
         ("blanks", np.uint8, (SUBRACK_COUNT,)),  # by mask
         ("points", np.int32, (SUBRACK_COUNT,)),  # by mask: of its tiles
-        ("leaves", np.int32, (SUBRACK_COUNT,)),  # by mask: worth of keeping it; 0 for all seven
-        (
-            "equity_terms",
-            np.int32,
-            (SUBRACK_COUNT,),
-        ),  # by mask: of playing it, beyond the points it scores
+        ("leaves", np.int32, (SUBRACK_COUNT,)),  # by mask: of keeping it; 0 for all seven
+        ("equity_terms", np.int32, (SUBRACK_COUNT,)),  # by mask: of playing it, beyond its score
         ("swaps", np.int32, (SUBRACK_COUNT,)),  # by mask: of exchanging it
-        ("exchangeable", np.int64),  # how many tiles may be exchanged
-        ("repeats", np.uint64),  # bit n: tile n is the same as the one before it
-        ("opening", np.bool_),  # the board is empty, and where vowels lie matters
+        ("exchangeable", np.int64),  # largest exchange allowed
+        ("repeats", np.uint64),  # bit n: tile n equals tile n − 1
+        ("opening", np.bool_),  # the board is empty, and the places of vowels count
     ],
 )
 
 RackRecord: TypeAlias = Any
-"""A record of ``RACK`` in a kernel; outside an array of one."""
 
 
 @helper
 def fill_rack(rack: RackRecord, tiles: Any, size: Any, points: Any, leaves: LeaveArrays) -> None:
-    """Take the first ``size`` of sorted ``tiles`` on a rack, and look its subracks up.
+    """Put the first ``size`` of sorted ``tiles`` on a rack, and look its subracks up.
 
-    ``rack`` is modified in place; ``points`` are by tile. Worths and swaps are not filled in.
+    ``rack`` is modified in place; ``points`` are by tile. Equity terms and swaps are not filled in.
     """
     rack.held = size
     rack.repeats = 0
@@ -83,7 +70,7 @@ def fill_rack(rack: RackRecord, tiles: Any, size: Any, points: Any, leaves: Leav
 
 @helper
 def _fill_subracks(rack: RackRecord, points: Any) -> None:
-    """Each subrack is one without its last tile, and that tile."""
+    """Build each subrack from the one without its last tile."""
     rack.letters[0] = 0
     rack.keys[0] = 0
     rack.blanks[0] = 0
@@ -103,8 +90,8 @@ def _fill_subracks(rack: RackRecord, points: Any) -> None:
 
 @helper
 def _fill_leaves(rack: RackRecord, leaves: LeaveArrays) -> None:
-    """Look every subrack up in the leave table, but for a whole rack, which is no leave."""
-    places = rack.equity_terms  # is filled in later
+    """Look every subrack up in the leave table; a whole rack is no leave."""
+    places = rack.equity_terms  # scratch: filled in later
     places[0] = 0
     longest = len(leaves.binomials)
     for at in range(rack.held):
@@ -123,6 +110,6 @@ def _fill_leaves(rack: RackRecord, leaves: LeaveArrays) -> None:
 
 @helper
 def is_regular(rack: RackRecord, subrack: Any) -> Any:
-    """Return whether a mask is the one for its letters: of equal tiles it takes the first ones."""
+    """Return whether a mask takes the first of equal tiles."""
     subrack = np.uint64(subrack)
     return not subrack & rack.repeats & ~(subrack << np.uint64(1))

@@ -1,9 +1,8 @@
-"""What the other side could answer, as the board is: its dearest plays, and their footprints.
+"""The other side's best plays on the board as it is, and their footprints.
 
-Of two kinds the best few are kept: plays that go out, by their points, and others, by what they are
-worth at a guess. Those whose footprint a move does not touch (``engine.kernels.footprint``) are
-still there after it. A reply that goes out is a floor of what the other side gets; a guess orders
-moves.
+The best few of two kinds are kept: plays that go out, by their points, and others, by a guess of
+their worth. A reply survives a move that stays off its footprint (``engine.kernels.footprint``). A
+reply that goes out is a floor of what the other side gets; a guess orders moves.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = [
 ]
 
 NOT_OUT = 10
-"""Points: what it costs not to go out, as static equity has it (``engine.movegen.evaluation``)."""
+"""Points: cost of not going out, as in static equity (``engine.movegen.evaluation``)."""
 
 _KEPT = 8
 
@@ -47,16 +46,15 @@ REPLIES = record_dtype(
     [
         ("ways_out", _BEST),  # by their points
         ("others", _BEST),  # by a guess
-        ("none", np.int64),  # what it is worth to have no reply
+        ("none", np.int64),  # worth of having no reply
     ],
 )
 RepliesRecord: TypeAlias = Any
-"""A record of ``REPLIES`` in a kernel."""
 
 
 @helper
 def clear_replies(replies: RepliesRecord, points: Any) -> None:
-    """Begin with no reply of a side that has tiles of so many points."""
+    """Drop all replies; ``points`` sums the rack of the side that replies."""
     replies.ways_out.count = 0
     replies.others.count = 0
     replies.none = -2 * points - NOT_OUT
@@ -64,13 +62,13 @@ def clear_replies(replies: RepliesRecord, points: Any) -> None:
 
 @helper
 def note_way_out(replies: RepliesRecord, score: Any, move: Any) -> None:
-    """Take note of a play of all tiles that are left."""
+    """Note a play of all tiles left."""
     _note(replies.ways_out, score, move)
 
 
 @helper
 def note_reply(replies: RepliesRecord, score: Any, left: Any, move: Any) -> None:
-    """Take note of a play that leaves tiles of so many points."""
+    """Note a play that keeps tiles of ``left`` points."""
     _note(replies.others, score - 2 * left - NOT_OUT, move)
 
 
@@ -93,7 +91,7 @@ def _note(best: Any, worth: Any, move: Any) -> None:
 
 @helper
 def mark_replies(replies: RepliesRecord, board: BoardRecord) -> None:
-    """Mark the footprints of all that were noted."""
+    """Mark the footprints of all replies noted."""
     for nth in range(replies.ways_out.count):
         mark_footprint(board, replies.ways_out.moves[nth], replies.ways_out.footprints[nth])
     for nth in range(replies.others.count):
@@ -102,9 +100,9 @@ def mark_replies(replies: RepliesRecord, board: BoardRecord) -> None:
 
 @helper
 def best_way_out(replies: RepliesRecord, line: Any, squares: Any) -> Any:
-    """Return the points of the dearest way out that tiles on some places of a line leave; −1: none.
+    """Return the points of the dearest way out that survives tiles on places of a line; −1: none.
 
-    There may be others than those that were kept.
+    There may be others besides those kept.
     """
     best = replies.ways_out
     for nth in range(best.count):
@@ -115,7 +113,7 @@ def best_way_out(replies: RepliesRecord, line: Any, squares: Any) -> Any:
 
 @helper
 def best_reply(replies: RepliesRecord, line: Any, squares: Any) -> Any:
-    """Guess what the best other reply is worth that tiles on some places of a line leave."""
+    """Guess the worth of the best other reply that survives tiles on places of a line."""
     best = replies.others
     for nth in range(best.count):
         if not best.footprints[nth, line] & squares:

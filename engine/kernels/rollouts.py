@@ -1,16 +1,16 @@
-"""Rollouts: a candidate is played, static players go on for some turns, and all is taken back.
+"""Rollouts: play a candidate, let static players go on for some turns, and undo it all.
 
-What the mover does not see, the opponent's rack and the order of the bag, is drawn anew for each
-sample: the opponent holds what a distribution over *holdings* says, tiles that it is thought to
-have kept, and for the rest random ones. Sample ``n`` draws the same for every candidate (common
-random numbers), and each player draws from an end of the bag of its own, so that candidates are
-compared in the same luck, however many tiles each of them takes.
+The mover's unknowns, the opponent's rack and the order of the bag, are drawn anew for each sample:
+the opponent holds tiles drawn from *holdings*, those that it is believed to have kept, and for the
+rest random ones. Sample ``n`` draws the same for every candidate (common random numbers), and each
+player draws from its own end of the bag, so that candidates are compared in the same luck, however
+many tiles each takes.
 
-A rollout is worth two things to the mover. Its *equity* is the points that it gains on its opponent
-from before the candidate on, and what the two last leaves are worth. Its *win* is how likely it
-then wins, by a table of spread and unseen tiles; of a game that has ended 1, ½ or 0.
+A rollout has two values for the mover. *Equity*: its points less the opponent's from before the
+candidate on, plus the difference of the last two leaves. *Win*: its probability to win, by a table
+of spread and unseen tiles; 1, ½ or 0 if the game has ended.
 
-All sums are integers, so that it makes no difference who works out which sample, and in what order.
+Sums are integers, so that the split of samples among workers, and their order, make no difference.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 I64: TypeAlias = npt.NDArray[np.int64]
 
 CERTAIN = 100_000
-"""A sure win; wins are counted in parts of it."""
+"""A sure win; wins are counted in parts of this."""
 
 _STREAM = np.uint64(0xD1342543DE82EF95)
 
 
 class Holdings(NamedTuple):
-    """What the opponent may hold, as far as it is not random; none: its whole rack is."""
+    """Tiles that the opponent may hold; none: its whole rack is random."""
 
-    tiles: U8  # [holdings, rack size] the first ``sizes`` of each, sorted
+    tiles: U8  # [holdings, rack size] the first ``sizes`` of each are used, sorted
     sizes: U8  # [holdings]
-    sums: npt.NDArray[np.float64]  # [holdings] of the weights up to and with each
+    sums: npt.NDArray[np.float64]  # [holdings] cumulative weights
 
 
 class Chances(NamedTuple):
@@ -59,41 +59,41 @@ class Chances(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What every sample begins with."""
+    """The start of every sample."""
 
     rack: U8  # [held] the mover's tiles, sorted
-    hidden: U8  # [unseen] what it does not see, sorted
-    opponent_tiles: int  # how many of them the opponent holds
-    spread: int  # points that the mover is ahead
+    hidden: U8  # [unseen] tiles, sorted
+    opponent_tiles: int  # of ``hidden``, on the opponent's rack
+    spread: int  # the mover's lead in points
     scoreless: int  # turns in a row
-    plies: int  # turns after the candidate, if the game is not over before
+    plies: int  # turns after the candidate, at most
     seed: np.uint64
 
 
 class Candidates(NamedTuple):
-    """The moves that are compared, side by side."""
+    """The moves to compare, side by side."""
 
     moves: npt.NDArray[np.uint64]  # packed
     scores: npt.NDArray[np.int32]  # points
-    leaves: npt.NDArray[np.int32]  # worth of what each keeps, thousandths of a point
+    leaves: npt.NDArray[np.int32]  # thousandths of a point
 
 
 class Tally(NamedTuple):
-    """What came of them: sums over the samples of each candidate."""
+    """Sums over the samples of each candidate."""
 
     samples: I64  # [candidates]
     sums: I64  # [candidates, 2] of wins, in parts of CERTAIN, and equities, thousandths of a point
     squares: I64  # [candidates, 2]
-    products: I64  # [candidates] of the two
-    turns: I64  # [candidates, plies] how often a ply was played at all
-    scores: I64  # [candidates, plies] points
+    products: I64  # [candidates] win × equity
+    turns: I64  # [candidates, plies] times played
+    scores: I64  # [candidates, plies]
     score_squares: I64  # [candidates, plies]
     bingos: I64  # [candidates, plies]
 
 
 @kernel
 def lay_out(state_array: Any, words_array: Any) -> None:
-    """Work out what belongs to a board that has been set up; once before ``roll_out``."""
+    """Prepare ``roll_out`` for a board that was set up."""
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words.nodes)
 
@@ -112,48 +112,48 @@ def roll_out(
     values: npt.NDArray[np.int32],
     tally: Tally,
 ) -> None:
-    """Work samples out, add them up in ``tally``, and write each one down.
+    """Play samples, add them to ``tally``, and record each.
 
     Args:
-        state_array: ``lay_out`` was called for its board; that is as before afterwards.
+        state_array: ``lay_out`` was called for its board, which is restored.
         game_array: scratch, mirrored.
         words_array: the lexicon.
         leaves: of both players.
-        scene: what samples begin with.
-        holdings: what the opponent may hold.
+        scene: the start of every sample.
+        holdings: tiles that the opponent may hold.
         chances: the win probabilities.
         candidates: the moves.
         work: [tasks, 3] candidate, first sample, number of samples.
-        values: [2, candidates, room] wins and equities by sample, as far as there is room.
+        values: [2, candidates, room] wins and equities of the first ``room`` samples.
         tally: modified in place.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
     board = state.board
     for task in range(len(work)):
-        one, first, count = work[task, 0], work[task, 1], work[task, 2]
-        move = candidates.moves[one]
+        candidate, first, count = work[task, 0], work[task, 1], work[task, 2]
+        move = candidates.moves[candidate]
         if move < EXCHANGE:
             play(board, words.nodes, move)
         update_slots(state.slots, board)
         laid = board.changes
         for sample in range(first, first + count):
             _deal(game, scene, holdings, sample)
-            carry_out(game, 0, move, candidates.scores[one])
+            carry_out(game, 0, move, candidates.scores[candidate])
             settle(game, board.points, 0)
-            game.kept[0] = candidates.leaves[one]
-            on_turn = _go_on(state, game, words, leaves, scene.plies, tally, one)
+            game.kept[0] = candidates.leaves[candidate]
+            on_turn = _go_on(state, game, words, leaves, scene.plies, tally, candidate)
             undo_to(board, laid)
             win, gained = _value(game, scene, chances, on_turn)
-            _add_up(tally, one, win, gained)
+            _add_up(tally, candidate, win, gained)
             if sample < values.shape[2]:
-                values[0, one, sample] = win
-                values[1, one, sample] = gained
+                values[0, candidate, sample] = win
+                values[1, candidate, sample] = gained
         undo_to(board, 0)
 
 
 @helper
 def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
-    """Return the opponent a rack that it may have, and shuffle the rest into a bag."""
+    """Deal the opponent a rack that it may have, and shuffle the rest into a bag."""
     game.chance = wrapping_mul(wrapping_add(scene.seed, np.uint64(sample)), _STREAM)
     hidden = scene.hidden
     for at in range(len(hidden)):
@@ -178,7 +178,7 @@ def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
 
 @helper
 def _hold(game: Any, holdings: Holdings) -> None:
-    """Take one of the holdings out of the bag and onto the opponent's rack."""
+    """Draw a holding, and move it from the bag to the opponent's rack."""
     sums = holdings.sums
     wanted = np.float64(below(game, 1 << 31)) / (1 << 31) * sums[len(sums) - 1]
     low, high = 0, len(sums) - 1
@@ -203,20 +203,18 @@ def _hold(game: Any, holdings: Holdings) -> None:
 def _go_on(
     state: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, one: Any
 ) -> Any:
-    """Let static players take turns; return the seat that is on turn then."""
-    found, seat, ply = state.top, 1, 0
+    """Let static players take turns; return the seat then on turn."""
+    top, seat, ply = state.top, 1, 0
     while ply < plies and not game.over:
         choose(state, game, words, leaves, seat)
-        move, score = found.moves[0], np.int64(found.scores[0])
-        game.kept[seat] = state.rack.leaves[
-            (1 << state.rack.held) - 1 ^ np.int64(found.subracks[0])
-        ]
+        move, score = top.moves[0], np.int64(top.scores[0])
+        game.kept[seat] = state.rack.leaves[(1 << state.rack.held) - 1 ^ np.int64(top.subracks[0])]
         tally.turns[one, ply] += 1
         tally.scores[one, ply] += score
         tally.score_squares[one, ply] += score * score
         if move < EXCHANGE:
             tally.bingos[one, ply] += tile_count(move) == state.board.bonus_tiles
-            if ply + 1 < plies:  # nobody looks at the board after the last turn
+            if ply + 1 < plies:  # the last board is not used
                 play(state.board, words.nodes, move)
         carry_out(game, seat, move, score)
         settle(game, state.board.points, seat)
@@ -227,9 +225,9 @@ def _go_on(
 
 @helper
 def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
-    """Compute what a rollout came to: win and equity."""
+    """Compute win and equity of a rollout."""
     gained = (game.scores[0] - game.scores[1]) * POINT
-    if not game.over and game.back > game.front:  # without a bag nothing is drawn to a leave
+    if not game.over and game.back > game.front:  # with an empty bag leaves are worth nothing
         gained += game.kept[0] - game.kept[1]
     return _win(game, chances, gained + scene.spread * POINT, on_turn), gained
 
@@ -246,7 +244,7 @@ def _add_up(tally: Tally, one: Any, win: Any, gained: Any) -> None:
 
 @helper
 def _win(game: Any, chances: Chances, ahead: Any, on_turn: Any) -> Any:
-    """Compute how likely the mover wins who is so many thousandths of a point ahead."""
+    """Compute the probability that the mover, ahead by thousandths of a point, wins."""
     if game.over:
         return CERTAIN // 2 * (np.int64(ahead > 0) + np.int64(ahead >= 0))
     unseen = game.back - game.front + game.held[1 - on_turn] - chances.first_unseen

@@ -58,10 +58,9 @@ def take_rack(
     bag: Any,
     opponent_points: Any,
 ) -> None:
-    """Put the first ``size`` of sorted ``tiles`` on the rack; say what playing each subrack is
-    worth.
+    """Put the first ``size`` of sorted ``tiles`` on the rack; fill in the equity terms of subracks.
 
-    ``bag`` counts tiles; ``opponent_points`` are those of the opponent's rack.
+    ``bag`` counts tiles; ``opponent_points`` sums the opponent's rack.
     """
     board, rack = state.board, state.rack
     fill_rack(rack, tiles, size, board.points, leaves)
@@ -71,7 +70,7 @@ def take_rack(
 
 @helper
 def find_moves(state: StateRecord, words: WordsRecord) -> None:
-    """Offer ``state.top``, which has been emptied, what may get in of placements and exchanges."""
+    """Offer ``state.top``, emptied before, every placement and exchange that may get in."""
     update_slots(state.slots, state.board)
     fill_subracks(state.subracks, state.rack, state.board, words)
     _offer_exchanges(state)
@@ -80,7 +79,6 @@ def find_moves(state: StateRecord, words: WordsRecord) -> None:
 
 @helper
 def _offer_exchanges(state: StateRecord) -> None:
-    """Offer every exchange, each choice of tiles once."""
     rack, top = state.rack, state.top
     if not rack.exchangeable:
         return

@@ -1,14 +1,13 @@
 """Whole games between static players, many in one call.
 
-Each player makes the move of the highest equity. All chance is in the orders of the bags, which the
-caller shuffles, and in the places where the tiles of an exchange go back, drawn from a generator
-that is seeded for each game; so a game can be played again, and two games can have the same luck:
-with the same order and the seats swapped, and ``mirrored``, where seat 1 draws from the back, each
-player draws the same tiles from an end of its own, until tiles go back.
+Each player makes the move of the highest equity. All chance is in the orders of the bags, shuffled
+by the caller, and in the places of exchanged tiles, drawn by a generator seeded for each game. So a
+game can be replayed, and two games can share their luck: with the same order, seats swapped and
+``mirrored``, where seat 1 draws from the back, each player draws the same tiles from its own end,
+until tiles go back.
 
-A leave can be *forced* into play: on a turn that the caller names, the mover gives its rack back
-and takes that leave and random tiles instead, if bag and rack have it. Training does so with leaves
-that chance deals too seldom.
+A leave can be *forced*: on a given turn the mover returns its rack and takes that leave and random
+tiles instead, if bag and rack have it. Training does so with leaves that are rarely dealt.
 """
 
 from __future__ import annotations
@@ -36,28 +35,28 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 
 
 class Deals(NamedTuple):
-    """What each game is dealt from."""
+    """The deals of the games."""
 
     orders: U8  # [games, tiles] of the bag; the first is drawn first
     seeds: npt.NDArray[np.uint64]  # [games] for the places of tiles that go back
-    begins: U8  # [games] which player, 0 or 1, sits in seat 0 and begins
-    forced: U8  # [games, first turns, 7] the leave that the mover is given; may be of no turns
-    forced_sizes: U8  # [games, first turns] tiles of it; 0 where none is forced
+    begins: U8  # [games] which player, 0 or 1, has seat 0 and begins
+    forced: U8  # [games, first turns, 7] leaves for the mover; turns may be 0
+    forced_sizes: U8  # [games, first turns] their tiles; 0: none
 
 
 class Results(NamedTuple):
-    """By game, and by turn as far as there is room; filled in by the kernel."""
+    """By game, and by turn up to ``room``; filled in by the kernel."""
 
     scores: npt.NDArray[np.int32]  # [games, 2] by seat
     bingos: npt.NDArray[np.int32]  # [games, 2] by seat
-    turns: npt.NDArray[np.int32]  # [games] how many were taken
+    turns: npt.NDArray[np.int32]  # [games]
     moves: npt.NDArray[np.uint64]  # [games, room] packed
     racks: U8  # [games, room, 7] the mover's tiles, sorted
-    sizes: U8  # [games, room] how many of them there are
-    equities: npt.NDArray[np.int32]  # [games, room] of the moves, in thousandths of a point
-    spreads: npt.NDArray[np.int32]  # [games, room] the mover's points less the other's, before
-    bags: npt.NDArray[np.int32]  # [games, room] tiles in the bag, before
-    leaves: npt.NDArray[np.int32]  # [games, room] worth of the tiles kept, thousandths of a point
+    sizes: U8  # [games, room] number of these tiles
+    equities: npt.NDArray[np.int32]  # [games, room] thousandths of a point
+    spreads: npt.NDArray[np.int32]  # [games, room] the mover's lead before the move
+    bags: npt.NDArray[np.int32]  # [games, room] tiles in the bag before the move
+    leaves: npt.NDArray[np.int32]  # [games, room] of the tiles kept, thousandths of a point
 
 
 @kernel
@@ -72,7 +71,7 @@ def play_games(
 ) -> None:
     """Play a game for each row of ``deals``; ``leaves`` and ``evaluations`` are by player.
 
-    Desk and game, arrays of one, and ``results`` are modified in place.
+    State and game, arrays of one, and ``results`` are modified in place.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
     for number in range(len(deals.orders)):
@@ -103,7 +102,6 @@ def play_games(
 
 @helper
 def _record(state: Any, game: Any, seat: Any, results: Results, number: Any, turn: Any) -> None:
-    """Write down what was chosen, and where, before it is played."""
     results.moves[number, turn] = state.top.moves[0]
     results.equities[number, turn] = state.top.equities[0]
     results.spreads[number, turn] = game.scores[seat] - game.scores[1 - seat]
@@ -124,10 +122,10 @@ def list_in_games(
     fewest_blanks: int,
     most_blanks: int,
 ) -> tuple[int, int]:
-    """Go through recorded games and list all placements in the positions with so many blanks.
+    """List all placements in the recorded positions with so many blanks on the rack.
 
-    Where they are listed is overwritten each time; ``listing.list_into`` comes first, and its
-    arrays still have to be there. Returns the number of positions and of placements.
+    Each list overwrites the one before; ``list_into`` was called, and its arrays still exist.
+    Returns the number of positions and of placements.
     """
     state, words = state_array[0], words_array[0]
     positions, listed = 0, 0

@@ -1,17 +1,15 @@
 """The best placements, found without listing the others: best slots first, by their shadows.
 
-Every slot has a bound; they go into a heap. From the most promising on, each is looked into until
-its bound is below the worst move that is kept. A slot is looked into in four steps, each of which
-ends most of what is left:
+Slots go into a heap by their bounds, and are searched until the bound is below the worst move kept.
+A slot is searched in four steps, each of which ends most of what is left:
 
-1. the word map: which subracks of the rack may make a word with the playthrough;
-2. the bound of each subrack: its own tiles and its own leave, where the slot's has the best of
-both;
-3. the cross-sets: at each square that is crossed, some tile of the subrack has to fit;
+1. the word map: which subracks may make a word with the playthrough;
+2. the bound of each subrack, by its own tiles and leave; the slot's has the best of both;
+3. the cross-sets: at each crossed square some tile of the subrack has to fit;
 4. the words themselves, letter by letter (``engine.kernels.shadow_placing``).
 
-Slots and subracks whose bound *equals* the worst move kept are looked into as well, for the order
-of moves of one worth is fixed, and does not depend on which was found first.
+Slots and subracks whose bound *equals* the worst move kept are searched too: the order among equal
+moves is fixed, and does not depend on which is met first.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from .subracks import LANES, NEVER, SubracksRecord, lanes_completing, lanes_fitt
 __all__ = ["HEAP", "HeapRecord", "search_slots"]
 
 _SLOTS = 1 << 14
-_LIFT = 1 << 30  # what makes a bound positive
+_LIFT = 1 << 30  # makes a bound positive
 _HALF = np.uint64(32)
 _INDEX_MASK = np.uint64((1 << 32) - 1)
 _ONE = np.uint64(1)
@@ -41,16 +39,15 @@ HEAP = record_dtype(
     [
         ("count", np.int64),
         ("entries", np.uint64, (_SLOTS,)),  # bound + _LIFT in the upper half, slot in the lower
-        ("bounds", np.int32, (LANES,)),  # of the subracks, for the slot that is looked into
+        ("bounds", np.int32, (LANES,)),  # of the subracks in the slot being searched
     ],
 )
 HeapRecord: TypeAlias = Any
-"""A record of ``HEAP`` in a kernel."""
 
 
 @helper
 def search_slots(state: StateRecord, words: WordsRecord) -> None:
-    """Offer ``state.top`` every placement that may get in; rack, sizes and slots are filled in."""
+    """Offer ``state.top`` every placement that may get in; rack, subracks, slots are filled in."""
     heap, top = state.heap, state.top
     _fill_heap(state)
     while heap.count and top.count < top.enough:
@@ -64,7 +61,7 @@ def search_slots(state: StateRecord, words: WordsRecord) -> None:
         while lanes:
             lane = lowest_bit(lanes)
             lanes &= lanes - _ONE
-            if heap.bounds[lane] >= top.threshold:  # it may have risen meanwhile
+            if heap.bounds[lane] >= top.threshold:  # the threshold may have risen
                 try_subrack(state, slot, lane, words)
 
 
@@ -79,7 +76,7 @@ def _fill_heap(state: StateRecord) -> None:
             slot = slots.slots[index]
             if slot.tiles <= state.rack.held:
                 bound = _shadow(slot, subracks)
-                # Written in any case: a branch would be foretold wrongly half the time.
+                # Always written: a branch would be mispredicted half the time.
                 heap.entries[count] = np.uint64(bound + _LIFT) << _HALF | np.uint64(index)
                 count += np.int64(bound >= threshold)
     heap.count = count
@@ -89,7 +86,7 @@ def _fill_heap(state: StateRecord) -> None:
 
 @helper
 def _shadow(slot: SlotRecord, subracks: SubracksRecord) -> Any:
-    """Bound the equity of a slot: the rack's dearest tiles there, and the best leave besides."""
+    """Bound the equity of a slot: the dearest tiles, and the best leave besides."""
     equity_term = subracks.best_terms[np.int64(slot.key != 0), slot.tiles]
     bound = np.int64(slot.fixed) * POINT + equity_term
     for at in range(len(slot.coefficients)):
@@ -99,7 +96,7 @@ def _shadow(slot: SlotRecord, subracks: SubracksRecord) -> Any:
 
 @helper
 def _sift_down(heap: HeapRecord, at: Any) -> None:
-    """Let an entry sink until neither of those under it is greater (Williams 1964)."""
+    """Sink an entry until neither entry under it is greater (Williams 1964)."""
     entries, count = heap.entries, heap.count
     entry = entries[at]
     child = 2 * at + 1
@@ -115,10 +112,10 @@ def _sift_down(heap: HeapRecord, at: Any) -> None:
 
 @helper
 def _drop_first(heap: HeapRecord) -> None:
-    """Take the first entry off, which ``count`` does not count any more.
+    """Remove the first entry; ``count`` is already one less.
 
     The gap sinks to the bottom and the last entry rises there (bottom-up, Wegener 1993): it belongs
-    near the bottom, and on the way down there is nothing to decide that could be foretold wrongly.
+    near the bottom, and the way down has no branch to mispredict.
     """
     entries, count = heap.entries, heap.count
     entry = entries[count]
@@ -141,7 +138,7 @@ def _drop_first(heap: HeapRecord) -> None:
 
 @helper
 def _promising(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> Any:
-    """Return the lanes of the subracks that may make a word there which is good enough."""
+    """Return the lanes that may make a good enough word in a slot."""
     subracks, size = state.subracks, np.int64(slot.tiles)
     completing = subracks.alone[size]
     if slot.key:
@@ -159,14 +156,14 @@ def _promising(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> Any:
 
 @helper
 def _lanes_in_reach(state: StateRecord, slot: SlotRecord, size: Any) -> Any:
-    """Bound every subrack of a size in ``state.heap.bounds``; return the lanes that can get in."""
+    """Bound each lane of a size in ``state.heap.bounds``; return the lanes that can get in."""
     bounds, equity_term, values = (
         state.heap.bounds,
         state.subracks.equity_term,
         state.subracks.values,
     )
     c, base = slot.coefficients, np.int32(slot.fixed * POINT)
-    for lane in range(LANES):  # in vectors; one expression, so that a sum stays in its register
+    for lane in range(LANES):  # vectorised; one expression keeps the sum in a register
         bounds[lane] = (
             base
             + equity_term[size, lane]

@@ -1,4 +1,4 @@
-"""One subrack of the rack in one slot: the words that it makes there, scored and offered."""
+"""One subrack in one slot: the words that it makes there, scored and offered."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ __all__ = ["StateRecord", "try_subrack"]
 
 _ONE = np.uint64(1)
 
-StateRecord: TypeAlias = Any
-"""A record of ``engine.kernels.search_state.SEARCH_STATE`` in a kernel."""
+StateRecord: TypeAlias = Any  # of ``engine.kernels.search_state.SEARCH_STATE``
 
 
 @helper
 def try_subrack(state: StateRecord, slot: SlotRecord, lane: Any, words: WordsRecord) -> None:
-    """Offer the words of a subrack and the playthrough, whatever its blanks stand for."""
+    """Offer the words of a subrack and the playthrough, for every choice of its blanks."""
     subrack = state.subracks.subrack[slot.tiles, lane]
     key = wrapping_add(slot.key, state.rack.keys[subrack])
     blanks = state.rack.blanks[subrack]
@@ -49,7 +48,7 @@ def try_subrack(state: StateRecord, slot: SlotRecord, lane: Any, words: WordsRec
 def _name_blanks(
     state: StateRecord, slot: SlotRecord, subrack: Any, key: Any, others: Any, words: WordsRecord
 ) -> None:
-    """Let one blank and so many others stand for every choice of letters, each choice once."""
+    """Name one blank and ``others`` more in every way, each choice of letters once."""
     names, letters = state.subracks.names, state.board.letters
     for at in range(others):
         names[at] = 1
@@ -61,7 +60,7 @@ def _name_blanks(
         if may_be_word(words, named, 1):
             first = names[others - 1] if others else 1
             _name_last_blank(state, slot, subrack, named, first, words)
-        at = others - 1  # on to the next choice; letters do not descend
+        at = others - 1  # next choice; letters do not descend
         while at >= 0 and names[at] == letters:
             at -= 1
         if at >= 0:
@@ -74,7 +73,6 @@ def _name_blanks(
 def _name_last_blank(
     state: StateRecord, slot: SlotRecord, subrack: Any, key: Any, first: Any, words: WordsRecord
 ) -> None:
-    """Try each letter from ``first`` on for a blank."""
     for letter in range(first, state.board.letters + 1):
         completed = wrapping_add(key, KEYS[letter])
         if may_be_word(words, completed, 0):
@@ -85,7 +83,7 @@ def _name_last_blank(
 def _try_letters(
     state: StateRecord, slot: SlotRecord, subrack: Any, key: Any, words: WordsRecord
 ) -> None:
-    """Offer what fits of the words with these letters, and of those that lie among them."""
+    """Offer the words with these letters that fit; the key's row may hold other words."""
     row = first_row(words, key)
     length = length_in(words, row)
     while length:
@@ -97,7 +95,6 @@ def _try_letters(
 
 @helper
 def _fits(state: StateRecord, slot: SlotRecord, words: WordsRecord, row: Any) -> bool:
-    """Return whether a word agrees with the playthrough and the cross-sets of a slot."""
     fits = True
     at = 0
     while fits and at < slot.length:
@@ -115,9 +112,9 @@ def _fits(state: StateRecord, slot: SlotRecord, words: WordsRecord, row: Any) ->
 def _offer_word(
     state: StateRecord, slot: SlotRecord, subrack: Any, key: Any, words: WordsRecord, row: Any
 ) -> None:
-    """Offer a word that fits, with the subrack's blanks in each way that the letters allow.
+    """Offer a word that fits, with the subrack's blanks in each possible way.
 
-    A word that only lies among those with this key has its turn under its own.
+    A word of other letters in the key's row is offered under its own key.
     """
     blanks = np.uint64(state.rack.blanks[subrack])
     if not blanks:
@@ -141,10 +138,9 @@ def _offer_placement(
     words: WordsRecord,
     row: Any,
 ) -> None:
-    """Score a word of which the nth tile is a blank where bit n is set, if the subrack has the
-    rest.
+    """Score and offer a word, the nth tile a blank if bit n is set, if the subrack has its tiles.
 
-    The subrack has as many tiles as are placed, so that it has them all if it has each in turn.
+    The subrack has exactly as many tiles as are placed.
     """
     board, rack = state.board, state.rack
     multiplier = _word_multiplier(board, slot)

@@ -1,18 +1,17 @@
-"""Slots: where a word can lie, and how many tiles it takes; for each, a bound on what it can bring.
+"""Slots: where a word can lie and how many tiles it takes; for each, a bound on what it can bring.
 
 An anchor says that a play covers this square. A *slot* says all but the letters: the first square
-of the word and the number of tiles placed, and with them the playthrough, the premium squares and
-the cross-sets met. Each placement is in one slot. What a slot is does not depend on the rack, so
-it is worked out once, when a play has changed its line, and serves many racks.
+of the word and the number of tiles placed, hence the playthrough, the premium squares and the
+cross-sets met. Each placement is in one slot. Slots do not depend on the rack: they are computed
+once, when a play has changed their line, and serve many racks.
 
 The *shadow* of a slot (wolges, Macondo and MAGPIE have it for anchors) is the most that any letters
-could bring there: the dearest tiles on the squares that count most. With ``sums`` the sum of all
-that is multiplied by the word's premium squares, each tile counts
+could bring there: the dearest tiles on the squares that count most. The points of each tile count
 
     letter multiplier × (product of the word multipliers + own word multiplier where it is crossed)
 
-times its points. These coefficients are kept in descending order: by the rearrangement inequality
-no arrangement of the same tiles brings more than the dearest on the greatest coefficient.
+times. These coefficients are kept in descending order: by the rearrangement inequality no
+arrangement of the same tiles brings more than the dearest on the greatest coefficient.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ _LINES = 2 * BORDERED
 SLOT = record_dtype(
     [
         ("key", np.uint64),  # of the playthrough; 0: none
-        ("fixed", np.int32),  # points whatever the letters: playthrough, crossings, bonus
-        ("crossed", np.uint32),  # bit n: the tile on the nth square of the word is crossed
+        ("fixed", np.int32),  # points of playthrough, crossings and bonus
+        ("crossed", np.uint32),  # bit n: the nth square of the word is crossed
         ("coefficients", np.int16, (MAX_PLACED,)),  # descending, then 0
         ("start", np.int16),  # the first square of the word
         ("tiles", np.uint8),
@@ -48,18 +47,17 @@ SLOT = record_dtype(
 SLOTS = record_dtype(
     [
         ("count", np.int64, (_LINES,)),  # by line
-        ("slots", SLOT, (_LINES * SLOTS_A_LINE,)),  # those of a line from SLOTS_A_LINE × line on
+        ("slots", SLOT, (_LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
 )
 SlotRecord: TypeAlias = Any
 SlotsRecord: TypeAlias = Any
-"""A record of ``SLOTS`` in a kernel; outside an array of one."""
 
 
 @helper
 def update_slots(slots: SlotsRecord, board: BoardRecord) -> None:
-    """Work out the slots of the lines that have changed; both records are modified in place."""
+    """Compute the slots of changed lines; both records are modified in place."""
     lines = np.uint64(2 * board.side)
     changed = board.changed_lines
     if lines < np.uint64(64):
@@ -143,15 +141,15 @@ def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -
 
 @helper
 def _coefficient(square: Any, multiplier: Any) -> Any:
-    """Compute how often the points of a tile on a square count."""
+    """Return how often the points of a tile on a square count."""
     own = square.word_multiplier if square.cross_score != NO_CROSSING else 0
     return np.int64(square.letter_multiplier * (multiplier + own))
 
 
 @helper
 def _insert_coefficient(slots: SlotsRecord, coefficient: Any) -> None:
-    """Put a coefficient among those that are there, which are in order, the last of them 0."""
-    for at in range(MAX_PLACED):  # without branches, which nothing could foretell
+    """Insert a coefficient in order; the last of the list is 0."""
+    for at in range(MAX_PLACED):  # branch-free: unpredictable
         here = np.int64(slots.coefficients[at])
         slots.coefficients[at] = max(here, coefficient)
         coefficient = min(here, coefficient)
@@ -161,7 +159,7 @@ def _insert_coefficient(slots: SlotsRecord, coefficient: Any) -> None:
 def _sort_coefficients(
     slots: SlotsRecord, board: BoardRecord, first: Any, last: Any, multiplier: Any
 ) -> None:
-    """Begin again with the tiles placed from one square to another: the word counts more now."""
+    """Rebuild the coefficients of the squares ``first`` to ``last``: the word counts more now."""
     for at in range(MAX_PLACED):
         slots.coefficients[at] = 0
     for square in range(first, last + 1):

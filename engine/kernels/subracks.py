@@ -1,11 +1,10 @@
-"""Subracks by size: what the bounds on a word need, for all subracks of one size at once.
+"""Subracks by size: bounds on words, computed for all subracks of one size at once.
 
-A slot takes a known number of tiles, so what matters are the subracks of that size, 35 at most.
-They lie side by side, one *lane* each, so that a bound is worked out for all of them by a few
-vector instructions, and sets of them are bits of one integer. Of subracks with the same letters
-there is one.
+A slot takes a known number of tiles, so only the subracks of that size matter, 35 at most. They lie
+side by side, one *lane* each: vector instructions bound all of them, and the bits of one integer
+are a set of lanes. Subracks with the same letters share a lane.
 
-Bounds count thousandths of a point, and so do the values here.
+Bounds and values count thousandths of a point.
 """
 
 from __future__ import annotations
@@ -33,40 +32,39 @@ __all__ = [
     "lanes_fitting",
 ]
 
-LANES = 40  # 35 subracks, and up to a whole number of vectors
-NEVER = -(1 << 29)  # an equity that nothing has: sums with it stay within 32 bits
+LANES = 40  # 35 subracks, rounded up to whole vectors
+NEVER = -(1 << 29)  # below every equity; sums with it fit 32 bits
 _SIZES = MAX_PLACED + 1
-_KNOWN = 512  # answers that are remembered; a rack asks for a hundred or so
+_KNOWN = 512  # remembered answers; a rack asks for about a hundred
 
 SUBRACKS = record_dtype(
     [
-        ("count", np.int64, (_SIZES,)),  # how many subracks there are of each size
+        ("count", np.int64, (_SIZES,)),  # subracks of each size
         ("subrack", np.uint8, (_SIZES, LANES)),  # their masks
         ("keys", np.uint64, (_SIZES, LANES)),  # of their letters (``lexicons.word_map``)
         ("blanks", np.uint8, (_SIZES, LANES)),
         ("equity_term", np.int32, (_SIZES, LANES)),  # of playing them; NEVER in lanes not in use
         ("values", np.int32, (_SIZES, _SIZES, LANES)),  # [size, n]: of their tiles, dearest first
         ("holding", np.uint64, (_SIZES, MAX_PLACED)),  # [size, n]: lanes with the rack's nth tile
-        ("alone", np.uint64, (_SIZES,)),  # lanes whose letters may be a word, or are one tile
+        ("alone", np.uint64, (_SIZES,)),  # lanes that may be a word, or one tile
         ("best_terms", np.int32, (2, _SIZES)),  # [0]: of those ``alone``; [1]: of all
         ("dearest", np.int32, (_SIZES,)),  # values of the rack's tiles, dearest first, then 0
         ("order", np.int64, (_SIZES,)),  # the rack's tiles in that order
-        ("names", np.int64, (_SIZES,)),  # what blanks stand for, while they are tried
-        ("turn", np.int64),  # counts the racks that were sorted out
+        ("names", np.int64, (_SIZES,)),  # the letters of blanks being tried
+        ("turn", np.int64),  # racks sorted out so far
         ("known_key", np.uint64, (_KNOWN,)),  # answers of ``lanes_completing``: which playthrough,
         ("known_turn", np.int64, (_KNOWN,)),  # asked with which rack, times 8, plus the size,
         ("known_lanes", np.uint64, (_KNOWN,)),  # and the lanes
     ],
 )
 SubracksRecord: TypeAlias = Any
-"""A record of ``SUBRACKS`` in a kernel; outside an array of one."""
 
 
 @helper
 def fill_subracks(
     subracks: SubracksRecord, rack: RackRecord, board: BoardRecord, words: WordsRecord
 ) -> None:
-    """Sort out the subracks whose equity terms are known; ``subracks`` is modified in place."""
+    """Sort the subracks of a rack by size, once its equity terms are filled in."""
     subracks.turn += 1
     for size in range(_SIZES):
         subracks.count[size] = 0
@@ -110,7 +108,7 @@ def _add_subrack(
     subracks.equity_term[size, lane] = equity_term
     subracks.best_terms[1, size] = max(subracks.best_terms[1, size], equity_term)
     held = 0
-    # Without branches, which nothing could foretell: what is not held is written over.
+    # Without branches, which would be unpredictable: a tile not held is overwritten.
     for nth in range(rack.held):
         at = subracks.order[nth]
         subracks.values[size, held, lane] = subracks.dearest[nth]
@@ -128,31 +126,31 @@ def _add_subrack(
 
 @helper
 def _may_complete(words: WordsRecord, key: Any, blanks: Any, letters: Any) -> Any:
-    """Return whether letters with this key and so many blanks may be a word."""
+    """Return whether letters with this key, and ``blanks`` more, may be a word."""
     if blanks < 2:
         return may_be_word(words, key, blanks)
-    found = blanks > 2  # too many letters to try them all here
+    possible = blanks > 2  # too many choices to try here
     letter = 1
-    while not found and letter <= letters:
-        found = may_be_word(words, wrapping_add(key, KEYS[letter]), 1)
+    while not possible and letter <= letters:
+        possible = may_be_word(words, wrapping_add(key, KEYS[letter]), 1)
         letter += 1
-    return found
+    return possible
 
 
 @helper
 def lanes_completing(
     subracks: SubracksRecord, size: Any, playthrough: Any, words: WordsRecord
 ) -> Any:
-    """Return the lanes of the subracks that may make a word with a playthrough, by its key.
+    """Return the lanes that may make a word with a playthrough, given by its key.
 
-    Words through the same tiles begin on several squares, so that answers are remembered.
+    Answers are remembered, for words through the same tiles begin on several squares.
     """
     known = (playthrough >> np.uint64(48)) + np.uint64(size) & np.uint64(_KNOWN - 1)
     asked = subracks.turn * _SIZES + size
     if subracks.known_turn[known] == asked and subracks.known_key[known] == playthrough:
         return subracks.known_lanes[known]
     lanes = np.uint64(0)
-    for lane in range(subracks.count[size]):  # no branches on answers that nothing could foretell
+    for lane in range(subracks.count[size]):  # branch-free: unpredictable
         blanks = subracks.blanks[size, lane]
         key = wrapping_add(playthrough, subracks.keys[size, lane])
         may_be = may_be_word(words, key, min(blanks, 1))
@@ -165,11 +163,11 @@ def lanes_completing(
 
 @helper
 def lanes_fitting(subracks: SubracksRecord, rack: RackRecord, size: Any, cross_set: Any) -> Any:
-    """Return the lanes whose subrack has a tile that a cross-set lets in; it lets a blank in."""
+    """Return the lanes with a tile that a cross-set admits; a blank always fits."""
     fitting = np.uint64(0)
     admitted = cross_set | np.uint64(1)
     for at in range(MAX_PLACED):
         tile = np.uint64(rack.tiles[at])
-        every = wrapping_sub(np.uint64(0), admitted >> tile & np.uint64(1))  # all lanes, or none
+        every = wrapping_sub(np.uint64(0), admitted >> tile & np.uint64(1))  # all lanes or none
         fitting |= subracks.holding[size, at] & every
     return fitting

@@ -1,7 +1,7 @@
-"""The best moves found so far: a short list in order, and what a move has to be worth to get in.
+"""The best moves so far: a short sorted list, and the equity needed to get in.
 
 The order is by equity, and among equals by the packed move (``engine.kernels.moves``), whatever the
-order in which they are found.
+order of offers.
 """
 
 from __future__ import annotations
@@ -18,23 +18,22 @@ MAX_KEPT = 128
 
 TOP_MOVES = record_dtype(
     [
-        ("limit", np.int64),  # how many moves to keep, the best ones
-        ("enough", np.int64),  # the search ends when so many were found
-        ("count", np.int64),  # how many are kept
-        ("threshold", np.int64),  # equities below it are of no use, thousandths of a point
+        ("limit", np.int64),  # moves to keep
+        ("enough", np.int64),  # the search ends at this count
+        ("count", np.int64),  # moves kept
+        ("threshold", np.int64),  # lowest useful equity, thousandths of a point
         ("moves", np.uint64, (MAX_KEPT,)),  # packed, best first
         ("equities", np.int32, (MAX_KEPT,)),  # thousandths of a point
         ("scores", np.int32, (MAX_KEPT,)),  # points
-        ("subracks", np.uint8, (MAX_KEPT,)),  # of the rack that each plays
+        ("subracks", np.uint8, (MAX_KEPT,)),  # of the rack, that each plays
     ],
 )
 TopMovesRecord: TypeAlias = Any
-"""A record of ``TOP_MOVES`` in a kernel."""
 
 
 @helper
 def keep_only(top: TopMovesRecord, limit: Any, threshold: Any, enough: Any) -> None:
-    """Begin with nothing found."""
+    """Empty the list, and set its limits."""
     top.limit = limit
     top.enough = enough
     top.threshold = threshold
@@ -43,7 +42,7 @@ def keep_only(top: TopMovesRecord, limit: Any, threshold: Any, enough: Any) -> N
 
 @helper
 def offer(top: TopMovesRecord, equity: Any, score: Any, move: Any, subrack: Any) -> None:
-    """Keep a move if it is among the best so far; equals are ordered by the packed move."""
+    """Keep a move if it is among the best so far."""
     if equity < top.threshold:
         return
     at = top.count

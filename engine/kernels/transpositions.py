@@ -1,23 +1,22 @@
-"""What is known of positions met before: bounds of their values, in a table of fixed size.
+"""The transposition table: bounds of positions met before, in a fixed size.
 
-An entry is two words: the position's key, and what is known. Several threads share the table
-without locks: the key is stored combined with the rest (Hyatt and Mann, A lock-less transposition
-table implementation for parallel search, 2002), so that words of two writers, mixed, look like no
-entry at all.
+An entry is two words: the position's key, and data. Threads share the table without locks: the key
+is stored XORed with the data (Hyatt and Mann, A lock-less transposition table implementation for
+parallel search, 2002), so that a mix of two writers' words matches no position.
 
 =====  ================================================================
-bits   of the second word
-0–15   the mover can gain so much at least, plus 2¹⁵
-16–31  … at most
-32–36  how many plies deep the first was looked for; 31: to the end
-37–41  … the second
-42–46  the work that it took, as a power of two
-47–50  the age: which search wrote it, modulo 16
+bits   of the data
+0–15   floor: the mover gains at least this, plus 2¹⁵
+16–31  ceiling, likewise
+32–36  depth of the floor in plies; 31: to the end
+37–41  depth of the ceiling
+42–46  work, as a power of two
+47–50  age: which search wrote it, modulo 16
 51–63  a part of the hash of the best move
 =====  ================================================================
 
-Four entries share a cache line; of those one of an earlier search makes room, or else the one that
-took the least work.
+Four entries share a cache line; an entry of an earlier search is replaced first, then that of the
+least work.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ Table: TypeAlias = npt.NDArray[np.uint64]  # [words]
 BUCKET_BYTES = 64
 BUCKET_WORDS = 8
 PROVEN = 31
-"""The depth of what was looked for to the end of the game."""
+"""The depth of a search to the end of the game."""
 UNKNOWN = 30_000
 """A value that no position has."""
 
@@ -65,10 +64,10 @@ _OTHER_AGE = 1 << 10  # more than any work
 
 
 class Known(NamedTuple):
-    """What is known of a position."""
+    """Bounds of a position."""
 
-    floor: Any  # the mover gains so much at least; −``UNKNOWN``: nothing is known
-    ceiling: Any  # … at most
+    floor: Any  # the mover gains at least this; −``UNKNOWN``: none
+    ceiling: Any  # … at most this; ``UNKNOWN``: none
     floor_depth: Any
     ceiling_depth: Any
     work: Any
@@ -77,13 +76,13 @@ class Known(NamedTuple):
 
 @helper
 def signature(move: Any) -> Any:
-    """Return a part of a packed move's hash, by which it is recognised among others."""
+    """Return a part of a packed move's hash, to recognise it among others."""
     return np.int64(wrapping_mul(move, GOLDEN) >> _SIGNATURE_SHIFT)
 
 
 @helper
 def recall(table: Any, buckets: Any, key: Any) -> Any:
-    """Return what is known of a position; ``table`` is an address."""
+    """Return the bounds of a position; ``table`` is an address."""
     first = _first(buckets, key)
     for nth in range(_BUCKET):
         at = first + _TWO * np.uint64(nth)
@@ -95,7 +94,7 @@ def recall(table: Any, buckets: Any, key: Any) -> Any:
 
 @helper
 def remember(table: Any, buckets: Any, key: Any, known: Known, age: Any) -> None:
-    """Write down what is known of a position, over what was known of it or of a cheaper one."""
+    """Store bounds over older ones of the position, an empty entry, or the cheapest."""
     age = np.uint64(age & _AGES)
     first = _first(buckets, key)
     chosen, least = first, np.int64(1 << 62)
