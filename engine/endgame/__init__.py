@@ -1,12 +1,12 @@
-"""Endgames: with the bag empty both racks are known, and the best play can be proved.
+"""Endgames: with the bag empty both racks are known, and the best play can be proven.
 
-``solver``     a position worked on in slices; after any of them there is a move and a value
-``mtdf``  what is asked next, until the value is known
+``solver``     works on a position in slices; after each there is a move and a value
+``mtdf``       chooses the next question, until the value is known
 ``searcher``   one thread's memory, laid out for the kernel (``engine.kernels.endgame``)
 
-Values are points in spread that the player on turn gains from here to the end of the game, with
-what the racks come to in the end: twice the other's tiles for going out, or each its own after six
-scoreless turns.
+Values are points in spread that the player on turn gains from here to the end of the game,
+settlement included: twice the other's tiles for going out, or minus its own for each player after
+six scoreless turns.
 """
 
 from __future__ import annotations

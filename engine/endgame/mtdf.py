@@ -1,9 +1,9 @@
-"""Which questions an endgame is asked, one after another, until its value is known.
+"""The questions to an endgame's kernel, one after another, until the value is known.
 
-A question is whether the mover can gain more than so many points, looking so many plies ahead. The
-answer is a bound, which may rest on a guess or be proven; it says what to ask next (MTD(f), Plaat
-and others, Best-first fixed-depth minimax algorithms, 1996). When the bounds meet at one depth, the
-next is a ply further; proven bounds hold at every depth.
+A question is whether the mover can gain more than ``alpha`` points, looking ``ahead`` plies. The
+answer is a bound, guessed or proven, and decides the next question (MTD(f), Plaat and others,
+Best-first fixed-depth minimax algorithms, 1996). When the bounds meet at one depth, the next is a
+ply further; proven bounds hold at every depth.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ __all__ = ["Mtdf"]
 
 
 class Mtdf:
-    """Which question comes next, and what the answers come to.
+    """The next question, and the bounds from the answers so far.
 
     Args:
-        outcome: the value from which on the game is drawn, if only the outcome is asked for.
+        outcome: value at which the game is drawn, to ask only for win, draw or loss; None: ask for
+            the value.
     """
 
     def __init__(self, outcome: int | None) -> None:
         self._outcome = outcome
         self.depth = 0
-        """Plies ahead to which all is answered."""
+        """Plies ahead, answered."""
         self.ahead = 1
-        """Plies ahead that the question is about."""
+        """Plies ahead, of the question."""
         self.floor, self.ceiling = -UNKNOWN, UNKNOWN  # proven
         self._low, self._high = -UNKNOWN, UNKNOWN  # at this depth
         self.value = 0 if outcome is None else outcome
@@ -35,11 +36,11 @@ class Mtdf:
 
     @property
     def is_proven(self) -> bool:
-        """Whether what was asked for is certain."""
+        """Whether the value, or the outcome, is certain."""
         return self._tells(self.floor, self.ceiling)
 
     def answered(self, value: int, solved: bool) -> None:
-        """Take an answer in, and think of the next question."""
+        """Take an answer, and set the next question."""
         if value > self.alpha:
             self._low, self._high = value, max(self._high, value)
             if solved:
@@ -52,14 +53,14 @@ class Mtdf:
         while self._is_settled and not self.is_over:
             self.depth = self.ahead
             self.is_over = self.is_proven or self.depth >= MAX_PLIES
-            if not self.is_over:  # look further, from what is proven
+            if not self.is_over:  # look further, from the proven bounds
                 self.ahead += 1
                 self._low, self._high = self.floor, self.ceiling
         self.alpha = self._next()
 
     @property
     def _is_settled(self) -> bool:
-        """Whether it is known as far as this depth tells."""
+        """Whether this depth is answered."""
         return self.is_proven or self._tells(self._low, self._high)
 
     def _tells(self, floor: int, ceiling: int) -> bool:
@@ -68,7 +69,7 @@ class Mtdf:
         return floor >= ceiling or floor > self._outcome or ceiling < self._outcome
 
     def _next(self) -> int:
-        """Ask whether it is as much as it seems to be, and then whether it is more."""
+        """Return the next alpha: test whether the value is as high as it seems, then higher."""
         if self._outcome is None:
             return self._low if self._low >= self.value else self.value - 1
         seems_won = self.value > self._outcome and self._high > self._outcome

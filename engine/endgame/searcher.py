@@ -24,42 +24,41 @@ from lexicons.memory import address_of
 __all__ = ["LEAST_MEMORY", "OTHERWISE", "Searcher", "new_table"]
 
 LEAST_MEMORY = 8 << 20
-"""Bytes of which a searcher can live; a solver's least is twice that for each thread, and once more
-for what is known of positions and for its lines."""
+"""Least bytes of a searcher; a solver needs twice that for each thread, and once more for the
+transposition table and its lines."""
 
 OTHERWISE = 2 << 20
-"""Bytes that a searcher takes besides: the board, the stack."""
+"""Bytes that a searcher takes besides, for the board and the stack."""
 
 _WORD = 8
 _PAGE = 4 << 10
 
 
 def new_table(memory: int) -> Table:
-    """Return a table in which nothing is known, of so many bytes at most."""
+    """Return an empty transposition table of at most ``memory`` bytes."""
     buckets = memory // BUCKET_BYTES - 1
     words = np.zeros((buckets + 1) * BUCKET_WORDS, np.uint64)
-    begin = -address_of(words) % BUCKET_BYTES // _WORD  # a bucket lies in one line of the cache
+    begin = -address_of(words) % BUCKET_BYTES // _WORD  # a bucket fills one cache line
     _touch(words)
     return words[begin : begin + buckets * BUCKET_WORDS]
 
 
 def _touch(array: npt.NDArray[Any]) -> None:
-    """Have the memory there that an array has asked for; to wait for it later would cost time.
+    """Fault in the pages of an array now, to save time later.
 
-    Where pages are large, each first write to one takes a millisecond. To write to so many places
-    at once numpy lets other threads go on.
+    With large pages each first write takes a millisecond; numpy's strided write releases the GIL.
     """
     array[:: _PAGE // array.itemsize] = 0
 
 
 class Searcher:
-    """What one thread has to itself; the table of positions is for all.
+    """The memory and kernel state of one thread; the transposition table is shared.
 
     Args:
-        generator: for the board and the words; the searcher keeps it.
-        table: what is known of positions.
-        memory: bytes for what lines hold, and for candidates.
-        noise: points by which the order of moves is disturbed.
+        generator: for the board and the words; owned by the searcher.
+        table: the transposition table.
+        memory: bytes for the line cache and the candidates.
+        noise: points by which the move order is disturbed.
     """
 
     def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
@@ -90,7 +89,7 @@ class Searcher:
             line_cache["index"],
             line_cache["entries"],
             search["candidates"],
-        ) = (address_of(one) for one in self._kept)
+        ) = (address_of(buffer) for buffer in self._kept)
         search["buckets"] = table.nbytes // BUCKET_BYTES
         search["room"], search["noise"] = candidates, noise
         line_cache["gaddag"]["capacity"] = listed
@@ -104,14 +103,14 @@ class Searcher:
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
-        """Take a position up, both racks of which are known.
+        """Take up a position with both racks.
 
         Args:
             position: the position.
-            turns: so many scoreless ones in a row will end the game.
-            age: what is known of positions since an earlier one makes room first.
+            turns: scoreless turns in a row that will end the game.
+            age: of new table entries; entries of other ages are replaced first.
             only: the moves to choose from, ``MOST_LISTED`` at most; none: all.
-            without: so many at most that are not to be chosen.
+            without: the moves to exclude, ``MOST_LISTED`` at most.
         """
         search = self._search
         for name, moves in (("only", only), ("without", without)):
@@ -129,7 +128,7 @@ class Searcher:
         self.abandon()
 
     def _forget_what_was_cut(self) -> None:
-        """Forget all lines, if there was no room for some: these would be taken for whole ones."""
+        """Drop all lines if some were cut for want of room: they would pass for whole ones."""
         line_cache = self._search["line_cache"]
         if self.is_cut:
             self._index.fill(0)
@@ -138,13 +137,13 @@ class Searcher:
         line_cache["overflowed"] = False
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:
-        """Go on with a question, or begin with this one; return the nodes that it took."""
+        """Resume the open question, or begin this one; return the nodes taken."""
         before = int(self._search["nodes"][0])
         search_endgame(self._search, self._state, self._words.words, alpha, depth, nodes)
         return int(self._search["nodes"][0]) - before
 
     def abandon(self) -> None:
-        """Return the question up."""
+        """Abandon the open question."""
         self._search["over"] = True
         set_up(self._state["board"], self._board)
         begin = self._begun
@@ -152,7 +151,7 @@ class Searcher:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is no question, or it has been answered."""
+        """Whether no question is open."""
         return bool(self._search["over"][0])
 
     @property
@@ -162,15 +161,15 @@ class Searcher:
 
     @property
     def solved(self) -> bool:
-        """Whether it rests on no guess."""
+        """Whether ``value`` rests on no guess."""
         return bool(self._search["solved"][0])
 
     @property
     def is_cut(self) -> bool:
-        """Whether there was no room for all placements of some position, or for their points."""
+        """Whether placements or points exceeded their room."""
         return bool(self._search["line_cache"]["overflowed"][0])
 
     def best(self) -> Move:
-        """Return the move that was enough, when one last was."""
+        """Return the move that last beat alpha."""
         (move,) = unpack(self._search["best_move"], self._board)
         return move

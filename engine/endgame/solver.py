@@ -1,11 +1,9 @@
-"""The endgame solver: asks its kernel one question after another, as long as it is let.
+"""The endgame solver: puts one question after another to its kernel, in slices of nodes.
 
-An ``EndgameSolver`` is told a position and then works in slices of so many nodes; after any of them
-it has a move, a value, and says whether they are proven. It asks its kernel
-(``engine.kernels.endgame``): *is it more than so many points?* The answers are bounds that close in
-on the value (MTD(f), Plaat and others, Best-first fixed-depth minimax algorithms, 1996), first
-looking one ply ahead, then two, and so on; since an endgame ends, a time comes when every
-answer rests on games played to their end.
+After each slice an ``EndgameSolver`` has a move and a value, and knows whether they are proven. It
+asks its kernel (``engine.kernels.endgame``): *is it more than ``alpha`` points?* The answers are
+bounds that close in on the value (``engine.endgame.mtdf``), looking one ply ahead, then two, and so
+on; since an endgame ends, at some depth every answer rests on games played to their end.
 """
 
 from __future__ import annotations
@@ -44,37 +42,37 @@ __all__ = [
 USUAL_MEMORY = 256 << 20
 """Bytes."""
 LEAST_LIMIT = 2
-"""Scoreless turns in a row that end a game, where endgames can be solved."""
+"""Least limit of scoreless turns for which endgames can be solved."""
 
-_SLICE = 2_000  # nodes, after which threads are given their next question together
-_LINE_NODES = 50_000  # for the principal variation; nobody looks at a clock meanwhile
-_MOST = UNKNOWN - 2  # points: nothing makes up for a lead of more
+_SLICE = 2_000  # nodes, after which all threads get their next question
+_LINE_NODES = 50_000  # for the principal variation; no clock is checked meanwhile
+_MOST = UNKNOWN - 2  # points: no larger lead can be made up
 _NOISE = 6  # points by which the order of moves differs between threads
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What is known of a position."""
+    """The state of knowledge about a position."""
 
     move: Move
-    """The best so far."""
+    """Best so far."""
     value: int
-    """Points that the mover gains in spread to the end of the game; a guess until it is proven."""
+    """Points in spread that the mover gains to the end of the game; a guess until proven."""
     proven: bool
-    """Whether that is the value; where any win was asked for, whether the outcome is certain."""
+    """Whether the value is certain; with ``first_win`` whether the outcome is."""
     floor: int | None
-    """Proven: with ``sure`` it gains so much at least."""
+    """Proven: least gain, by ``sure``."""
     ceiling: int | None
-    """Proven: it can't gain more."""
+    """Proven: greatest gain."""
     sure: Move | None
     depth: int
-    """Plies that were looked ahead in all lines, before greedy play."""
+    """Plies looked ahead in all lines, before greedy play."""
     nodes: int
 
     def to_play(self, lead: int) -> tuple[Move, int]:
-        """Return the move for a player who leads by so much, and what it gains by it.
+        """Return the move for a player with this lead, and its gain.
 
-        It is the best; while that is a guess, what is proven to win.
+        The best; while that is a guess, a move proven to win if there is one.
         """
         if not self.proven and self.sure and self.floor is not None and lead + self.floor > 0:
             return self.sure, self.floor
@@ -82,11 +80,11 @@ class Solution:
 
 
 def with_both_racks(position: Position, rules: Rules) -> Position:
-    """Return a position with an empty bag with both racks: one that is not known is what is unseen.
+    """Return an endgame position with both racks; a missing rack is the unseen tiles.
 
     Raises:
-        ValueError: it is no endgame: tiles are left in the bag, the game is over, neither rack is
-            known, or there are more or fewer tiles than the distribution has.
+        ValueError: tiles are left in the bag, the game is over, neither rack is known, or the
+            tiles do not add up to the distribution.
     """
     for rack in position.racks:
         check_rack(rack, len(rules.distribution.counts))
@@ -117,21 +115,21 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
 
 
 def least_memory(threads: int) -> int:
-    """Return the bytes that a solver with so many threads takes at least."""
+    """Return the least bytes of a solver."""
     return 2 * LEAST_MEMORY * (threads + 1)
 
 
 class EndgameSolver:
-    """Solves endgames one after another; what it learnt of one helps with the next of a game.
+    """Solves endgames one after another; the table of one helps with the next of a game.
 
     Args:
         lexicon: the words.
         rules: the rules; racks of up to seven tiles.
-        memory: bytes that it may take, ``least_memory`` or more.
-        threads: how many search at once; it makes no difference to what is proven.
+        memory: bytes, at least ``least_memory``.
+        threads: how many search at once; proven results do not depend on it.
 
     Raises:
-        ValueError: too little memory, no thread, or what ``Generator`` refuses.
+        ValueError: too little memory, no thread, or as ``Generator``.
     """
 
     def __init__(
@@ -149,7 +147,7 @@ class EndgameSolver:
                 "a single scoreless turn ends the game; endgames are solved with 2 or more"
             )
         self._rules = rules
-        # What is known of positions gets half, what lines hold the rest, by thread.
+        # Half is for the transposition table; threads share the rest for their lines.
         table = new_table(memory // 2)
         others = OTHERWISE * (threads + 1)
         share = (memory // 2 - LEAST_MEMORY - others) // threads
@@ -160,10 +158,8 @@ class EndgameSolver:
         self._follower = Searcher(Generator(lexicon, rules), table, LEAST_MEMORY)
         self._generator = Generator(lexicon, rules)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self._age = 0  # of what is known: how many positions were taken up
-        self._line_nodes = 0  # that are left for the principal variation
-
-    # --- work -------------------------------------------------------------------------------------
+        self._age = 0  # of table entries: number of positions so far
+        self._line_nodes = 0  # left for the principal variation
 
     def begin(
         self,
@@ -173,17 +169,17 @@ class EndgameSolver:
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
-        """Take a position up.
+        """Take up a position.
 
         Args:
             position: with an empty bag; the opponent's rack may be left out.
             first_win: ask only whether the game is won, drawn or lost, by the scores so far.
-            only: the moves to choose from, 64 at most; none: all that are legal.
-            without: moves that are not to be chosen, 64 at most.
+            only: the moves to choose from, 64 at most; none: all legal moves.
+            without: moves to exclude, 64 at most.
 
         Raises:
-            ValueError: as ``with_both_racks``; too many moves are named, one of ``only`` is not
-                legal, or none is left.
+            ValueError: as ``with_both_racks``; too many moves are named, a move of ``only`` is
+                illegal, or no move is left.
         """
         position = with_both_racks(position, self._rules)
         chosen = self._choice(position, only)
@@ -197,23 +193,22 @@ class EndgameSolver:
         self._position, self._only, self._without = position, chosen, left_out
         self._move: Move | None = None
         self._sure: Move | None = None
-        self._asked = 0  # nodes, for the question of now
+        self._asked = 0  # nodes of the current question
         self._nodes = 0
         self._age += 1
-        for one in self._searchers:
-            one.begin(position, self._turns, self._age, chosen, left_out)
+        for searcher in self._searchers:
+            searcher.begin(position, self._turns, self._age, chosen, left_out)
 
     def _choice(self, position: Position, moves: Collection[Move]) -> tuple[Move, ...]:
-        """Describe moves in the one agreed way."""
         if len(moves) > MOST_LISTED:
             raise ValueError(f"{len(moves)} moves to choose from; {MOST_LISTED} at most")
         board = position.board
-        return tuple(canonical(one, board) if isinstance(one, Place) else one for one in moves)
+        return tuple(canonical(move, board) if isinstance(move, Place) else move for move in moves)
 
     def _check_choice(
         self, position: Position, only: Sequence[Move], without: Sequence[Move]
     ) -> None:
-        """Check that there is a choice, of legal moves."""
+        """Check that a move is left, and that ``only`` are legal."""
         legal = self._generator.arrays(position).packed
         for move in only:
             if not _is_packable(move) or np.uint64(pack(move)) not in legal:
@@ -224,7 +219,7 @@ class EndgameSolver:
             raise ValueError("no move is left to choose")
 
     def advance(self, nodes: int) -> int:
-        """Work on so many nodes, of all threads; return how many they were, 0 when it is over."""
+        """Search about ``nodes``, over all threads; return how many, 0 when it is over."""
         done = 0
         while done < nodes and not self.is_over:
             done += self._ask(min(nodes - done, _SLICE) if self._pool else nodes - done)
@@ -232,45 +227,42 @@ class EndgameSolver:
         return done
 
     def _ask(self, nodes: int) -> int:
-        """Go on with the question of now, for so many nodes; take the answer if there is one."""
+        """Work on the current question; take the answer if there is one; return the nodes."""
         mtdf, first = self._mtdf, self._searchers[0]
         alpha, depth = mtdf.alpha, mtdf.ahead
         helpers = self._searchers[1:] if self._asked >= _SLICE else []
         helping = [
-            self._pool.submit(one.search, alpha, depth + nth % 2, nodes)
-            for nth, one in enumerate(helpers)
+            self._pool.submit(helper.search, alpha, depth + nth % 2, nodes)
+            for nth, helper in enumerate(helpers)
             if self._pool is not None
         ]
         done = first.search(alpha, depth, nodes)
-        done += sum(one.result() for one in helping)
+        done += sum(helper.result() for helper in helping)
         self._asked += done
         if first.is_over:
             self._asked = 0
-            for one in helpers:
-                one.abandon()
+            for helper in helpers:
+                helper.abandon()
             if first.value > alpha:
                 self._take(first)
             mtdf.answered(first.value, first.solved)
         return done
 
     def _take(self, first: Searcher) -> None:
-        """Take the move that was enough."""
         move = first.best()
-        if move == PASS and first.is_cut:  # for want of room, perhaps, for anything else
+        if move == PASS and first.is_cut:  # other moves may have been cut for want of room
             return
         self._move = move
         self._sure = move if first.solved else self._sure
 
-    # --- what is known ----------------------------------------------------------------------------
-
     @property
     def is_over(self) -> bool:
-        """Whether it is proven, or no more can be found out with so much memory."""
+        """Whether it is proven, or this memory allows no more."""
         return self._mtdf.is_over
 
     @property
     def solution(self) -> Solution:
-        """What is known by now."""
+        """The state of knowledge now."""
         mtdf = self._mtdf
         return Solution(
             move=self._best(),
@@ -284,7 +276,7 @@ class EndgameSolver:
         )
 
     def _best(self) -> Move:
-        """Return the best move so far; before there is any the best by static equity."""
+        """Return the best move so far; at first the best by static equity."""
         mtdf = self._mtdf
         if self._sure is not None and (mtdf.is_proven or mtdf.floor >= mtdf.value):
             return self._sure
@@ -292,13 +284,15 @@ class EndgameSolver:
             return self._move
         if self._only:
             return next(move for move in self._only if move not in self._without)
-        found = self._generator.best(self._position, len(self._without) + 1)
-        return next((one.move for one in found if one.move not in self._without), PASS)
+        ranked = self._generator.best(self._position, len(self._without) + 1)
+        return next(
+            (candidate.move for candidate in ranked if candidate.move not in self._without), PASS
+        )
 
     def line(self) -> tuple[Move, ...]:
-        """Find the principal variation: ask after each move which one holds the value.
+        """Compute the principal variation: after each move, ask for a reply that holds the value.
 
-        It goes to the end of the game if the value is proven; else as far as it is seen at once.
+        It goes to the end of the game if the value is proven; else as far as can be seen quickly.
         """
         self._line_nodes = _LINE_NODES
         mtdf, position = self._mtdf, self._position
@@ -314,7 +308,7 @@ class EndgameSolver:
             value, depth = score - value, depth - 1
             if line[-1] != PASS:
                 turns = self._rules.scoreless_limit
-            else:  # two passes may end the game, if every move could be chosen from the first on
+            else:  # two passes may end the game, unless the choice was restricted
                 turns = turns - 1 if self._only or self._without else 1
             answer = self._answer(position, turns, value, depth)
             if answer is None:
@@ -323,7 +317,7 @@ class EndgameSolver:
         return tuple(line)
 
     def _answer(self, position: Position, turns: int, value: int, depth: int) -> Move | None:
-        """Return the move that holds a value, if that is found out at once."""
+        """Return the move that holds a value, if it can be seen quickly."""
         follower, proven = self._follower, self._mtdf.is_proven
         follower.begin(position, turns, self._age)
         for deep in range(1, MAX_PLIES if proven else depth + 1):
@@ -335,8 +329,7 @@ class EndgameSolver:
         return None
 
     @property
-    def _turns(self) -> int:
-        """How many scoreless turns in a row will end the game."""
+    def _turns(self) -> int:  # scoreless, in a row, until the game ends
         return self._rules.scoreless_limit - self._position.scoreless_turns
 
 
@@ -345,7 +338,6 @@ def _is_packable(move: Move) -> bool:
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
-    """Make a legal move of an endgame; return the position after it, and the move's score."""
     score = 0
     rack = list(position.racks[position.on_turn])
     if isinstance(move, Place):
@@ -357,7 +349,7 @@ def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]
 
 @on_warm_up
 def warm_up() -> None:
-    """Compile the kernels, or load them, by an endgame without words."""
+    """Compile or load the kernels, by an endgame without words."""
     rules = standard_rules()
     lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
     solver = EndgameSolver(lexicon, rules, memory=4 * LEAST_MEMORY)

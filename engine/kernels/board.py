@@ -55,7 +55,7 @@ SQUARE = record_dtype(
     [
         ("cross_set", np.uint64),  # bit n: letter n makes a word across, or nothing crosses
         ("cross_score", np.int16),  # points of the crossing tiles, or NO_CROSSING
-        ("value", np.uint8),  # points of the tile here
+        ("value", np.uint8),
         ("letter", np.uint8),  # of the tile here; 0: none
         ("letter_multiplier", np.uint8),
         ("word_multiplier", np.uint8),
@@ -69,7 +69,7 @@ BOARD = record_dtype(
         ("changed_lines", np.uint64),  # bit direction × side + line
         ("side", np.int64),  # the longer side, with the border
         ("start", np.int64),  # across: the square that the first play covers
-        ("letters", np.int64),  # of the alphabet
+        ("letters", np.int64),
         ("any_letter", np.uint64),  # the cross-set of a square that nothing crosses
         ("bonus", np.int64),  # points for placing ``bonus_tiles``
         ("bonus_tiles", np.int64),
@@ -180,7 +180,7 @@ def clear_board(board: BoardRecord) -> None:
 
 
 def new_board(rules: Rules) -> npt.NDArray[Any]:
-    """Return an array of one ``BOARD`` with premium squares and points, for ``clear_board``.
+    """Return an array of one ``BOARD`` with premiums and points; ``clear_board`` completes it.
 
     Raises:
         ValueError: racks of more tiles than kernels can hold, or premium squares that multiply so

@@ -70,10 +70,7 @@ def first_square(side: Any, move: Any) -> Any:
 
 @helper
 def play(board: BoardRecord, nodes: Any, move: Any) -> None:
-    """Put a placement's tiles on the board; keep anchors, cross-sets and cross-scores true.
-
-    Undo it by ``undo_to(board, changes)``, with ``board.changes`` read before the play.
-    """
+    """Play a placement, keeping anchors, cross-sets and cross-scores true; undo by ``undo_to``."""
     first = first_square(board.side, move)
     square = first
     put = _NOTHING  # bit n: a new tile n squares after the first
@@ -93,7 +90,7 @@ def play(board: BoardRecord, nodes: Any, move: Any) -> None:
 
 @helper
 def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
-    """Recompute the cross-sets at both ends of the word across an occupied square."""
+    """Recompute the crosses at both ends of the word across an occupied square."""
     side = board.side
     for step in (-side, side):
         end = square + step
@@ -106,7 +103,6 @@ def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
 
 @helper
 def _cross(board: BoardRecord, nodes: Any, square: Any) -> None:
-    """Compute cross-set and cross-score of an empty square."""
     squares, side = board.squares, board.side
     here = squares[square]
     above, below = squares[square - side].letter != 0, squares[square + side].letter != 0

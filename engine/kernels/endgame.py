@@ -156,7 +156,6 @@ def search_endgame(
 
 @helper
 def _enter(search: EndgameRecord, state: Any) -> None:
-    """Enter a position: leave it at once, or list its candidates."""
     frame = search.frames[search.ply]
     search.entering = False
     frame.began = search.nodes
@@ -243,7 +242,6 @@ def _is_shortcut(search: EndgameRecord) -> Any:
 
 @helper
 def _take_back(search: EndgameRecord, state: Any) -> None:
-    """Undo the move that was searched, and note its value."""
     frame = search.frames[search.ply]
     search.returning = False
     undo_to(state.board, frame.changes)

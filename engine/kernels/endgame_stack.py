@@ -48,8 +48,8 @@ FRAME = record_dtype(
         ("key", np.uint64),  # of all that decides the value
         ("held", np.uint64, (2,)),  # by seat: tiles, as a count (``engine.kernels.line_cache``)
         ("points", np.int64, (2,)),  # … and their points
-        ("seat", np.int64),  # on turn
-        ("pass_ends", np.bool_),  # a pass ends the game
+        ("seat", np.int64),
+        ("pass_ends", np.bool_),
         ("depth", np.int64),  # plies to the horizon; 0: greedy play begins
         ("alpha", np.int64),
         ("best", np.int64),  # reached so far; or an upper bound
@@ -86,7 +86,7 @@ ENDGAME = record_dtype(
         ("refuters", np.uint64, (MAX_PLIES, 2)),  # by ply: the last moves that beat alpha
         ("only", np.uint64, (MOST_LISTED,)),  # the moves to choose from; none: all
         ("only_count", np.int64),
-        ("is_restricted", np.bool_),  # some moves may not be chosen
+        ("is_restricted", np.bool_),
         ("without", np.uint64, (MOST_LISTED,)),
         ("without_count", np.int64),
         ("turns", np.int64),  # scoreless, in a row, that end the game from the first ply

@@ -288,13 +288,10 @@ def _write_worth(
     table: SubrackTable,
     place: Any,
     floor: Any,
-    bounds: I64,
-    chosen: I64,
+    bounds: I64,  # scratch
+    chosen: I64,  # scratch
 ) -> None:
-    """Enter the worth of a subrack if it is above ``floor``; else ``floor`` is its new bound.
-
-    ``bounds`` and ``chosen`` are scratch.
-    """
+    """Enter a subrack's worth if above ``floor``, else ``floor`` as its bound."""
     size, top = state.rack.held, state.top
     whole = (1 << size) - 1
     key, blanks = state.rack.keys[whole], state.rack.blanks[whole]
@@ -336,10 +333,7 @@ def _may_cross(state: Any, slot: Any) -> Any:
 
 @helper
 def _take_subrack(state: Any, rack: Any, subrack: Any) -> None:
-    """Make a subrack the whole rack of the state.
-
-    ``letters[0]`` are those of the whole, with bit 0 for a blank.
-    """
+    """Make a subrack the whole rack of the state; bit 0 of ``letters[0]`` is the blank."""
     own, sizes = state.rack, state.subracks
     for at in range(own.held):
         own.bits[own.tiles[at]] = 0

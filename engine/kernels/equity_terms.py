@@ -44,8 +44,7 @@ EVALUATION = record_dtype(
         ("not_out", np.int32),  # … plus this
     ],
 )
-EvaluationRecord: TypeAlias = Any
-"""Thousandths of a point."""
+EvaluationRecord: TypeAlias = Any  # thousandths of a point
 
 
 @helper
@@ -56,10 +55,7 @@ def fill_equity_terms(
     opponent_points: Any,
     exchange_minimum: Any,
 ) -> None:
-    """Fill in the equity terms of playing and of exchanging each subrack.
-
-    ``bag`` counts tiles; ``opponent_points`` sums the opponent's rack, for an empty bag.
-    """
+    """Fill in the equity terms of playing and of exchanging each subrack; ``bag`` counts tiles."""
     whole = (1 << rack.held) - 1
     rack.exchangeable = min(rack.held, bag) if bag >= exchange_minimum else 0
     for subrack in range(whole + 1):

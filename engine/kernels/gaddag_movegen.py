@@ -80,7 +80,7 @@ GADDAG_SEARCH = record_dtype(
         ("subracks", np.uint64),
         ("capacity", np.int64),  # their length
         ("count", np.int64),  # of placements; beyond the capacity not written
-        ("whole", np.uint64),  # mask of the rack's tiles
+        ("whole", np.uint64),
         ("blanks", np.uint64),  # mask of the blanks
         ("natural", np.uint64),  # letters of the other tiles
         ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by letter: mask of its tiles
@@ -91,9 +91,9 @@ GADDAG_SEARCH = record_dtype(
         ("down", np.bool_),  # direction of the line
         ("where", np.uint64),  # a move's direction and first square, for place 1 of the line
         ("where_step", np.uint64),  # … what each further place adds
-        ("anchor", np.uint64),  # its place
-        ("cells", CELL, (_LINE,)),  # the line
-        ("left", PARTIAL, (MAX_PLACED + 1,)),  # stacks
+        ("anchor", np.uint64),
+        ("cells", CELL, (_LINE,)),
+        ("left", PARTIAL, (MAX_PLACED + 1,)),
         ("right", PARTIAL, (MAX_PLACED + 1,)),
         ("dearer", np.uint64, (MAX_PLACED,)),  # by tile: points beyond a blank's
         ("stand_ins", np.uint64, (MAX_LETTERS + 1,)),  # by letter: tiles that must be blanks
@@ -120,10 +120,7 @@ def list_into(
 
 @helper
 def list_placements(state: StateRecord, words: WordsRecord) -> None:
-    """List every placement in ``state.gaddag``, each once and in no particular order.
-
-    A single tile that makes a word both ways is listed across.
-    """
+    """List every placement once in ``state.gaddag``; a single tile in two words is across."""
     board, search = state.board, state.gaddag
     search.nodes = words.nodes
     search.count = 0
@@ -145,7 +142,7 @@ def list_line(search: GaddagRecord, board: BoardRecord, line: Any) -> None:
 
 @helper
 def look_up_rack(search: GaddagRecord, board: BoardRecord, rack: RackRecord) -> None:
-    """Copy what the search needs of a rack, so that it is in one place."""
+    """Copy into one place what the search needs of a rack."""
     subracks = 1 << rack.held
     search.whole = np.uint64(subracks - 1)
     search.blanks = rack.bits[BLANK]
@@ -244,7 +241,6 @@ def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any
 
 @helper
 def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
-    """Follow the playthrough to the right; return node, sums and the place behind it."""
     while search.cells[place].letter:
         node = child_of(search.nodes, node, search.cells[place].letter)
         sums += search.cells[place].sums
@@ -335,10 +331,7 @@ def _build_right(
 def _try_lowest(
     search: GaddagRecord, nodes: Any, blanks: Any, candidates: Any, node: Any, held: Any
 ) -> Any:
-    """Try the lowest candidate, a child of the node; return its node, code and the tiles left.
-
-    A blank is used only if the rack has no such tile.
-    """
+    """Try the lowest candidate, as a blank only if need be; return node, code and tiles left."""
     code = lowest_bit(candidates)
     below = bit_count(node & ((_ONE << code) - _ONE))
     child = word_at(nodes, first_child(node) + below)

@@ -34,12 +34,9 @@ _ONE = np.uint64(1)
 
 
 class LeavePriorTable(NamedTuple):
-    """Multisets of one size that a player may have kept, by their codes (open addressing).
+    """Multisets of one size that may have been kept, by code (open addressing)."""
 
-    There are at least twice as many places as multisets, a power of two.
-    """
-
-    codes: U64  # [places] 0: none
+    codes: U64  # [places, a power of two, at least twice the multisets] 0: none
     weights: F64  # [places]
     size: int  # tiles of each
     only: bool  # the empty multiset is the only one

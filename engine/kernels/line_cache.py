@@ -76,7 +76,7 @@ LINE_CACHE = record_dtype(
         ("used", np.int64),
         ("index", np.uint64),  # address of pairs: key, place and number of placements
         ("places", np.int64),  # in the index, a power of two
-        ("known", np.int64),  # lines in it
+        ("known", np.int64),
         ("forgotten", np.int64),  # times that all lines were dropped
         ("overflowed", np.bool_),  # placements or points exceeded their room
     ],

@@ -35,9 +35,9 @@ class Turn(NamedTuple):
 
 
 class MoveArrays(NamedTuple):
-    """Moves side by side, arrays of one length."""
+    """Moves (``engine.kernels.moves``), arrays of one length."""
 
-    packed: npt.NDArray[np.uint64]  # see ``engine.kernels.moves``
+    packed: npt.NDArray[np.uint64]
     scores: npt.NDArray[np.int32]  # points
     equities: npt.NDArray[np.int32]  # thousandths of a point
     subracks: U8  # bit n: the move uses the rack's nth tile

@@ -29,7 +29,7 @@ SUBRACK_COUNT = 1 << MAX_PLACED
 
 RACK = record_dtype(
     [
-        ("held", np.int64),  # tiles
+        ("held", np.int64),
         ("tiles", np.uint8, (MAX_PLACED + 1,)),  # sorted; behind them zeros
         ("bits", np.uint64, (MAX_LETTERS + 1,)),  # by tile: mask of its copies
         ("letters", np.uint64, (SUBRACK_COUNT,)),  # by mask: bit n, it has letter n; no blanks
@@ -50,10 +50,7 @@ RackRecord: TypeAlias = Any
 
 @helper
 def fill_rack(rack: RackRecord, tiles: Any, size: Any, points: Any, leaves: LeaveArrays) -> None:
-    """Put the first ``size`` of sorted ``tiles`` on a rack, and look its subracks up.
-
-    ``rack`` is modified in place; ``points`` are by tile. Equity terms and swaps are not filled in.
-    """
+    """Fill in a rack of the first ``size`` of sorted ``tiles``, but for equity terms and swaps."""
     rack.held = size
     rack.repeats = 0
     for tile in range(len(rack.bits)):
@@ -70,7 +67,6 @@ def fill_rack(rack: RackRecord, tiles: Any, size: Any, points: Any, leaves: Leav
 
 @helper
 def _fill_subracks(rack: RackRecord, points: Any) -> None:
-    """Build each subrack from the one without its last tile."""
     rack.letters[0] = 0
     rack.keys[0] = 0
     rack.blanks[0] = 0

@@ -225,7 +225,6 @@ def _go_on(
 
 @helper
 def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
-    """Compute win and equity of a rollout."""
     gained = (game.scores[0] - game.scores[1]) * POINT
     if not game.over and game.back > game.front:  # with an empty bag leaves are worth nothing
         gained += game.kept[0] - game.kept[1]

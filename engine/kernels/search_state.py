@@ -58,10 +58,7 @@ def take_rack(
     bag: Any,
     opponent_points: Any,
 ) -> None:
-    """Put the first ``size`` of sorted ``tiles`` on the rack; fill in the equity terms of subracks.
-
-    ``bag`` counts tiles; ``opponent_points`` sums the opponent's rack.
-    """
+    """Put the first ``size`` of sorted ``tiles`` on the rack, and fill in its equity terms."""
     board, rack = state.board, state.rack
     fill_rack(rack, tiles, size, board.points, leaves)
     fill_equity_terms(rack, state.evaluation, bag, opponent_points, state.exchange_minimum)

@@ -71,7 +71,7 @@ def play_games(
 ) -> None:
     """Play a game for each row of ``deals``; ``leaves`` and ``evaluations`` are by player.
 
-    State and game, arrays of one, and ``results`` are modified in place.
+    State, game and ``results`` are modified in place.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
     for number in range(len(deals.orders)):
@@ -122,7 +122,7 @@ def list_in_games(
     fewest_blanks: int,
     most_blanks: int,
 ) -> tuple[int, int]:
-    """List all placements in the recorded positions with so many blanks on the rack.
+    """List all placements in recorded positions with ``fewest_blanks`` to ``most_blanks``.
 
     Each list overwrites the one before; ``list_into`` was called, and its arrays still exist.
     Returns the number of positions and of placements.

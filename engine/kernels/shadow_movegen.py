@@ -138,7 +138,6 @@ def _drop_first(heap: HeapRecord) -> None:
 
 @helper
 def _promising(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> Any:
-    """Return the lanes that may make a good enough word in a slot."""
     subracks, size = state.subracks, np.int64(slot.tiles)
     completing = subracks.alone[size]
     if slot.key:

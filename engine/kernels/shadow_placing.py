@@ -140,7 +140,7 @@ def _offer_placement(
 ) -> None:
     """Score and offer a word, the nth tile a blank if bit n is set, if the subrack has its tiles.
 
-    The subrack has exactly as many tiles as are placed.
+    It has exactly as many tiles as are placed.
     """
     board, rack = state.board, state.rack
     multiplier = _word_multiplier(board, slot)

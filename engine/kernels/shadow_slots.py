@@ -41,12 +41,12 @@ SLOT = record_dtype(
         ("coefficients", np.int16, (MAX_PLACED,)),  # descending, then 0
         ("start", np.int16),  # the first square of the word
         ("tiles", np.uint8),
-        ("length", np.uint8),  # of the word
+        ("length", np.uint8),
     ],
 )
 SLOTS = record_dtype(
     [
-        ("count", np.int64, (_LINES,)),  # by line
+        ("count", np.int64, (_LINES,)),
         ("slots", SLOT, (_LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
@@ -72,7 +72,7 @@ def update_slots(slots: SlotsRecord, board: BoardRecord) -> None:
 def _slots_of_line(slots: SlotsRecord, board: BoardRecord, line: Any) -> None:
     slots.count[line] = 0
     begin = line * board.side
-    first: Any = np.int64(0)  # anchor
+    first: Any = np.int64(0)
     last: Any = np.int64(0)
     for square in range(begin + board.side - 1, begin, -1):
         if board.squares[square].anchor:

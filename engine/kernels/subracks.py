@@ -39,8 +39,8 @@ _KNOWN = 512  # remembered answers; a rack asks for about a hundred
 
 SUBRACKS = record_dtype(
     [
-        ("count", np.int64, (_SIZES,)),  # subracks of each size
-        ("subrack", np.uint8, (_SIZES, LANES)),  # their masks
+        ("count", np.int64, (_SIZES,)),
+        ("subrack", np.uint8, (_SIZES, LANES)),
         ("keys", np.uint64, (_SIZES, LANES)),  # of their letters (``lexicons.word_map``)
         ("blanks", np.uint8, (_SIZES, LANES)),
         ("equity_term", np.int32, (_SIZES, LANES)),  # of playing them; NEVER in lanes not in use
@@ -141,10 +141,7 @@ def _may_complete(words: WordsRecord, key: Any, blanks: Any, letters: Any) -> An
 def lanes_completing(
     subracks: SubracksRecord, size: Any, playthrough: Any, words: WordsRecord
 ) -> Any:
-    """Return the lanes that may make a word with a playthrough, given by its key.
-
-    Answers are remembered, for words through the same tiles begin on several squares.
-    """
+    """Return the lanes that may make a word with a playthrough, by its key; answers are cached."""
     known = (playthrough >> np.uint64(48)) + np.uint64(size) & np.uint64(_KNOWN - 1)
     asked = subracks.turn * _SIZES + size
     if subracks.known_turn[known] == asked and subracks.known_key[known] == playthrough:

@@ -18,9 +18,9 @@ MAX_KEPT = 128
 
 TOP_MOVES = record_dtype(
     [
-        ("limit", np.int64),  # moves to keep
+        ("limit", np.int64),
         ("enough", np.int64),  # the search ends at this count
-        ("count", np.int64),  # moves kept
+        ("count", np.int64),
         ("threshold", np.int64),  # lowest useful equity, thousandths of a point
         ("moves", np.uint64, (MAX_KEPT,)),  # packed, best first
         ("equities", np.int32, (MAX_KEPT,)),  # thousandths of a point

@@ -1,21 +1,19 @@
 """The pre-endgame: which move wins most often with a few tiles left in the bag.
 
-``comparison``  candidates, and which of them are looked at, where, and for how long
-``cases``       how the unseen tiles may lie
-``fulls``       positions of which everything is known, and what a move makes of them
-``replies``     what the opponent does while there is a bag
-``bounds``      what is known of a candidate, case by case
+``solver``         candidates compared: which to look at next, in which case, for how long
+``scenarios``      the ways in which the unseen tiles may lie
+``full_position``  positions with everything known, and the effect of a move
+``replies``        the opponent's replies while tiles are in the bag
+``bounds``         bounds of a candidate, case by case
 
-Every way in which the unseen tiles may lie is a *case*, as likely as the belief about the opponent
-says. A candidate that empties the bag leaves an endgame in each of them, with both racks known, and
-the solver (``engine.endgame``) says what comes of it: then a candidate's share of wins is exact as
-soon as every case is proven. Wins come first, a tie is half of one; points decide where candidates
-win as often.
+Each way in which the unseen tiles may lie is a *case*, weighted by the belief about the opponent. A
+candidate that empties the bag leaves an endgame in each case, with both racks known, for the solver
+(``engine.endgame``): its share of wins is exact once every case is proven. Wins come first, a tie
+is half a win; points decide among candidates that win as often.
 
-Where tiles are left in the bag the opponent moves without knowing them, as a model of it says;
-what is found then is true of the model and not proven, but for the static one where its reply
-empties the bag. The order in which tiles come out of the bag is enumerated, or drawn where there
-are too many orders.
+While tiles are left in the bag the opponent moves without knowing them, by a model: results then
+hold for the model and are not proven, except for a static reply that empties the bag. The orders of
+the bag are enumerated, or drawn if there are too many.
 """
 
 from __future__ import annotations

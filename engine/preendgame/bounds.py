@@ -1,4 +1,4 @@
-"""What is known of a candidate in the pre-endgame: final spreads and their bounds, case by case."""
+"""Final spreads of a candidate in the pre-endgame, and their bounds, case by case."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .full_position import FullPosition
 __all__ = ["EPSILON", "Assessment", "Branch", "CandidateBounds", "Trial"]
 
 EPSILON = 1e-9
-"""Sums of weights that differ by less are equal."""
+"""Tolerance of sums of weights."""
 
 Reals = npt.NDArray[np.float64]
 
 
 class Branch:
-    """One way on from a case: an endgame, or a game that is over.
+    """An outcome of a case: an endgame, or a finished game.
 
-    Spreads are final ones, in points, from the side of a seat.
+    Spreads are final, in points, for ``seat``.
 
     Args:
-        deal: with an empty bag, or over.
-        seat: whose side is taken.
-        is_exact: whether it is certain that the game comes to this.
+        full: with an empty bag, or over.
+        seat: whose spreads are counted.
+        is_exact: whether the game is certain to reach it.
     """
 
     def __init__(self, full: FullPosition, seat: int, *, is_exact: bool = True) -> None:
@@ -39,16 +39,16 @@ class Branch:
         self._lead = scores[seat] - scores[1 - seat]
         self._sign = 1 if self.position.on_turn == seat else -1
         self.final = float(self._lead)
-        """The best guess."""
+        """Best guess."""
         self.low, self.high = -np.inf, np.inf
-        """Proven: it is not less and not more."""
+        """Proven bounds."""
         self.is_exhausted = False
-        """Whether the solver can't find out more, though it is not proven."""
+        """Whether the solver can find no more, though it is not proven."""
         if full.over:
             self.low = self.high = self.final
 
     def is_open(self, *, outcome_only: bool) -> bool:
-        """Return whether there is something to find out."""
+        """Return whether anything is undecided."""
         if self.is_exhausted:
             return False
         if outcome_only:
@@ -56,7 +56,7 @@ class Branch:
         return self.low < self.high
 
     def take(self, solution: Solution, *, outcome_only: bool) -> None:
-        """Take in what a solver says of the endgame."""
+        """Update the bounds by a solver's result."""
         bounds = []
         if solution.floor is not None:
             bounds.append((solution.floor, 1))
@@ -68,43 +68,40 @@ class Branch:
                 self.low = max(self.low, final)
             else:
                 self.high = min(self.high, final)
-        if not outcome_only:  # else the value is a guess at the outcome, and a bad one
+        if not outcome_only:  # else the value is only a rough guess
             self.final = float(self._lead + self._sign * solution.value)
         self.final = min(max(self.final, self.low), self.high)
 
 
 @dataclass(slots=True)
 class Trial:
-    """A candidate in one case, with one order of the bag."""
+    """A candidate in one case with one order of the bag."""
 
     full: FullPosition
     """Before the candidate is played."""
     weight: float
     branches: list[Branch] = field(default_factory=list)
-    """The opponent's choice is among them, where it has one; none until the trial is looked at."""
+    """The opponent's choice; empty before the first look."""
     is_guess: bool = False
-    """Whether the branches are those of a static opponent, for a first look."""
+    """Whether the branches are a static opponent's, for a first look."""
     visits: int = 0
 
     def open(self, *, outcome_only: bool) -> list[Branch]:
-        """Return the branches that may decide and have something to find out, the worst first.
-
-        The opponent takes the branch that is worst for us.
-        """
+        """Return the undecided branches that the opponent may choose, the worst for us first."""
         worst = min((branch.high for branch in self.branches), default=np.inf)
         if outcome_only and worst < 0:
             return []
-        found = [
+        undecided = [
             branch
             for branch in self.branches
             if branch.low < worst and branch.is_open(outcome_only=outcome_only)
         ]
-        return sorted(found, key=lambda branch: branch.final)
+        return sorted(undecided, key=lambda branch: branch.final)
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """How a candidate stands; spreads are final ones, in points."""
+    """A candidate's estimate and proven bounds; spreads are final, in points."""
 
     win: float
     spread: float
@@ -114,7 +111,7 @@ class Assessment:
     spread_high: float
 
     def beats(self, other: Assessment) -> bool:
-        """Return whether it is proven to be as good or better: wins first, then spread."""
+        """Return whether it is proven no worse: by wins, then by spread."""
         if self.win_low > other.win_high + EPSILON:
             return True
         is_as_good = self.win_low >= other.win_high - EPSILON
@@ -126,8 +123,8 @@ class CandidateBounds:
 
     Args:
         ranked: the candidate.
-        trials: by case, and in each by the order of the bag; weights of all are 1 together.
-        all_orders: whether no order of the bag was left out.
+        trials: by case and order of the bag; all weights sum to 1.
+        all_orders: whether every order of the bag is included.
     """
 
     def __init__(
@@ -147,7 +144,7 @@ class CandidateBounds:
         self._standing: Assessment | None = None
 
     def note(self, case: int, order: int) -> None:
-        """Take in what became of a trial; the opponent chooses among its branches."""
+        """Update the bounds by a trial; the opponent chooses the worst branch for us."""
         trial, at = self.trials[case][order], int(self._starts[case]) + order
         self.final[at] = min(branch.final for branch in trial.branches)
         if not trial.is_guess:
@@ -159,18 +156,18 @@ class CandidateBounds:
 
     @property
     def cases(self) -> int:
-        """In how many cases it was looked at."""
+        """Number of cases looked at."""
         done = np.add.reduceat(~self.looked, self._starts[:-1]) == 0
         return int(done.sum())
 
     @property
     def is_proven(self) -> bool:
-        """Whether the outcome of every case is."""
+        """Whether the outcome of every case is proven."""
         return self._is_exact and bool((np.sign(self.low) == np.sign(self.high)).all())
 
     @property
     def assessment(self) -> Assessment:
-        """How it stands by the trials looked at, one at least, and between which bounds."""
+        """Estimate by the trials looked at, at least one, and bounds by all."""
         if self._standing is None:
             weights = self.weights[self.looked] / self.weights[self.looked].sum()
             self._standing = Assessment(
@@ -184,7 +181,7 @@ class CandidateBounds:
         return self._standing
 
     def shares(self) -> tuple[float, float, float]:
-        """Return the shares of wins, draws and losses among the trials looked at, one at least."""
+        """Return the shares of wins, draws and losses in the trials looked at, at least one."""
         weights, final = self.weights[self.looked], self.final[self.looked]
         wins, draws, losses = (float(weights[np.sign(final) == s].sum()) for s in (1, 0, -1))
         total = wins + draws + losses
@@ -192,5 +189,5 @@ class CandidateBounds:
 
 
 def _won(spreads: Reals) -> Reals:
-    """Count a win 1, a tie half."""
+    """Return 1 for a win, ½ for a tie, 0 for a loss."""
     return (np.sign(spreads) + 1) / 2

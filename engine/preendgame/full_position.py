@@ -1,4 +1,4 @@
-"""Positions of which everything is known, the order of the bag too."""
+"""Positions with everything known, even the order of the bag."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["FullPosition", "passing", "tiles_of"]
 
 @dataclass(frozen=True, slots=True)
 class FullPosition:
-    """A position with both racks, and the bag in the order in which it will be drawn."""
+    """A position with both racks, and the bag in drawing order."""
 
     position: Position
     bag: Rack
     over: bool = False
-    """Whether the game is, and the racks are settled."""
+    """Whether the game is over, and the racks are settled."""
 
     def after(self, move: Move, score: int, rules: Rules, seed: int = 0) -> FullPosition:
         """Return the full position after a legal move of the player on turn.
 
         Args:
-            move: what it does.
-            score: its points.
-            rules: those of the game.
-            seed: for the places where the tiles of an exchange go back.
+            move: legal.
+            score: points of the move.
+            rules: of the game.
+            seed: for the places of exchanged tiles in the bag.
         """
         position, seat = self.position, self.position.on_turn
         used = tiles_of(move)
@@ -42,7 +42,7 @@ class FullPosition:
         rack = sorted((*rack, *self.bag[:missing]))
         bag = self.bag[missing:]
         if isinstance(move, Exchange):
-            # By what lies in the bag, too: or the tiles would go to the same places in every case.
+            # Seeded by the bag too; else the tiles would go to the same places in every case.
             chance = random.Random(f"{seed} {self.bag} {position.racks}")
             bag = tuple(chance.sample((*bag, *used), len(bag) + len(used)))
         after = position.after(move, score, tuple(rack))

@@ -1,11 +1,11 @@
-"""The opponent in a pre-endgame: what it replies while tiles are left in the bag.
+"""The opponent's replies in a pre-endgame, while tiles are left in the bag.
 
-It moves without knowing them, and what it does is a *model*:
+It moves without knowing them, by a *model*:
 
-``rational``     the reply that is best on average over what is unseen to it, the same in all cases
-                 that it can't tell apart. It compares the best few by static equity, and a pass,
-                 each by a short look at a sample of what the other may hold.
-``pessimistic``  the reply that is worst for us: it knows everything. The same few are compared.
+``rational``     the reply that is best on average over what it does not see, the same in all cases
+                 that it can't tell apart. The best few by static equity and a pass are compared,
+                 each by a short look at a sample of the racks that we may hold.
+``pessimistic``  the reply worst for us, as if it knew everything; the same few are compared.
 ``static``       the reply of the highest equity.
 
 If the bag is not empty after that, both sides make static moves until it is.
@@ -31,25 +31,25 @@ __all__ = ["MODELS", "Model", "Opponent"]
 Model: TypeAlias = Literal["rational", "pessimistic", "static"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
 
-_REPLIES = 4  # that are compared, besides a pass
-_GUESSES = 6  # racks of ours that it thinks of
+_REPLIES = 4  # compared, besides a pass
+_GUESSES = 6  # racks of ours that it samples
 _GUESS_NODES = 32
-_STATIC_MOVE = 30  # nodes that take as long
+_STATIC_MOVE = 30  # nodes that take as long as a static move
 
 Search: TypeAlias = Callable[[Branch, int], Iterator[int]]
-"""Looks at an endgame for so many nodes; gives those of each step."""
+"""Searches an endgame for some nodes; yields those of each step."""
 
 
 class Opponent:
-    """Who replies in a pre-endgame, by a model of it.
+    """The opponent in a pre-endgame, by a model of its replies.
 
-    What takes work is done in steps: its methods are generators that give the nodes of each.
+    Methods work in steps: they are generators that yield the nodes of each step.
 
     Args:
         model: how it chooses.
-        generator: for its static moves, and ours.
-        search: for endgames that it thinks of.
-        seed: for what it thinks of.
+        generator: for static moves of both sides.
+        search: for the endgames that it considers.
+        seed: for the racks and orders that it considers.
     """
 
     def __init__(self, model: Model, generator: Generator, search: Search, seed: int) -> None:
@@ -59,17 +59,17 @@ class Opponent:
 
     @property
     def is_static(self) -> bool:
-        """Whether its replies take no thought."""
+        """Whether its replies need no search."""
         return self._model == "static"
 
     def static_branches(self, full: FullPosition) -> Steps[int, None, list[Branch]]:
-        """Play a deal on with the static reply of the player on turn."""
+        """Play on with the static reply of the player on turn."""
         (reply,) = self._generator.best(full.position)
         yield _STATIC_MOVE
         return [(yield from self._branch(full, reply, 1 - full.position.on_turn))]
 
     def branches(self, full: FullPosition) -> Steps[int, None, list[Branch]]:
-        """Play a deal on with the replies that the model may choose."""
+        """Play on with the replies that the model may choose."""
         if self.is_static:
             return (yield from self.static_branches(full))
         seat = full.position.on_turn
@@ -80,13 +80,13 @@ class Opponent:
             if seen not in self._chosen:
                 self._chosen[seen] = yield from self._choose(seen, replies)
             replies = [self._chosen[seen]]
-        found = []
+        branches = []
         for reply in replies:
-            found.append((yield from self._branch(full, reply, 1 - seat)))
-        return found
+            branches.append((yield from self._branch(full, reply, 1 - seat)))
+        return branches
 
     def _branch(self, full: FullPosition, reply: RankedMove, seat: int) -> Steps[int, None, Branch]:
-        """Play a reply, and static moves until the bag is empty; from the side of a seat."""
+        """Play a reply, and static moves until the bag is empty; spreads are for ``seat``."""
         full = full.after(reply.move, reply.score, self._generator.rules, self._seed)
         is_exact = self.is_static and (full.over or not full.bag)
         while full.bag and not full.over:
@@ -96,7 +96,7 @@ class Opponent:
         return Branch(full, seat, is_exact=is_exact)
 
     def _choose(self, seen: Position, replies: list[RankedMove]) -> Steps[int, None, RankedMove]:
-        """Choose the reply that is best on average over what the player on turn doesn't see."""
+        """Choose the reply that is best on average over what the player on turn can't see."""
         rules, seat = self._generator.rules, seen.on_turn
         cases, _ = list_scenarios(seen, rules, None, self._seed, _GUESSES)
         worths = []

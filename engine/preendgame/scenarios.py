@@ -1,4 +1,4 @@
-"""Which tiles the opponent may hold and which are in the bag, late in a game: every case."""
+"""The cases late in a game: which unseen tiles the opponent holds, and which are in the bag."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class Scenario:
     rack: Rack
     """The opponent's."""
     bag: Rack
-    """Sorted; every order of it is as likely."""
+    """Sorted; all orders are equally likely."""
     weight: float
-    """Of all cases together 1."""
+    """All cases sum to 1."""
 
 
 def list_scenarios(
     position: Position, rules: Rules, belief: Belief | None, seed: int, most: int
 ) -> tuple[list[Scenario], float]:
-    """List the racks that the player who is not on turn may hold, each once.
+    """List the racks that the player not on turn may hold, each once.
 
-    A rack is as likely as the belief says; tiles that it doesn't speak of are drawn as physical
-    tiles, so that two equal ones count twice. If there are more than ``most`` racks, so many are
-    drawn by their weights at even distances (systematic sampling, Madow 1944), which leaves no
-    rack out that has its share; those drawn more than once weigh more.
+    They are weighted by the belief; tiles outside it are drawn as physical tiles, so that two equal
+    tiles count twice. If there are more than ``most`` racks, ``most`` draws are made at even
+    distances of cumulative weight (systematic sampling, Madow 1944): no rack of weight 1 / ``most``
+    or more is left out, and racks drawn repeatedly weigh more.
 
     Returns:
-        The cases, in a random order, so that the first few are a sample of all; and the share of
-        the belief that they cover, 1 if all were listed.
+        The cases in random order, so that the first few are a sample; and the share of the belief
+        that they cover, 1 if all were listed.
 
     Raises:
         ValueError: as ``engine.simulation.rollout_input.scene`` and ``holdings``.
@@ -76,7 +76,7 @@ def list_scenarios(
 def _weigh(
     racks: npt.NDArray[np.uint8], counts: tuple[int, ...], laid_out: Holdings
 ) -> npt.NDArray[np.float64]:
-    """Compute how likely each rack is; holdings of different sizes are different beliefs."""
+    """Return the weight of each rack; holdings of different sizes are separate beliefs."""
     if not len(laid_out.sizes):
         return priors_of(racks, counts, LeavePrior.nothing())
     shares = np.diff(laid_out.sums, prepend=0.0)
@@ -97,26 +97,26 @@ def _without(counts: tuple[int, ...], rack: list[int]) -> Rack:
 def orders_of(
     bag: Rack, together: int, most: int, seed: int
 ) -> tuple[list[tuple[Rack, float]], bool]:
-    """List the orders in which a bag may be drawn, and how likely each is.
+    """List the orders in which a bag may be drawn, with their probabilities.
 
     Args:
         bag: the tiles.
-        together: so many are drawn at once; their order makes no difference.
-        most: if there are more orders, counted as physical tiles, so many are drawn.
-        seed: for what is drawn.
+        together: tiles that are drawn at once, so that their order does not matter.
+        most: largest number of orders, of physical tiles, to enumerate; else ``most`` are drawn.
+        seed: for drawn orders.
 
     Returns:
-        Orders with their shares, which are 1 together, and whether these are all.
+        The orders with their probabilities, and whether they are all.
     """
     together = min(together, len(bag))
     if together == len(bag):
         return [(bag, 1.0)], True
     count = comb(len(bag), together) * factorial(len(bag) - together)
     if count <= most:
-        found = Counter(
+        tally = Counter(
             (*sorted(order[:together]), *order[together:]) for order in permutations(bag)
         )
-        return [(order, times / found.total()) for order, times in sorted(found.items())], True
+        return [(order, times / tally.total()) for order, times in sorted(tally.items())], True
     chance = random.Random(seed)
     drawn = [tuple(chance.sample(bag, len(bag))) for _ in range(most)]
     return [(order, 1 / most) for order in drawn], False
@@ -124,7 +124,7 @@ def orders_of(
 
 @on_warm_up
 def warm_up() -> None:
-    """Compile the kernels, or load them, by weighing a few racks."""
+    """Compile or load the kernels, by weighing a few racks."""
     counts = 1, 1
     racks = all_multisets(counts, 1)
     for kept in (LeavePrior.nothing(), LeavePrior(np.ones((1, 1), np.uint8), np.ones(1))):

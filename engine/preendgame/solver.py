@@ -1,10 +1,10 @@
 """Candidates of a pre-endgame compared, case by case.
 
-Work goes where it decides something (successive halving; Karnin, Koren and Somekh, *Almost Optimal
+Work goes where it decides most (successive halving; Karnin, Koren and Somekh, *Almost Optimal
 Exploration in Multi-Armed Bandits*, 2013): all candidates get a short look at some cases, the
-better half a longer one at more cases, and so on. A candidate that can't come up to the best any
-more, by what is proven of both, gets none. If the last few are proven and others may still be as
-good, these are taken up again; so in the end the best candidate is proven to be it.
+better half a longer look at more, and so on. A candidate proven no better than another gets no more
+work. If the last few are proven and others may still be as good, these are resumed, so that the
+best candidate is proven in the end.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ MOST_IN_BAG = 7
 _CANDIDATES = {1: 24, 2: 16, 3: 12}  # by tiles in the bag
 _CANDIDATES_BEYOND = 10
 
-_FIRST_NODES = 64  # of a look at an endgame
-_GROWTH = 4  # of the next look
+_FIRST_NODES = 64  # of the first look at an endgame
+_GROWTH = 4  # factor of each next look
 _FIRST_CASES = 24
-_FEW = 3  # candidates that are never fewer
+_FEW = 3  # least number of candidates in a round
 
-_BEGIN = 20  # nodes that take as long
+_BEGIN = 20  # nodes that take as long as taking up an endgame
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a candidate."""
+    """The state of knowledge about a candidate."""
 
     move: Move
     score: int
@@ -53,58 +53,58 @@ class Outcome:
     static: int
     """Static equity, thousandths of a point."""
     win: float
-    """Share of the games won over the cases looked at, 0 to 1; a tie counts half."""
+    """Share of wins over the cases looked at, 0 to 1; a tie counts half."""
     wins: float
     draws: float
     losses: float
-    """The three are 1 together; as long as no case was looked at it is all draws."""
+    """The three sum to 1; all draws before any case was looked at."""
     spread: float
-    """Points gained on the opponent from now to the end of the game, in the mean. Where a case's
-    outcome is proven and its points are not, they are a guess."""
+    """Mean points gained on the opponent to the end; a guess where points are not proven."""
     cases: int
-    """How many were looked at, of ``PreEndgame.cases``."""
+    """Number looked at, of ``PreEndgame.cases``."""
     proven: bool
-    """Whether the outcome of every case is certain, so that the shares are exact."""
+    """Whether every outcome is certain, so that the shares are exact."""
     nodes: int
-    """Work that it took."""
 
 
 def likely_candidates(
     generator: Generator, position: Position, most: int | None = None
 ) -> list[RankedMove]:
-    """Return the moves that a pre-endgame compares: the best by static equity, and a pass.
+    """Return the moves to compare: the best by static equity, and a pass.
 
     Args:
         generator: ranks them.
         position: the mover's rack is known.
-        most: how many besides the pass; by default 24 with one tile in the bag, fewer with more.
+        most: moves besides the pass; by default 24 with one tile in the bag, fewer with more.
 
     Raises:
         ValueError: as ``Generator.best``.
     """
     bag = bag_count(position, generator.rules)
-    found = best_candidates(generator, position, most or _CANDIDATES.get(bag, _CANDIDATES_BEYOND))
+    candidates = best_candidates(
+        generator, position, most or _CANDIDATES.get(bag, _CANDIDATES_BEYOND)
+    )
     passed = passing(position)
-    return found if passed in found else [*found, passed]
+    return candidates if passed in candidates else [*candidates, passed]
 
 
 class PreEndgame:
-    """The pre-endgame of a position; what is known of it is better the more work is done.
+    """The pre-endgame of a position; results improve with work.
 
     Args:
-        solver: for the endgames; it belongs to the pre-endgame while that lasts.
+        solver: for the endgames; not to be used otherwise meanwhile.
         generator: for static moves.
-        position: 1 to 7 tiles in the bag, the mover's rack known. If the opponent's is, it is taken
-            for granted.
-        candidates: legal moves of the position, each once; the best by equity first.
+        position: 1 to 7 tiles in the bag, the mover's rack known. A known rack of the opponent is
+            taken as certain.
+        candidates: distinct legal moves, the best by equity first.
         belief: what the opponent may hold; by default anything.
-        model: how the opponent moves while there are tiles in the bag.
-        seed: for cases and orders that are drawn.
-        most_cases: with more of them so many are drawn.
+        model: how the opponent moves while tiles are in the bag.
+        seed: for drawn cases and orders.
+        most_cases: number to draw if there are more.
 
     Raises:
-        ValueError: no such bag, racks that are not whole or not possible, a game that is over, no
-            candidate, an unknown model, or a belief that the unseen tiles do not allow.
+        ValueError: another bag, incomplete or impossible racks, a finished game, no candidate, an
+            unknown model, or a belief that the unseen tiles rule out.
     """
 
     def __init__(
@@ -127,11 +127,11 @@ class PreEndgame:
         cases, self.mass = list_scenarios(position, rules, belief, seed, most_cases)
         self.cases = len(cases)
         orders = max(1, most_cases // len(cases))
-        self._bounds = [self._bounds_of(one, cases, orders) for one in candidates]
+        self._bounds = [self._bounds_of(candidate, cases, orders) for candidate in candidates]
         self._alive = list(range(len(candidates)))
-        self._by_points: set[int] = set()  # candidates whose points may decide
+        self._by_points: set[int] = set()
         self._beaten_by_now: set[int] | None = None
-        self._quota = 0  # nodes that this slice has left
+        self._quota = 0
         self._opponent = Opponent(model, generator, self._search, seed)
         self._steps = self._work()
         self._is_over = False
@@ -139,7 +139,6 @@ class PreEndgame:
     def _bounds_of(
         self, one: RankedMove, cases: list[Scenario], most_orders: int
     ) -> CandidateBounds:
-        """Lay out all that may come of a candidate."""
         together = len(tiles_of(one.move))
         trials, exact = [], True
         for nth, case in enumerate(cases):
@@ -152,12 +151,10 @@ class PreEndgame:
             )
         return CandidateBounds(one, trials, exact and self.mass > 1 - EPSILON)
 
-    # --- work -----------------------------------------------------------------------------------
-
     def advance(self, nodes: int) -> int:
-        """Do so much work, in nodes of the solver, hardly more; return how much, 0 when it is over.
+        """Work for about ``nodes`` of the solver; return how many, 0 when it is over.
 
-        What comes of it is the same in slices of any size, if the solver has one thread.
+        With a solver of one thread the result does not depend on the size of the slices.
         """
         done = 0
         while done < nodes:
@@ -170,7 +167,7 @@ class PreEndgame:
         return done
 
     def _work(self) -> Iterator[int]:
-        """Go from round to round; return the nodes of each step."""
+        """Work round by round; yield the nodes of each step."""
         for number in count():
             selected = self._select(number)
             if not selected:
@@ -182,9 +179,9 @@ class PreEndgame:
                     yield nodes
 
     def _round(self, number: int) -> Iterator[tuple[int, int, int]]:
-        """Return the trials of a round: all candidates in one case, then in the next.
+        """Yield the trials of a round: all candidates in one case, then in the next.
 
-        A candidate is looked at in every case before it is in any a second time.
+        A candidate gets a first look at every case before a second look at any.
         """
         new = {which for which in self._alive if not self._bounds[which].looked.all()}
         for case in range(min(_FIRST_CASES << 2 * number, self.cases)):
@@ -196,7 +193,7 @@ class PreEndgame:
                         yield which, case, order
 
     def _select(self, number: int) -> list[int]:
-        """Select the candidates of a round; none, if there is nothing to find out any more."""
+        """Select the candidates of a round; none if nothing is left to decide."""
         if not self._is_compared:
             return list(range(len(self._bounds)))
         left = [which for which in self._in_order() if which not in self._beaten()]
@@ -215,12 +212,11 @@ class PreEndgame:
         )
 
     def _is_open(self, which: int, trial: Trial) -> bool:
-        """Return whether a trial of a candidate has something to find out that may decide."""
         outcome_only = which not in self._by_points
         return trial.visits == 0 or trial.is_guess or any(trial.open(outcome_only=outcome_only))
 
     def _look(self, which: int, case: int, order: int) -> Iterator[int]:
-        """Look at a trial, each time for longer; yield the nodes of each step."""
+        """Look at a trial, longer each time; yield the nodes of each step."""
         bounds = self._bounds[which]
         trial = bounds.trials[case][order]
         if not trial.branches or trial.is_guess:
@@ -228,7 +224,7 @@ class PreEndgame:
         nodes = _FIRST_NODES * _GROWTH**trial.visits
         outcome_only = which not in self._by_points
         for branch in trial.open(outcome_only=outcome_only):
-            # The first look is for points, so that there is something to compare by.
+            # The first look is for points, to have something to compare by.
             if trial.visits and branch.is_open(outcome_only=True):
                 yield from self._search(branch, nodes, first_win=True)
             if branch.is_open(outcome_only=outcome_only):
@@ -240,7 +236,7 @@ class PreEndgame:
         self._beaten_by_now = None
 
     def _play(self, one: RankedMove, trial: Trial) -> Iterator[int]:
-        """Play a candidate, and what the opponent may reply as long as there is a bag."""
+        """Play a candidate, and the opponent's replies while there is a bag."""
         full = trial.full.after(one.move, one.score, self._generator.rules, self._seed)
         if not full.bag or full.over:
             trial.branches = [Branch(full, self._seat)]
@@ -252,7 +248,7 @@ class PreEndgame:
             trial.is_guess = True
 
     def _search(self, branch: Branch, nodes: int, *, first_win: bool = False) -> Iterator[int]:
-        """Work on an endgame; return the nodes of each step, none more than are wanted now."""
+        """Work on an endgame; yield the nodes of each step, within the slice's quota."""
         if branch.low == branch.high:
             return
         solver = self._solver
@@ -266,11 +262,9 @@ class PreEndgame:
         branch.take(solution, outcome_only=first_win)
         branch.is_exhausted = solver.is_over and not solution.proven
 
-    # --- what is known ----------------------------------------------------------------------------
-
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to find out that would matter."""
+        """Whether nothing that matters is left to decide."""
         return self._is_over
 
     @property
@@ -280,29 +274,29 @@ class PreEndgame:
         return self._is_over or (self._is_compared and len(self._beaten()) == rivals)
 
     def leader(self) -> Outcome:
-        """Compute what is known of the best candidate so far."""
+        """Return the outcome of the best candidate so far."""
         return self._outcome(self._bounds[self._in_order(deepest=True)[0]])
 
     def outcomes(self) -> list[Outcome]:
-        """Compute what is known of every candidate, the best first.
+        """Return the outcomes of all candidates, the best first.
 
-        Those that were given up after a shorter look than others and may still be best come last.
-        Until all have been looked at in a case they are in the order given.
+        Candidates dropped after a shorter look, but not proven worse, come last. Until all have
+        been looked at in a case, they keep the given order.
         """
         return [self._outcome(self._bounds[which]) for which in self._in_order(deepest=True)]
 
     def _outcome(self, bounds: CandidateBounds) -> Outcome:
-        one = bounds.ranked
-        wins, draws, losses, spread = 0.0, 1.0, 0.0, one.equity / POINT
+        ranked = bounds.ranked
+        wins, draws, losses, spread = 0.0, 1.0, 0.0, ranked.equity / POINT
         if bounds.looked.any():
             wins, draws, losses = bounds.shares()
             scores = self._position.scores
             spread = bounds.assessment.spread - (scores[self._seat] - scores[1 - self._seat])
         return Outcome(
-            one.move,
-            one.score,
-            one.leave,
-            one.equity,
+            ranked.move,
+            ranked.score,
+            ranked.leave,
+            ranked.equity,
             wins + draws / 2,
             wins,
             draws,
@@ -318,7 +312,7 @@ class PreEndgame:
         return all(bool(bounds.looked.any()) for bounds in self._bounds)
 
     def _in_order(self, *, deepest: bool = False) -> list[int]:
-        """Order the candidates, the best first; ``deepest`` as ``outcomes`` says."""
+        """Order the candidates, the best first; ``deepest`` as in ``outcomes``."""
         every = list(range(len(self._bounds)))
         if not self._is_compared:
             return every
@@ -331,18 +325,17 @@ class PreEndgame:
             return which in shallow, -round(assessment.win, 9), -assessment.spread
 
         order = sorted(every, key=key)
-        # Who is beaten may look better, by the cases that it was looked at in.
+        # A beaten candidate may look better, in the cases that it was looked at in.
         leader = next(which for which in order if which in left)
         return sorted(order, key=lambda which: which != leader)
 
     def _beaten(self) -> set[int]:
-        """Return the candidates than which another is proven to be as good.
-
-        That one is the candidate of which the most is proven.
-        """
+        """Return the candidates proven no better than the one with the best proven floor."""
         if self._beaten_by_now is None:
             assessments = [bounds.assessment for bounds in self._bounds]
-            floors = [(round(one.win_low, 9), one.spread_low) for one in assessments]
+            floors = [
+                (round(assessment.win_low, 9), assessment.spread_low) for assessment in assessments
+            ]
             best = max(range(len(floors)), key=floors.__getitem__)
             others = (which for which in range(len(floors)) if which != best)
             self._beaten_by_now = {
@@ -354,7 +347,6 @@ class PreEndgame:
 def _check(
     position: Position, rules: Rules, candidates: Sequence[RankedMove], model: str, most_cases: int
 ) -> None:
-    """Check that it is a pre-endgame, and that the rules allow what is compared."""
     if reason := why_not(position, rules):
         raise ValueError(reason)
     known = position.racks[1 - position.on_turn]
@@ -375,5 +367,5 @@ def _check(
         raise ValueError(
             f"{len(candidates)} candidates in {most_cases} cases; there is at least one of each"
         )
-    for one in candidates:
-        check_move(position, one.move, rules, None, bag)
+    for candidate in candidates:
+        check_move(position, candidate.move, rules, None, bag)
