@@ -1,8 +1,7 @@
 """Tiles, boards and words: the data of crossword games, its readers and writers.
 
-``load_distribution`` gives a language's tiles, ``load_layout`` a board and ``load_lexicon`` the
-words as a graph that moves are found with. Importing this package compiles nothing and does not
-import numba.
+``load_distribution`` loads a language's tiles, ``load_layout`` a board and ``load_lexicon`` the
+words as a graph. Importing this package does not import numba.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Alphabet:
     blanked: tuple[str, ...]
 
     def __len__(self) -> int:
-        """Count the letters, the blank not among them."""
+        """Count the letters, without the blank."""
         return len(self.letters) - 1
 
     @cached_property
@@ -59,22 +59,22 @@ class Alphabet:
         return max(len(text) for text in self._tile_of)
 
     def tile_text(self, tile: int) -> str:
-        """Write one tile as it stands on a board or a rack."""
+        """Return a tile as text."""
         names = self.blanked if tile & BLANK_FLAG else self.letters
         text = names[tile & ~BLANK_FLAG]
         return text if len(text) == 1 else f"[{text}]"
 
     def text(self, tiles: Iterable[int]) -> str:
-        """Write tiles one after another: ``QUA[CH]e?``."""
+        """Return tiles as text: ``QUA[CH]e?``."""
         return "".join(map(self.tile_text, tiles))
 
     def tiles(self, text: str) -> tuple[int, ...]:
-        """Read tiles written one after another.
+        """Read tiles from text.
 
         Raises:
             ValueError: at a character that is no tile; says which and where.
         """
-        found: list[int] = []
+        numbers: list[int] = []
         at = 0
         while at < len(text):
             name, after = text[at], at + 1
@@ -86,9 +86,9 @@ class Alphabet:
             tile = self._tile_of.get(name)
             if tile is None:
                 raise ValueError(f"{name!r} at character {at + 1} of {text!r} is not a tile")
-            found.append(tile)
+            numbers.append(tile)
             at = after
-        return tuple(found)
+        return tuple(numbers)
 
     def word_tiles(self, word: str) -> tuple[int, ...]:
         """Read a word of a word list, in any case, the longest tile first where two fit.
@@ -97,25 +97,25 @@ class Alphabet:
             ValueError: at a character that no letter begins with; says which and where.
         """
         upper = word.upper()
-        found: list[int] = []
+        numbers: list[int] = []
         at = 0
         while at < len(upper):
             for length in range(min(self._longest, len(upper) - at), 0, -1):
                 tile = self._tile_of.get(upper[at : at + length], 0)
                 if 0 < tile < BLANK_FLAG:
-                    found.append(tile)
+                    numbers.append(tile)
                     at += length
                     break
             else:
                 raise ValueError(
                     f"{word[at : at + 1]!r} at character {at + 1} of {word!r} is not a letter"
                 )
-        return tuple(found)
+        return tuple(numbers)
 
 
 @dataclass(frozen=True)
 class TileDistribution:
-    """How many of each tile a game has, and what each is worth.
+    """Counts and points of a game's tiles.
 
     ``counts``, ``points`` and ``vowels`` are indexed by tile number.
     """
@@ -136,12 +136,12 @@ class TileDistribution:
         return tuple(tile for tile, count in enumerate(self.counts) for _ in range(count))
 
     def value(self, tiles: Iterable[int]) -> int:
-        """Add up the points of tiles; blanks, used or not, count what the blank counts."""
+        """Add up the points of tiles; a used blank counts as a blank."""
         return sum(self.points[BLANK if tile & BLANK_FLAG else tile] for tile in tiles)
 
 
 def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
-    """Read a tile distribution by the name of an embedded one, or from a CSV file.
+    """Read an embedded tile distribution by name, or a CSV file.
 
     Raises:
         ValueError: names the file, the row and what is wrong with it.

@@ -2,7 +2,7 @@
 
 Sets of letters and of rack tiles are bits of an integer; a member's place among the members is the
 count of the bits below its own. Sums and products of keys and hashes wrap around modulo 2⁶⁴; where
-kernels run plain numpy would warn of that, so they go by the functions here.
+kernels run plain numpy would warn of that, so they use the functions here.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ else:
 
 @helper
 def lowest_set(bits: Any) -> Any:
-    """Return the lowest of some bits alone; nothing of nothing."""
+    """Return the lowest set bit alone; 0 for 0."""
     return bits & wrapping_add(~bits, np.uint64(1))
 
 
@@ -113,5 +113,5 @@ def next_random(state: Any) -> Any:
 
 @helper
 def random_below(state: Any, count: Any) -> Any:
-    """Return a number from 0 to ``count`` − 1 by a state; off from even by less than one in 2²⁴."""
+    """Return a number from 0 to ``count`` − 1 by a state; off from uniform by less than 2⁻²⁴."""
     return np.int64((mixed(state) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))

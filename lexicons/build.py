@@ -1,8 +1,8 @@
 """Building word graphs: from a list of words to the smallest DAWG and GADDAG, in one pass each.
 
-Words come sorted and are taken from the last to the first, so that a list of siblings grows at its
-front, and each sibling is final when it is made (Daciuk et al. 2000, for sorted words; that equal
-ends of lists are shared too is what the KWG layout allows beyond it).
+Sorted words are added from the last to the first, so that a list of siblings grows at its front and
+each sibling is final when made (Daciuk et al. 2000; KWG allows equal ends of lists to be shared
+too).
 
 The GADDAG (Gordon 1994) needs no string behind the separator: for each proper prefix of a word the
 reversed prefix is added, and then a separator whose child is the list of the DAWG where the prefix
@@ -100,7 +100,7 @@ def _new_path(width: int) -> _Path:
 
 def _build_dawg(words: _Words, prefixes: _Prefixes) -> tuple[Cells, int]:
     width = words.text.shape[1]
-    # A prefix makes one cell at most, and most are found to be there already.
+    # A prefix makes one cell at most, and most cells exist already.
     cells = make_room(len(prefixes.text) // 4 + width + 64)
     path = _new_path(width)
     at = len(words.text)
@@ -137,7 +137,7 @@ def _count_prefixes(words: _Words) -> int:
 
 @helper
 def _shared(one: WordMatrix, other: WordMatrix, length: int) -> int:
-    """Count the letters that two strings begin alike with; ``length`` is the length of ``one``."""
+    """Count the letters that two strings share at the front; ``length`` is that of ``one``."""
     for at in range(length):
         if one[at] != other[at]:
             return at

@@ -1,6 +1,6 @@
-"""Where this user's derived files live: compiled kernels, built word graphs.
+"""The user's cache: compiled kernels, built word graphs and other files that can be made again.
 
-Everything there can be made again; deleting it costs time and nothing else.
+Deleting it costs only time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["replacing", "user_cache"]
 
 
 def user_cache() -> Path:
-    """Name the user's cache directory; it need not exist yet.
+    """Return the user's cache directory, which may not exist yet.
 
     ``TILEWIRE_CACHE`` where it is set, else ``tilewire`` under ``XDG_CACHE_HOME`` or ``~/.cache``.
     """
@@ -30,7 +30,7 @@ def user_cache() -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Return a new path beside ``path`` that takes its place if the block succeeds.
+    """Yield a temporary path that replaces ``path`` if the block succeeds.
 
     Readers see the old file or the whole new one, also when several processes write at once.
     """

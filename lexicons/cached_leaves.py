@@ -1,6 +1,6 @@
-"""Leave tables that take a while to make, kept in the user's cache as the array that they are.
+"""Leave tables that take long to make, kept as arrays in the user's cache.
 
-A process maps what is kept into memory, which takes a millisecond and shares it with the others.
+Processes map the file into memory, which takes a millisecond and shares it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def cached_leaves(
     """Return a table from the cache, or make it and keep it.
 
     Args:
-        what: has a ``repr`` that tells it from other tables for the same tiles.
+        what: its ``repr`` identifies the table among those for the same tiles.
         make: makes it.
         distribution: its tiles.
-        rack_size: of the racks that it is for.
+        rack_size: of its racks.
     """
     whole = (what, rack_size, distribution.alphabet.letters, distribution.counts,
              distribution.points, distribution.vowels)  # fmt: skip

@@ -1,11 +1,11 @@
 """Lists of siblings, each made once, and their layout as the nodes of a word graph.
 
 A sibling is a cell: tile and accepting bit, first child, next sibling. Equal cells are found by
-hash, so that equal lists, and equal ends of lists, are one. A cell is made after its child and its
+hash, so that equal lists and equal ends of lists are shared. A cell is made after its child and its
 next sibling, so their numbers are smaller; cell 0 stands for the empty list.
 
-In the layout the siblings of a list lie next to each other. Lists are laid out longest first, and
-one that already stands at the end of a longer one is not laid out again.
+In the layout the siblings of a list lie next to each other. Lists are laid out longest first; ends
+of longer lists are not laid out again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Cells(NamedTuple):
 
 
 def make_room(capacity: int, old: Cells | None = None) -> Cells:
-    """Make room for ``capacity`` cells, with those of ``old`` in it."""
+    """Make room for ``capacity`` cells, with those of ``old`` copied."""
     slots = 1 << int(capacity / _FULLEST).bit_length()
     cells = Cells(
         label=np.zeros(capacity, np.uint8),
@@ -157,7 +157,7 @@ def _assign_places(
     heads: npt.NDArray[np.int64],
     place: CellIndexes,
 ) -> int:
-    """Return each list that is no end of a longer one a run of nodes; gives the count of nodes.
+    """Assign nodes to each list that is no end of a longer one; return the count of nodes.
 
     ``place`` is modified in place: the node of each cell, the first where it is laid out twice.
     """

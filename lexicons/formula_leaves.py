@@ -1,21 +1,19 @@
-"""A leave table for any language, by a formula; where there is no trained one players have it.
+"""A leave table for any language, by a formula; used where there is no trained table.
 
-A leave's worth is the sum of its tiles' worth, less what they do to each other:
+The value of a leave is the sum of the values of its tiles, adjusted:
 
-* each tile has a worth of its own, in the table below where the tile is an English letter, and
-  otherwise by its points: a cheap tile is easy to play, a dear one is not;
-* each tile that is kept is one that is not drawn, and a draw may bring a blank or an S;
-* a second, third … tile of a kind is worth less by a fixed amount each, for a doubled letter fits
-  fewer words; the second blank and the second S still bring most of their worth;
-* vowels and consonants should be about as many; what is beyond one more of either costs;
-* a Q without a U or a blank is a burden, a Q with a U is not.
+* each tile has a value: for an English letter from the table below, else by its points;
+* a tile kept is a tile not drawn, and a draw may bring a blank or an S;
+* each repetition of a tile costs a fixed amount, since a doubled letter fits fewer words; a second
+  blank or S keeps most of its value;
+* each vowel or consonant beyond one more than of the other kind costs;
+* a Q without a U or a blank costs, a Q with a U gains.
 
-The numbers are thousandths of a point. They are rounded guesses of ours in the manner of the
-formulas that have been in print since Appel & Jacobson's time (Gordon 1994, "A comparison of
-probabilistic search and weighted heuristics in a game with incomplete information"); measured
-tables, where they are to be had, are better.
+The numbers, thousandths of a point, are rounded guesses in the manner of published formulas since
+Appel & Jacobson (Gordon 1994, "A comparison of probabilistic search and weighted heuristics in a
+game with incomplete information"); trained tables are better.
 
-The table takes half a second to work out, so it is kept in the user's cache.
+The table takes half a second to compute, so it is kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -41,21 +39,21 @@ ENGLISH: dict[str, int] = {
     "V": -5_500, "W": -3_500, "X": 4_000, "Y": -500, "Z": 3_500,
 }  # fmt: skip
 DEAR_TILE = -600
-"""For each point above the first, where a letter is not in the table."""
+"""Per point above the first, for letters not in the table."""
 REPEATED = -2_500
 REPEATED_PRECIOUS = -5_000
-"""A repeated blank or S, which lose of their worth but stay welcome."""
+"""A repeated blank or S."""
 KEPT_TILE = -700
-"""For each tile kept: about what the average tile of a bag is worth that is not drawn for it."""
+"""Per tile kept: about the value of the average tile of a bag, which is not drawn."""
 UNBALANCED = -1_500
-"""For each vowel or consonant beyond one more than of the other kind."""
+"""Per vowel or consonant beyond one more than of the other kind."""
 Q_WITHOUT_U = -3_000
 Q_WITH_U = 7_000
 
 
 @lru_cache(maxsize=4)
 def formula_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
-    """Return the formula's table for these tiles: worked out once, then read from the cache."""
+    """Return the formula's table for these tiles: computed once, then read from the cache."""
     work_out = partial(_work_out, distribution, rack_size)
     return cached_leaves(_VERSION, work_out, distribution, rack_size)
 
@@ -69,7 +67,7 @@ def _work_out(distribution: TileDistribution, rack_size: int) -> LeaveTable:
 
 
 def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> npt.NDArray[np.int64]:
-    """Work out what leaves of one size are worth, a row each."""
+    """Return the values of leaves of one size, a row each."""
     number = {text: tile for tile, text in enumerate(distribution.alphabet.letters)}
     own = np.array(
         [

@@ -70,7 +70,7 @@ _warm_ups: list[Callable[[], object]] = []
 def kernel(function: _F) -> _F:
     """Compile a function at its first call with each combination of types; keep it on disk."""
     directory = _cache_directory(Path(function.__code__.co_filename))
-    # Only while our kernels are decorated: other users of numba in this process keep their own.
+    # Restored below: other users of numba in this process keep their own.
     config: Any = numba.core.config
     before = config.CACHE_DIR
     config.CACHE_DIR = str(directory or before)
@@ -123,15 +123,15 @@ def warm_up(report: Callable[[str, float], None] | None = None) -> float:
 
 
 def announce_compilation(told: Callable[[str], None]) -> None:
-    """Have a function told, in a sentence and once, when search kernels are to be compiled.
+    """Call ``told`` once with a sentence when search kernels start to compile.
 
-    Nothing is said where they are loaded from disk.
+    Kernels loaded from disk announce nothing.
     """
     numba.core.event.register("numba:compile", _Teller(told))  # type: ignore[no-untyped-call]
 
 
 class _Teller(numba.core.event.Listener):
-    """Hears of every function that numba compiles in this process."""
+    """Listens to every compilation in this process."""
 
     def __init__(self, told: Callable[[str], None]) -> None:
         self._told: Callable[[str], None] | None = told
@@ -144,13 +144,13 @@ class _Teller(numba.core.event.Listener):
             told(_COMPILING)
 
     def on_end(self, event: Any) -> None:
-        """Nothing is to be done."""
+        """Do nothing."""
 
 
 def freeze(frozen: bool = True) -> None:
-    """Refuse new types to each kernel that was called so far; ``False`` allows them again.
+    """Refuse new types to every kernel called so far; ``False`` allows them again.
 
-    Kernels that were not called, such as those that build word graphs, compile when they are.
+    Other kernels, such as those that build word graphs, compile when called.
     """
     for dispatcher in _kernels:
         if dispatcher.signatures:
@@ -164,7 +164,7 @@ def _compiled(function: _F, *, cached: bool) -> _F:
 
 @cache
 def _cache_directory(source: Path) -> Path | None:
-    """Name the cache directory for the kernels of one file; ``None`` where nothing can be kept."""
+    """Name the cache directory for the kernels of one file; None if it cannot be written."""
     digest = hashlib.sha256()
     for part in (numba.__version__, str(BOUNDSCHECK), llvmlite.binding.get_host_cpu_name()):
         digest.update(part.encode() + b"\0")
@@ -189,14 +189,14 @@ def _only_ours(directory: Path) -> bool:
 
 
 def _with_imports(source: Path) -> set[Path]:
-    found: set[Path] = set()
+    visited: set[Path] = set()
     waiting = [source.resolve()]
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in visited:
+            visited.add(path)
             waiting.extend(_imports(path))
-    return found
+    return visited
 
 
 @cache

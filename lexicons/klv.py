@@ -77,24 +77,24 @@ def parse_klv(
     nodes, worths = _split(content, source)
     graph = _checked(nodes, len(worths), table, source)
     _check_worths(worths, source)
-    found = _find_places(graph, table, source)
+    places = _find_places(graph, table, source)
     values = table.values.copy()
-    kept = worths[found.rank[found.possible]].astype(np.float64)
-    values[found.place[found.possible]] = np.rint(kept * 1000)
+    kept = worths[places.rank[places.possible]].astype(np.float64)
+    values[places.place[places.possible]] = np.rint(kept * 1000)
     return LeaveTable(table.distribution, values, rack_size)
 
 
 def write_klv(path: str | Path, table: LeaveTable) -> None:
-    """Write a table with all leaves that a full bag can give; replaces a file whole or not at all.
+    """Write all leaves that a full bag can give; replaces the file atomically.
 
     Raises:
         OSError: the file cannot be written.
     """
     arcs = _all_leaves(table.distribution.counts, table.rack_size - 1)
     graph = _linked(arcs, table)
-    found = _find_places(graph, table, "a leave table")
-    worths = np.zeros(len(found.rank), "<f4")
-    worths[found.rank] = table.values[found.place] / 1000
+    places = _find_places(graph, table, "a leave table")
+    worths = np.zeros(len(places.rank), "<f4")
+    worths[places.rank] = table.values[places.place] / 1000
     nodes = arcs.pack(NARROW).astype("<u4", copy=False)
     parts = (np.array([len(nodes)], "<u4"), nodes, np.array([len(worths)], "<u4"), worths)
     with replacing(Path(path)) as temporary:
@@ -134,7 +134,7 @@ def _number(content: bytes, at: int, source: str) -> int:
 
 
 def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Graph:
-    """Make sure that the graph spells as many leaves as there are values, and comes to an end."""
+    """Check that the graph is finite and spells as many leaves as there are values."""
     if leaves >= len(table.values):
         raise ValueError(
             f"{source}: {leaves} leaves; these tiles have {len(table.values) - 1} (is it for other "
@@ -179,7 +179,7 @@ def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:
     before = np.zeros(len(arcs.tile) + 1, np.int64)
     graph = _Graph(arcs, after, before)
     for _ in range(table.rack_size - 1):
-        # More leaves than places are wrong, however many, and a graph could spell 64 to the sixth.
+        # Capped: more leaves than places are wrong, and a graph could spell 64⁶.
         behind = np.minimum(_spelled_from(graph, arcs.child), len(table.values))
         np.cumsum(arcs.accepts + behind, out=before[1:])
     return graph
@@ -206,7 +206,7 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
     arcs, before, after = graph.arcs, graph.before, graph.after
     _, offsets, binomials = table.arrays
     counts = np.array(table.distribution.counts)
-    found: list[_Places] = []
+    by_size: list[_Places] = []
     begin = arcs.child[:1].astype(np.int64)  # of each leave so far: what can follow it
     tile = taken = rank = place = np.zeros(1, np.int64)
     possible = np.ones(1, np.bool_)
@@ -222,12 +222,12 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
         rank = rank[row] + before[node] - before[begin[row]]
         place = place[row] + binomials[size - 1][grown]
         is_leave = arcs.accepts[node]
-        found.append(_Places(rank[is_leave], place[is_leave] + offsets[size], possible[is_leave]))
+        by_size.append(_Places(rank[is_leave], place[is_leave] + offsets[size], possible[is_leave]))
         rank = rank + is_leave
         tile = grown
         begin = arcs.child[node].astype(np.int64)
     empty = _Places(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
-    return _Places(*map(np.concatenate, zip(empty, *found, strict=True)))
+    return _Places(*map(np.concatenate, zip(empty, *by_size, strict=True)))
 
 
 def _refuse_unsorted(source: str, node: int) -> NoReturn:

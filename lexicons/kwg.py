@@ -17,12 +17,12 @@ Siblings lie next to each other, tiles ascending. The child of node 0 is the fir
 DAWG, the child of node 1 the first node of the GADDAG. In the GADDAG tile 0 separates: CARE is
 there as ``ERAC``, ``RAC@E``, ``AC@RE`` and ``C@ARE``; behind a separator comes the DAWG.
 
-No mark in a file tells its layout. A file is taken for what its name ends in, or for the other if
-it is unsound as that; under any other name narrow comes first. No lexicon is sound as both: read
-as wide, the first node of a narrow one has a child beyond node 16,384; read as narrow, a wide node
-without a child has tile 0 and a sibling after it, and two of these in a row are out of order.
+Files don't state their layout. The suffix decides, or the other layout if the file is unsound in
+that; with another suffix narrow is tried first. No lexicon is sound in both: read as wide, the
+first node of a narrow one has a child beyond node 16,384; read as narrow, a wide node without a
+child has tile 0 and a sibling after it, and two of these in a row are out of order.
 
-Nothing here needs numba, so that a host which only checks words need not compile.
+Nothing here needs numba, so a host that only checks words compiles nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ Nodes: TypeAlias = npt.NDArray[np.uint32]
 
 
 class NodeLayout(NamedTuple):
-    """Where the fields of a 32-bit node lie; kernels take it as it is."""
+    """Fields of a 32-bit node; kernels take it as it is."""
 
     tile_shift: int
     tile_mask: int  # of the shifted node
@@ -78,12 +78,12 @@ class NodeLayout(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """Compute how the names of files in this layout end."""
+        """Suffix of files in this layout."""
         return ".kbwg" if self.child_shift else ".kwg"
 
     @property
     def max_nodes(self) -> int:
-        """Compute how many nodes this layout can number."""
+        """Most nodes that this layout can number."""
         return self.child_mask + 1
 
 
@@ -118,18 +118,16 @@ class Arcs(NamedTuple):
 class WordGraph:
     """The words of a lexicon: ``nodes`` is a read-only ``uint32`` array in ``layout``.
 
-    The constructor trusts its arguments; ``check_nodes`` does not. Who reads nodes by itself asks
-    for the layout first, or takes ``arcs()``, which are the same in both.
+    The constructor trusts its arguments; ``check_nodes`` does not. ``arcs()`` are the
+    same in both layouts.
     """
 
     def __init__(self, nodes: Nodes, layout: NodeLayout = NARROW) -> None:
-        """Wrap nodes; they are not copied, and this view of them is read-only."""
         self.nodes: Nodes = np.asarray(nodes, dtype=np.uint32).view()
         self.nodes.flags.writeable = False
         self.layout = layout
 
     def __reduce__(self) -> tuple[type[WordGraph], tuple[Nodes, NodeLayout]]:
-        """Pickle the nodes and their layout alone."""
         return WordGraph, (self.nodes, self.layout)
 
     @cached_property
@@ -147,11 +145,11 @@ class WordGraph:
         return self.nodes.data  # indexed four times as fast as the array
 
     def arcs(self) -> Arcs:
-        """Take the nodes apart, into new arrays."""
+        """Return the fields of all nodes, as new arrays."""
         return _arcs(self.nodes, self.layout)
 
     def in_layout(self, layout: NodeLayout) -> WordGraph:
-        """Return this graph in a layout: itself where it is in it already.
+        """Return this graph in a layout; itself if it has it already.
 
         Raises:
             ValueError: it has more nodes than the layout can number.
@@ -213,10 +211,10 @@ class WordGraph:
 
 
 def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
-    """Map a word graph file into memory, after checking that no reader can be led astray by it.
+    """Map a word graph file into memory and check it.
 
-    Its layout is the one that its name ends in, or else the other; ``letters`` is the size of the
-    alphabet, where it is known.
+    The suffix decides the layout, or else the other is tried; ``letters`` is the size of the
+    alphabet, if known.
 
     Raises:
         ValueError: names the file and what is wrong with it.
@@ -243,9 +241,9 @@ def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
 
 
 def write_kwg(path: str | Path, graph: WordGraph) -> None:
-    """Write a word graph file; one that is there already is replaced whole or not at all.
+    """Write a word graph file, atomically.
 
-    The layout is the one that the name ends in; under another name it is the graph's own.
+    The suffix decides the layout; with another suffix it is the graph's own.
 
     Raises:
         ValueError: the name ends in ``.kwg`` and the graph has too many nodes for it.
@@ -258,7 +256,7 @@ def write_kwg(path: str | Path, graph: WordGraph) -> None:
 
 
 def _named(path: Path) -> NodeLayout | None:
-    """Return the layout that a file's name ends in, if it does."""
+    """Return the layout of a file's suffix, or None."""
     named = {NARROW.suffix: NARROW, WIDE.suffix: WIDE}
     return named.get(path.suffix.lower())
 
@@ -278,7 +276,7 @@ def _arcs(nodes: Nodes, layout: NodeLayout) -> Arcs:
 def check_nodes(
     nodes: Nodes, source: str, letters: int | None = None, layout: NodeLayout = NARROW
 ) -> None:
-    """Make sure that walking from the roots stays inside ``nodes`` and comes to an end.
+    """Check that walking from the roots stays inside ``nodes`` and comes to an end.
 
     Raises:
         ValueError: names ``source``, the node and what is wrong with it.
@@ -323,10 +321,9 @@ def check_ends(
 ) -> bool:
     """Return whether no path from any node is longer than ``max_depth`` nodes, and refuse cycles.
 
-    Settles, again and again, the nodes behind which everything is settled. A round is a few passes
-    over the nodes not yet settled and settles one more level, so that a graph takes as many as its
-    longest word has letters, and one for the separator. Nodes before ``first_list`` are no siblings
-    of any.
+    Each round settles the nodes whose descendants are settled, in a few passes over the others; a
+    graph takes a round for each letter of its longest word and one for the separator. Nodes before
+    ``first_list`` are in no list.
 
     Raises:
         ValueError: names ``source`` and a node from which a path leads back into itself.
@@ -353,8 +350,8 @@ def check_ends(
 
 def list_ends(last: npt.NDArray[np.bool_], first_list: int) -> npt.NDArray[np.uint32]:
     """Return for each node the end (exclusive) of its list; the last node must be a list's last."""
-    found = np.flatnonzero(last)
-    ends = found[found >= first_list].astype(np.uint32) + np.uint32(1)
+    positions = np.flatnonzero(last)
+    ends = positions[positions >= first_list].astype(np.uint32) + np.uint32(1)
     lengths = np.diff(ends, prepend=np.uint32(first_list))
     after = np.arange(1, len(last) + 1, dtype=np.uint32)
     after[first_list:] = np.repeat(ends, lengths)

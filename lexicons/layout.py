@@ -1,4 +1,4 @@
-"""Board layouts: how large a board is, where its premium squares are, where play begins.
+"""Board layouts: size, premium squares and start square.
 
 A layout is a UTF-8 text file, one line a row, one character a square:
 
@@ -49,7 +49,6 @@ class BoardLayout:
     start: tuple[int, int]
 
     def __post_init__(self) -> None:
-        """Refuse sizes and a start square that do not fit together."""
         for side in (self.rows, self.columns):
             if not _MIN_SIDE <= side <= MAX_SIDE:
                 raise ValueError(
@@ -68,7 +67,7 @@ class BoardLayout:
 
 
 def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
-    """Read a board layout by the name of an embedded one, or from a text file.
+    """Read an embedded board layout by name, or a text file.
 
     Raises:
         ValueError: names the file, the line and what is wrong with it.

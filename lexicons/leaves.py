@@ -1,4 +1,4 @@
-"""Leaves, the tiles that a play keeps on the rack, and a table of what they are worth.
+"""Leaves, the tiles that a play keeps on the rack, and tables of their values.
 
 A leave is a multiset of tiles, at most one fewer than a rack holds, written sorted, the blank (0)
 first. Worths are thousandths of a point, so that sums of them are exact.
@@ -47,7 +47,7 @@ LeaveMatrix: TypeAlias = npt.NDArray[np.uint8]  # [leaves, size] a row a leave, 
 
 
 class LeaveArrays(NamedTuple):
-    """What kernels read a table by; all three read-only and contiguous, always."""
+    """A table as kernels read it; all three arrays are read-only and contiguous."""
 
     values: npt.NDArray[np.int32]  # [places] thousandths of a point
     offsets: npt.NDArray[np.int32]  # [rack size + 1] the first place of each size, and the end
@@ -56,7 +56,7 @@ class LeaveArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LeaveTable:
-    """What each leave is worth in a game with these tiles and racks of this size."""
+    """Values of leaves, for these tiles and racks of this size."""
 
     distribution: TileDistribution
     values: npt.NDArray[np.int32]
@@ -64,7 +64,6 @@ class LeaveTable:
     rack_size: int = RACK_SIZE
 
     def __post_init__(self) -> None:
-        """Check the length of the array; it is not copied if it is contiguous ``int32``."""
         places = _places(self.distribution, self.rack_size)
         if self.values.shape != (places,):
             raise ValueError(
@@ -81,7 +80,7 @@ class LeaveTable:
 
     @classmethod
     def zero(cls, distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
-        """Return a table in which every leave is worth nothing."""
+        """Return a table of zeros."""
         places = _places(distribution, rack_size)
         return cls(distribution, np.zeros(places, np.int32), rack_size)
 
@@ -92,7 +91,7 @@ class LeaveTable:
         values: Mapping[tuple[int, ...], float],
         rack_size: int = RACK_SIZE,
     ) -> LeaveTable:
-        """Make a table of worths in points; leaves that are missing are worth 0.
+        """Return a table of values given in points; missing leaves are worth 0.
 
         Raises:
             ValueError: a leave is longer than the table has, no bag can give it, or its worth is
@@ -131,10 +130,10 @@ class LeaveTable:
         return hashlib.sha256(self.values.tobytes()).hexdigest()
 
     def place(self, tiles: Iterable[int]) -> int:
-        """Return the place of a leave in ``values``; its tiles come in any order.
+        """Return the place of a leave, its tiles in any order, in ``values``.
 
         Raises:
-            ValueError: it is longer than the table has, or holds what is no tile on a rack.
+            ValueError: it is too long or has an unknown tile.
         """
         leave = sorted(tiles)
         kinds = len(self.distribution.counts)
@@ -151,10 +150,10 @@ class LeaveTable:
         return first + sum(comb(tile + at, at + 1) for at, tile in enumerate(leave))
 
     def value(self, tiles: Iterable[int]) -> float:
-        """Compute what a leave is worth, in points; its tiles come in any order.
+        """Return the value of a leave in points; its tiles come in any order.
 
         Raises:
-            ValueError: it is longer than the table has, or holds what is no tile on a rack.
+            ValueError: it is too long or has an unknown tile.
         """
         return int(self.values[self.place(tiles)]) / 1000
 
@@ -198,11 +197,10 @@ def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> npt.NDArray[np.int
 def synthetic_leaves(
     distribution: TileDistribution, seed: int, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
-    """Make up a table that looks like a trained one, for measurements; no player should use it.
+    """Make up a table that resembles a trained one, for measurements only.
 
-    A leave is worth the sum of its tiles (25 points a blank, less for dear letters, some chance),
-    of what each two of them do to each other, of a penalty for vowels or consonants in excess, and
-    of a little noise.
+    A value sums tile values (25 points a blank, less for expensive letters, some noise), effects of
+    pairs, a penalty for excess vowels or consonants, and a little noise.
     """
     chance = np.random.default_rng(seed)
     kinds = len(distribution.counts)
@@ -215,9 +213,9 @@ def synthetic_leaves(
     values = table.values.copy()
     for leaves in possible_leaves(distribution, rack_size):
         worth = own[leaves].sum(axis=1)
-        for one in range(leaves.shape[1]):
-            for other in range(one + 1, leaves.shape[1]):
-                worth += pairs[leaves[:, one], leaves[:, other]]
+        for first in range(leaves.shape[1]):
+            for second in range(first + 1, leaves.shape[1]):
+                worth += pairs[leaves[:, first], leaves[:, second]]
         vowels = np.array(distribution.vowels)[leaves].sum(axis=1)
         letters = np.count_nonzero(leaves, axis=1)
         worth -= 1.5 * np.maximum(np.abs(2 * vowels - letters) - 1, 0)

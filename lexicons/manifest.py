@@ -1,8 +1,7 @@
 """What a table was made from, in a file (JSON) beside it: ``leaves.klv2`` has ``leaves.klv2.json``.
 
-A manifest tells which words a table was trained on and by which command it can be made again. It
-belongs to the table whose bytes have its SHA-256; those of a table that is kept compressed are
-counted uncompressed, and its manifest is named without the suffix ``.xz``.
+A manifest states the words a table was trained on and the command that makes it. It belongs to the
+table whose bytes, uncompressed, have its SHA-256; its name omits the table's suffix ``.xz``.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ class Manifest:
     """How one table was made."""
 
     kind: str
-    """What it is: ``leaves``, ``winprob``."""
+    """``leaves`` or ``winprob``."""
     command: str
-    """That makes it again."""
+    """The command that makes the table again."""
     seed: int
     games: int
-    """That were played for it."""
+    """Games played for it."""
     lexicon: str
-    """The name of the words that they were played with …"""
+    """Name of the lexicon played with …"""
     lexicon_checksum: str
     """… and their checksum (``lexicons.store.Lexicon``)."""
     tiles: str
@@ -44,15 +43,15 @@ class Manifest:
     sha256: str
     """Of the table's bytes, in hexadecimal."""
     figures: Mapping[str, Any] = field(default_factory=dict)
-    """What came of it, for people to read: whatever JSON can say."""
+    """Results for people to read, as JSON values."""
 
     def is_of(self, content: bytes) -> bool:
-        """Return whether a table of these bytes is the one that is meant."""
+        """Return whether this is the manifest of a table of these bytes."""
         return hashlib.sha256(content).hexdigest() == self.sha256
 
 
 def manifest_path(table: str | Path) -> Path:
-    """Say where the manifest of a table is, if it has one."""
+    """Return the path of a table's manifest, whether or not it exists."""
     path = Path(table)
     return path.with_name(f"{path.name.removesuffix('.xz')}.json")
 
@@ -74,7 +73,7 @@ def read_manifest(table: str | Path) -> Manifest | None:
 
 
 def write_manifest(table: str | Path, manifest: Manifest) -> None:
-    """Write the manifest of a table beside it; replaces a file whole or not at all.
+    """Write the manifest of a table beside it, atomically.
 
     Raises:
         OSError: it cannot be written.
@@ -91,19 +90,19 @@ def parse_manifest(content: bytes, source: str) -> Manifest:
         ValueError: as ``read_manifest``.
     """
     try:
-        found = json.loads(content)
+        values = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{source}: no JSON, and so no manifest of a table: {error}") from None
-    if not isinstance(found, dict) or found.pop("format", None) != _FORMAT:
+    if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
         raise ValueError(f'{source}: no manifest of a table; those say "format": "{_FORMAT}"')
-    wanted = {one.name: _TYPES[str(one.type)] for one in fields(Manifest)}
+    wanted = {entry.name: _TYPES[str(entry.type)] for entry in fields(Manifest)}
     for name, (kind, words) in wanted.items():
-        if not isinstance(found.get(name), kind) or isinstance(found[name], bool):
+        if not isinstance(values.get(name), kind) or isinstance(values[name], bool):
             raise ValueError(f'{source}: "{name}" is {words}, and has to be there')
-    for name in found:
+    for name in values:
         if name not in wanted:
             raise ValueError(f"{source}: {name[:40]!r} is nothing that a manifest says")
-    return Manifest(**found)
+    return Manifest(**values)
 
 
 _TYPES: dict[str, tuple[type, str]] = {

@@ -1,8 +1,8 @@
 """Reading and filling large arrays in kernels by their address: our only raw pointers.
 
-An array that a helper is passed costs an atomic count up and down a call, half of the time of a
-search that asks a lexicon all the time. An address costs nothing. What it takes in exchange: who
-makes an address keeps the array, and who reads has made sure of the index beforehand.
+Passing an array to a helper costs an atomic count up and down, half of the time of a search that
+asks a lexicon all the time; an address costs nothing. In exchange the maker of an address must keep
+the array, and the reader must know that its index is valid.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["address_of", "byte_at", "put_byte", "put_int", "put_word", "word_at"
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """Return the address of a contiguous array, which has to be kept as long as it is read."""
+    """Return the address of a contiguous array, which must be kept while it is read."""
     if not array.flags.c_contiguous:
         raise ValueError("an array that is read by its address has to be contiguous")
     return array.ctypes.data

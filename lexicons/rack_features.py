@@ -2,16 +2,15 @@
 
 The features are those of *RH*, a player of a student project (CS221, Stanford 2016):
 
-* each kind of tile that is there, the blank among them: 1, of however many tiles;
-* doubles, the kinds that are there twice, and triples, those there three times or more: how many;
-* imbalance: how many more vowels than consonants there are, or the other way; a blank is neither;
+* each kind of tile, the blank included: 1 if present, however often;
+* doubles and triples: the number of kinds present twice, and three times or more;
+* imbalance: the difference between vowels and consonants; a blank is neither;
 * a Q without a U: 1, where the alphabet has both.
 
-The worth is the weighted sum. It depends on the leave alone, so a player that goes by it is a
-static player with a leave table of its own.
+The value is the weighted sum. It depends on the leave alone, so it makes a leave table.
 
-In a file (JSON) stand the letters of the alphabet, a weight in points for each feature by name,
-and how they were made.
+A file (JSON) has the letters of the alphabet, a weight in points for each feature by name, and how
+they were made.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ __all__ = [
 ]
 
 MAX_WEIGHT = 500
-"""In points, either way; no leave is then worth more than a leave table may say."""
+"""In points, either way; keeps leaves within ``leaves.MAX_WORTH``."""
 _FORMAT = "tilewire rack weights 1"
 _SHIPPED = {"rh": "scowl.rack.json", "mc+rh": "scowl.mc-rack.json"}
 _MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
@@ -53,15 +52,15 @@ _ROWS = 1 << 15  # of features at once: 8 MiB
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Trained: TypeAlias = Literal["rh", "mc+rh"]
-"""A built-in player that there are weights for."""
+"""A built-in player with shipped weights."""
 
 
 @dataclass(frozen=True)
 class RackWeights:
-    """What each feature is worth in games with these letters.
+    """Weights of the features for an alphabet.
 
     Raises:
-        ValueError: not one weight for each feature, or one that is beyond ``MAX_WEIGHT``.
+        ValueError: not one weight for each feature, or a weight beyond ``MAX_WEIGHT``.
     """
 
     letters: tuple[str, ...]
@@ -72,7 +71,6 @@ class RackWeights:
     """From what and by which command, for people to read; text and numbers."""
 
     def __post_init__(self) -> None:
-        """Check the weights."""
         features = len(feature_names(self.letters))
         if len(self.points) != features:
             raise ValueError(f"{len(self.points)} weights for {features} features")
@@ -124,7 +122,7 @@ def leave_features(counts: Counts, distribution: TileDistribution) -> Counts:
 def leave_table(
     weights: RackWeights, distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
-    """Return what the weights say of every leave; it takes half a second, once in a process.
+    """Return the leave table of weights; takes half a second, once per process.
 
     Raises:
         ValueError: the weights are for another alphabet.
@@ -171,7 +169,7 @@ def shipped_rack_weights(player: Trained = "rh") -> RackWeights:
 
 
 def write_rack_weights(path: str | Path, weights: RackWeights) -> None:
-    """Write weights, to a thousandth of a point; replaces a file whole or not at all.
+    """Write weights, to a thousandth of a point, atomically.
 
     Raises:
         OSError: the file cannot be written.
@@ -189,12 +187,12 @@ def write_rack_weights(path: str | Path, weights: RackWeights) -> None:
 
 def _parse(content: bytes, source: str) -> RackWeights:
     try:
-        found = json.loads(content)
+        data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{source}: no JSON, and so no rack weights: {error}") from None
-    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise ValueError(f'{source}: no rack weights; those say "format": "{_FORMAT}"')
-    letters, weights, made = (found.get(key) for key in ("letters", "weights", "made"))
+    letters, weights, made = (data.get(key) for key in ("letters", "weights", "made"))
     if not isinstance(letters, list) or not all(isinstance(text, str) for text in letters):
         raise ValueError(f'{source}: "letters" is a list of texts, the blank first')
     if not isinstance(weights, dict) or not all(map(_is_number, weights.values())):

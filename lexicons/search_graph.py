@@ -1,8 +1,7 @@
 """The word graph as kernels search it: 64-bit nodes that hold the set of their children.
 
-A KWG lists children one after another, so that to find one is to scan. Here each node carries the
-letters of its children as bits, and the child of a letter lies as far behind the first as there
-are set bits below the letter's own:
+The children of a KWG node have to be scanned. Here each node has the letters of its children as
+bits, and a letter's child lies as far behind the first as there are set bits below its own:
 
 =====  =====================================================
 bits
@@ -57,8 +56,7 @@ LETTERS = CHILDREN - SEPARATOR
 
 
 def search_nodes(graph: WordGraph, letters: int) -> SearchNodes:
-    """Return a graph over an alphabet of so many letters in the form that kernels search,
-    read-only.
+    """Return a graph's search nodes, read-only; ``letters`` is the size of its alphabet.
 
     Raises:
         ValueError: the alphabet has more letters than a node can hold.

@@ -1,8 +1,7 @@
 """Lexicons ready to play with: a word graph, its alphabet, and a checksum of its words.
 
-A word list is built into a graph when it is first used, which takes seconds, and the graph is kept
-in the user's cache under a hash of the list's content; so a changed list is never mixed up with
-its old graph, and processes that build at the same time do each other no harm.
+A word list is built into a graph on first use, which takes seconds, and cached under a hash of its
+content; so a changed list never meets its old graph, and simultaneous builds do no harm.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ __all__ = ["Lexicon", "lexicon_names", "load_lexicon"]
 _EMBEDDED_SUFFIX = ".txt.xz"
 _FORMAT = "tilewire lexicon 1"  # change it when what is cached changes
 
-# A few nodes can spell more words than there are atoms; this is half as many again as the richest
-# language's list.
+# A few nodes can spell any number of words; this is 1.5 times the richest language's list.
 _MOST_WORDS = 4_500_000
 
 _Progress = Callable[[str], None]
@@ -75,16 +73,18 @@ class Lexicon:
         return word_map(self.search_nodes, MAX_SIDE)
 
     def __reduce__(self) -> tuple[type[Lexicon], tuple[str, TileDistribution, WordGraph, str]]:
-        """Pickle no more than was given; the rest is made again where it is needed."""
+        """Pickle the fields alone; the rest is made again when needed."""
         return Lexicon, (self.name, self.distribution, self.graph, self.checksum)
 
 
 def lexicon_names() -> tuple[str, ...]:
     """Name the embedded lexicons."""
-    found = (entry.name for entry in (files("lexicons") / "embedded").iterdir())
+    entries = (entry.name for entry in (files("lexicons") / "embedded").iterdir())
     return tuple(
         sorted(
-            name.removesuffix(_EMBEDDED_SUFFIX) for name in found if name.endswith(_EMBEDDED_SUFFIX)
+            name.removesuffix(_EMBEDDED_SUFFIX)
+            for name in entries
+            if name.endswith(_EMBEDDED_SUFFIX)
         )
     )
 
@@ -99,7 +99,7 @@ def load_lexicon(
     Args:
         name_or_path: one of ``lexicon_names()``, or a file.
         distribution: whose alphabet the words are in; English by default.
-        progress: told in a sentence what takes time, if anything does.
+        progress: called with a sentence before slow work.
 
     Raises:
         ValueError: the file is no word list or word graph of this alphabet; says where and why.
@@ -124,16 +124,16 @@ def load_lexicon(
 
 
 def _silent(_: str) -> None:
-    """Tell nobody."""
+    """Ignore a message."""
 
 
 def _from_list(
     name: str, content: bytes, source: str, distribution: TileDistribution, progress: _Progress
 ) -> Lexicon:
     kept = _Kept(content, distribution)
-    found = kept.graph()
-    if found is not None:
-        return Lexicon(name, distribution, *found)
+    cached = kept.graph()
+    if cached is not None:
+        return Lexicon(name, distribution, *cached)
     words = parse_word_list(content, distribution.alphabet, source)
     progress(f"building the word graph of {name}, {len(words):,} words (once for this list)")
     from .build import build_word_graph  # brings numba in, which only building needs
@@ -159,9 +159,9 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
 
 
 class _Kept:
-    """What the cache knows about one file's content: its checksum, and its graph if it is a list.
+    """The cache of one file's content: its checksum, and its graph if it is a list.
 
-    Files come by ``replace``, so each is whole. The checksum is written before the graph.
+    Files are replaced atomically. The checksum is written before the graph.
     """
 
     def __init__(self, content: bytes, distribution: TileDistribution) -> None:
@@ -195,7 +195,7 @@ class _Kept:
         return None
 
     def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
-        """Keep these for the next time; return whether that was possible."""
+        """Cache these; return whether that was possible."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             with replacing(self._checksum_path) as temporary:

@@ -1,10 +1,9 @@
-"""Which table is meant: by a name, by the path of a file, or by nothing, which is the players' own.
+"""Tables by name, by path, or by default.
 
-Leave tables have two names: ``trained``, the one that comes with the embedded lexicon, and
-``formula`` (``lexicons.formula_leaves``). Without a name players have the trained one where the
-tiles are those it was trained for, and else the formula. Win probabilities have the name
-``trained``; for other tiles there are none. A file that is called like a table is reached
-by ``./trained``.
+Leave tables have two names: ``trained`` comes with the embedded lexicon, ``formula`` is that of
+``lexicons.formula_leaves``. The default is the trained one for the tiles it was trained for, else
+the formula. Win probabilities have the name ``trained``, for its own tiles only. A file with such a
+name is reached by ``./trained``.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | 
 
 
 def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable:
-    """Load a leave table, each once a process.
+    """Load a leave table, once per process.
 
     Raises:
         ValueError: names the file and what is wrong with it, or that it is for other tiles.
@@ -81,7 +80,7 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
 
 
 def load_win_probabilities(name_or_path: str, distribution: TileDistribution) -> WinProbabilities:
-    """Load a table of win probabilities, each once a process.
+    """Load a table of win probabilities, once per process.
 
     Raises:
         ValueError: names the file and what is wrong with it, or that it is for other tiles.
@@ -94,13 +93,13 @@ def load_win_probabilities(name_or_path: str, distribution: TileDistribution) ->
 
 
 def leaves_name(named: str | None, distribution: TileDistribution) -> str:
-    """Write what a leave table is called, for people to read: ``trained (scowl)``."""
+    """Return a leave table's name for people to read: ``trained (scowl)``."""
     name = _own_leaves(distribution) if named is None else named
     return f"{name} ({TRAINED_ON})" if name == TRAINED else name
 
 
 def table_location(named: str | None, names: tuple[str, ...]) -> str | None:
-    """Write a path so that it means the same in every folder; the names of tables do."""
+    """Return a path as absolute; names of tables stay as they are."""
     return named if named is None or named in names else str(Path(named).resolve())
 
 
@@ -108,10 +107,10 @@ def table_location(named: str | None, names: tuple[str, ...]) -> str | None:
 
 
 def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
-    """Say in a sentence if a leave table was trained on other words than those that are played.
+    """Return a warning if a leave table was trained on other words than those played.
 
     Args:
-        named: a name or path; None: the players' own.
+        named: a name or path; None is the default.
         lexicon: the words that are played.
 
     Raises:
@@ -126,10 +125,9 @@ def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
 
 
 def win_probability_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
-    """Say in a sentence if win probabilities were learned from games with other words.
+    """Return a warning if win probabilities were learned from games with other words.
 
-    The players' own are not spoken of: how often a lead wins depends on the words far less than
-    what leaves are worth, and of those they are told.
+    The default never warns: win probabilities depend on the words far less than leaves do.
 
     Raises:
         ValueError: a manifest that is no manifest; names the file.

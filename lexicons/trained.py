@@ -1,6 +1,6 @@
 """The tables that come with the embedded lexicon: trained on its words, for its tiles.
 
-``embedded/scowl.klv2.xz`` holds what leaves are worth, ``embedded/scowl.winprob.csv.xz`` win
+``embedded/scowl.klv2.xz`` holds leave values, ``embedded/scowl.winprob.csv.xz`` win
 probabilities; each has its manifest beside it. ``tilewire train`` makes them.
 """
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 TRAINED_ON = "scowl"
-"""The name of the embedded lexicon whose words they were trained on."""
+"""The embedded lexicon that they were trained on."""
 _LEAVES = "scowl.klv2"
 _WIN_PROBABILITIES = "scowl.winprob.csv"
 
@@ -77,12 +77,12 @@ def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilitie
 
 
 def trained_leaves_manifest() -> Manifest:
-    """Compute how the trained leave table was made."""
+    """Return the manifest of the trained leave table."""
     return _manifest(_LEAVES)
 
 
 def trained_win_probabilities_manifest() -> Manifest:
-    """Compute how the trained win probabilities were made."""
+    """Return the manifest of the trained win probabilities."""
     return _manifest(_WIN_PROBABILITIES)
 
 

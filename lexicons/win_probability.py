@@ -1,10 +1,9 @@
 """Win probabilities by spread and unseen tiles, in a file (CSV, laid out as Macondo's winpct.csv).
 
-The first line is a cell that says nothing and then counts of unseen tiles, those of the bag and of
-the opponent's rack together, each one more than the last. Every other line is a spread, seen from
-the player on turn, what its leave is worth included, and for each count the probability, 0 to 1,
-that it wins; a tie counts half. From line to line the spread goes up by one, or down by one all
-the way.
+The first line has an ignored cell, then counts of unseen tiles (bag and opponent's rack together),
+each one more than the last. Every other line has the spread of the player on turn, the value of its
+leave included, then for each count the probability, 0 to 1, that it wins; a tie counts half.
+Spreads go up by one, or down by one, throughout.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ class WinProbabilities:
     """[spreads, counts] from 0 to 1."""
 
     def __post_init__(self) -> None:
-        """Check the shapes; contiguous arrays of these types are not copied."""
         if not self.values.size or self.values.shape != (len(self.spreads), len(self.unseen)):
             raise ValueError(
                 f"win probabilities of {self.values.shape} values for {len(self.spreads)} spreads "
@@ -56,11 +54,10 @@ class WinProbabilities:
         object.__setattr__(self, "values", _read_only(values))
 
     def __reduce__(self) -> tuple[type[WinProbabilities], tuple[object, object, object]]:
-        """Unpickled arrays are made read-only anew."""
         return WinProbabilities, (self.spreads, self.unseen, self.values)
 
     def at(self, spread: int, unseen: int) -> float:
-        """Look a probability up; beyond the table its outermost row or column counts."""
+        """Return a probability; beyond the table the outermost row or column counts."""
         row = min(max(spread - int(self.spreads[0]), 0), len(self.spreads) - 1)
         column = min(max(unseen - int(self.unseen[0]), 0), len(self.unseen) - 1)
         return float(self.values[row, column])
@@ -106,7 +103,7 @@ def write_win_probabilities(path: str | Path, table: WinProbabilities) -> None:
     """Write a table, the greatest spread first, probabilities to five decimals.
 
     Raises:
-        OSError: the file cannot be written; one that was there is as it was.
+        OSError: the file cannot be written; an old one stays.
     """
     with replacing(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.write(",".join(["", *map(str, table.unseen.tolist())]) + "\n")
@@ -115,7 +112,7 @@ def write_win_probabilities(path: str | Path, table: WinProbabilities) -> None:
 
 
 def _lines(text: str, source: str) -> Iterator[tuple[str, list[str]]]:
-    """Return where each line that is not empty stands, and its cells."""
+    """Yield location and cells of each line that is not empty."""
     reader = csv.reader(text.splitlines(), strict=True)
     try:
         for cells in reader:
@@ -129,16 +126,16 @@ def _counts(cells: Sequence[str], where: str) -> list[int]:
     counts = [_whole(cell, "count of unseen tiles", where) for cell in cells[1:]]
     if not counts:
         raise ValueError(f"{where}: a first cell and then counts of unseen tiles have to be here")
-    for one, other in pairwise(counts):
-        if other != one + 1:
-            raise ValueError(f"{where}: {other} unseen tiles after {one}; each is one more")
+    for previous, count in pairwise(counts):
+        if count != previous + 1:
+            raise ValueError(f"{where}: {count} unseen tiles after {previous}; each is one more")
     if counts[0] < 0:
         raise ValueError(f"{where}: {counts[0]} unseen tiles; there are 0 or more")
     return counts
 
 
 def _spread(cell: str, before: Sequence[int], where: str) -> int:
-    """Read a spread that goes on where those before it lead."""
+    """Read a spread; check its step from those before it."""
     spread = _whole(cell, "spread", where)
     steps = {before[1] - before[0]} if len(before) > 1 else {1, -1} if before else set()
     if steps and spread - before[-1] not in steps:
@@ -160,7 +157,7 @@ def _probabilities(cells: Sequence[str], unseen: Sequence[int], where: str) -> l
             return values
     except ValueError:
         pass
-    cell, count = next(one for one in zip(cells, unseen, strict=True) if not _is_one(one[0]))
+    cell, count = next(pair for pair in zip(cells, unseen, strict=True) if not _is_one(pair[0]))
     raise ValueError(
         f"{where}: {cell[:20]!r}, for {count} unseen tiles, is no probability from 0 to 1"
     )

@@ -1,15 +1,13 @@
 """The word map: from any tiles to the words that are made of exactly these.
 
-Where a word graph spells words letter by letter, this asks about all letters at once: each letter
-has a key of 64 random bits, a multiset of letters has the sum of its letters' keys, modulo 2⁶⁴,
-and the words are in a hash table by that sum. The idea is MAGPIE's, whose maps list the answers;
-here a filter (Bloom 1970, within one 64-bit word, so that a question costs one look into memory)
-says at once that there are none, which is nearly always so, and only then the table is read.
+Each letter has a key of 64 random bits, a multiset of letters the sum of its letters' keys modulo
+2⁶⁴, and the words are in a hash table by that sum. The idea is MAGPIE's, whose maps list the
+answers; here a filter (Bloom 1970, within one 64-bit word, so that a query reads memory once) rules
+out nearly all queries, and only then the table is read.
 
-A second filter answers for tiles with a blank: it knows every word less any one of its letters.
+A second filter answers for tiles with a blank: it has every word less any one of its letters.
 
-What the filters and the table say is "perhaps": the reader compares letters. Nothing that is there
-is ever missed.
+Filters and table can match falsely, so the reader compares letters; they never miss a word.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ __all__ = [
     "word_map",
 ]
 
-_BITS_A_WORD = 16  # of the filter of whole words: one question in five hundred is let by in vain
+_BITS_A_WORD = 16  # of the filter of whole words: 1 query in 500 passes in vain
 _SHORTER_A_WORD = 8  # words less a letter, for each word
 _MIN_LENGTH = 64
 
@@ -78,7 +76,7 @@ WordsRecord: TypeAlias = Any
 class WordMap:
     """The words of a graph as kernels read them: ``words`` has addresses, the rest is kept for it.
 
-    All is read-only, and made anew where it is needed rather than pickled.
+    All is read-only, and rebuilt rather than pickled.
     """
 
     nodes: SearchNodes
@@ -88,7 +86,6 @@ class WordMap:
     words: npt.NDArray[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Note the addresses."""
         words = np.zeros(1, WORDS)
         for array in (self.nodes, self.whole, self.shorter, self.rows):
             array.flags.writeable = False
@@ -102,7 +99,7 @@ class WordMap:
 
 
 def word_map(nodes: SearchNodes, longest: int) -> WordMap:
-    """Map the words of a graph with up to so many letters; longer ones fit on no board.
+    """Map a graph's words of up to ``longest`` letters, which fit on a board.
 
     Takes 0.1 s and 9 MiB for 180,000 words.
     """
@@ -120,7 +117,7 @@ def word_map(nodes: SearchNodes, longest: int) -> WordMap:
 
 
 def _power(least: int) -> int:
-    """Return the power of two that is no less."""
+    """Return the next power of two, at least ``_MIN_LENGTH``."""
     return max(_MIN_LENGTH, 1 << max(least - 1, 0).bit_length())
 
 
@@ -128,11 +125,11 @@ def _power(least: int) -> int:
 def _filter_bits(key: Any) -> Any:
     """Return the three bits of a key within its word of a filter."""
     low = np.uint64(63)
-    one = np.uint64(1)
+    bit = np.uint64(1)
     return (
-        one << (key >> np.uint64(58))
-        | one << (key >> np.uint64(52) & low)
-        | one << (key >> np.uint64(46) & low)
+        bit << (key >> np.uint64(58))
+        | bit << (key >> np.uint64(52) & low)
+        | bit << (key >> np.uint64(46) & low)
     )
 
 
@@ -144,7 +141,7 @@ def _place_of(key: Any, mask: Any) -> Any:
 
 @helper
 def may_be_word(words: WordsRecord, key: Any, short: Any) -> Any:
-    """Return whether letters may be a word, or be ``short`` of one by a letter, 0 or 1."""
+    """Return whether letters may be a word (``short`` 0), or lack one letter of a word (1)."""
     bits = _filter_bits(key)
     place = _place_of(key, words.masks[short])
     return word_at(words.filters[short], place) & bits == bits
@@ -152,9 +149,9 @@ def may_be_word(words: WordsRecord, key: Any, short: Any) -> Any:
 
 @helper
 def first_row(words: WordsRecord, key: Any) -> Any:
-    """Return the row where the words of some letters begin; others may lie among them.
+    """Return the row where the words of these letters begin; others may lie among them.
 
-    They lie one after another (``next_row``) up to a row without a word.
+    They follow (``next_row``) up to a row without a word.
     """
     return _place_of(key, words.row_mask)
 
@@ -179,10 +176,10 @@ def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
 
 @kernel
 def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
-    """Write the words of up to so many letters, a row each, their length last.
+    """Write the words of up to ``longest`` letters, a row each, their length last.
 
     Rows beyond the end of ``words``, which is modified in place, are not written. Returns the
-    number of words, and of letters of the longest of them.
+    number of words and the length of the longest.
     """
     left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
     index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children

@@ -1,9 +1,8 @@
-"""Word lists: reading them, packing them into arrays, and telling two lists apart.
+"""Word lists: reading them, packing them into arrays, and their checksums.
 
 A word list is UTF-8 text (a byte order mark and CRLF line ends do no harm), one word a line in any
-case. Blank lines and lines that begin with ``#`` are left out. Anything else that is no word,
-definitions behind words included, is refused with its line number: a list that is read wrongly
-costs games without a sign.
+case. Blank lines and lines that begin with ``#`` are left out. Anything else, such as
+a definition after a word, is refused with its line number: a misread list costs games silently.
 
 Many words are kept as a *word matrix*: ``uint8``, a row a word, padded with 0 (which is no letter).
 """
@@ -48,18 +47,16 @@ class WordList:
     matrix: WordMatrix
 
     def __len__(self) -> int:
-        """Count the words."""
         return len(self.matrix)
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        """Return each word's tiles."""
         for row in self.matrix.tolist():
             yield tuple(tile for tile in row if tile)
 
     def text(self) -> str:
-        """Write the list as ``checksum`` sees it: upper case, sorted, each line ended by LF.
+        """Return the list as ``checksum`` sees it: upper case, by tile numbers, lines ended by LF.
 
-        The order is that of the tile numbers, and tiles of several characters are bracketed.
+        Tiles of several characters are bracketed.
         """
         letters = self.alphabet.letters
         if max(map(len, letters)) > 1:
@@ -155,7 +152,6 @@ def _read_tiles(lines: _Lines, alphabet: Alphabet, source: str) -> WordMatrix:
 
 
 def _tiles_of(word: str, alphabet: Alphabet, where: str) -> tuple[int, ...]:
-    """Read one line's word, or say what is wrong with it."""
     first, *behind = word.split()
     if behind:
         raise ValueError(
@@ -222,5 +218,5 @@ def sorted_words(words: WordMatrix) -> WordMatrix:
 
 
 def _as_strings(words: WordMatrix) -> npt.NDArray[np.bytes_]:
-    """View each row as a byte string: numpy sorts these, and takes zeros at the end for nothing."""
+    """View rows as byte strings, which numpy sorts, ignoring zeros at the end."""
     return np.ascontiguousarray(words).view(f"S{words.shape[1]}").ravel()

@@ -1,6 +1,6 @@
-"""Losses: how much better than a play some move would have been, with each of many racks.
+"""Equity losses of a play: how much better the best move was, for each of many racks.
 
-This lays plays and racks out for the kernels (``engine.kernels.equity_loss``).
+Lays plays and racks out for the kernels (``engine.kernels.equity_loss``).
 """
 
 from __future__ import annotations
@@ -41,34 +41,34 @@ _FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 
 @dataclass(frozen=True)
 class Play:
-    """A turn of the opponent's as somebody at the table sees it."""
+    """An opponent's turn as seen from the other side of the table."""
 
     board: Board
-    """Before it."""
+    """Before the move."""
     move: Place | Pass | int
-    """A number: so many tiles were exchanged."""
+    """An int is the number of tiles exchanged."""
     score: int
     """Points."""
     held: int
-    """Tiles on its rack before it."""
+    """Tiles on the rack before the move."""
     bag: int
-    """Tiles in the bag before it, one or more: without a bag nothing is hidden."""
+    """Tiles in the bag before the move, at least 1: with an empty bag nothing is hidden."""
 
     @property
     def tiles(self) -> Rack:
-        """Return the tiles that were shown."""
+        """Return the tiles shown."""
         return rack_tiles(self.move.placed) if isinstance(self.move, Place) else ()
 
     @property
     def kept(self) -> int:
-        """Count the tiles that it did not give away."""
+        """Count the tiles kept."""
         if isinstance(self.move, Place):
             return self.held - len(self.move.placed)
         return self.held - (self.move if isinstance(self.move, int) else 0)
 
 
 class Judges:
-    """Generators by which losses are found: one of equities, one of scores.
+    """Generators that judge moves: one by equity, one by score.
 
     One thread at a time may use them.
     """
@@ -79,11 +79,11 @@ class Judges:
 
     @property
     def rack_size(self) -> int:
-        """How many tiles a rack holds."""
+        """Tiles of a full rack."""
         return self._made["static"].rules.rack_size
 
     def __getitem__(self, judge: Judge) -> Generator:
-        """Return the generator of a judge; that of scores is made when it is first wanted."""
+        """Return a judge's generator; the one for scores is made on first use."""
         if judge not in self._made:
             rules = self._made["static"].rules
             self._made[judge] = Generator(self._lexicon, rules, None, PLAIN)
@@ -91,12 +91,12 @@ class Judges:
 
 
 class EquityLosses:
-    """Finds losses by one judge; what parts of racks are worth is remembered.
+    """Losses by one judge; remembers the values of subracks.
 
     Args:
-        generator: judges.
-        play: what was played.
-        reach: thousandths of a point: losses up to it are told apart.
+        generator: the judge.
+        play: the opponent's turn.
+        reach: thousandths of a point; greater losses are not told apart.
     """
 
     def __init__(self, generator: Generator, play: Play, reach: int) -> None:
@@ -121,7 +121,7 @@ class EquityLosses:
             leaves: what each kept, sorted, ``uint8[racks, kept]``.
 
         Returns:
-            Thousandths of a point, ``int32[racks]``; ``reach`` + 1 stands for all wider ones.
+            Thousandths of a point, ``int32[racks]``; ``reach`` + 1 for any greater loss.
         """
         own = np.full(len(racks), self._own, np.int32)
         arrays = self._generator.leaves.arrays
@@ -147,7 +147,7 @@ class EquityLosses:
         return losses
 
     def _make_room(self) -> None:
-        """Go on in a larger table, or, where that would be too large, in an empty one."""
+        """Grow the table; at its largest size empty it instead."""
         places = len(self._table.codes)
         if places >= _MOST_PLACES:
             self._table = SubrackTable.empty(places)
@@ -157,7 +157,7 @@ class EquityLosses:
 
 
 def best_kept(leaves: LeaveTable, racks: U8, size: int) -> U8:
-    """Return the best so many tiles to keep of each rack, [racks, size] of [racks, held]."""
+    """Return the best leave of ``size`` tiles of each rack, [racks, size] of [racks, held]."""
     held, arrays = racks.shape[1], leaves.arrays
     if size in (0, held) or size >= leaves.rack_size:
         return racks[:, :size]

@@ -1,15 +1,15 @@
-"""Inference: what an opponent holds, by what it played (Richards and Amir 2007), and beyond.
+"""Inference: what an opponent holds, given what it played (Richards and Amir 2007), and beyond.
 
-Bayes' rule: what it may have held is as likely as it was before it played, times how likely it made
-this play with it. Before: what it had kept, and random draws (``engine.inference.leave_prior``).
-The play: by how much a better one was there (``engine.kernels.equity_loss``), as a model of it
+By Bayes' rule a rack is as likely as before the play, times the likelihood of the play with it.
+Before: what the player kept, and random draws (``engine.inference.leave_prior``). The likelihood:
+by how much a better move was missed (``engine.kernels.equity_loss``), as a model of the player
 judges it (``engine.inference.likelihood``).
 
-Its racks before the play are all listed while there are few enough, and else drawn. They are looked
-at one after another for as long as there is time; of those that are listed the order is that of
-*priority sampling* (Duffield, Lund and Thorup 2007): each has the priority prior / u, with u random
-from 0 to 1, and if those above a threshold t were looked at, each stands for max(prior, t). So
-sums over racks are right in the mean wherever it is stopped, and exact once all were looked at.
+Racks before the play are all listed if they are few, else drawn, and examined as long as there is
+time. Listed racks come in the order of *priority sampling* (Duffield, Lund and Thorup 2007): each
+has the priority prior / u, with u uniform from 0 to 1. If those above a threshold t were examined,
+each stands for max(prior, t); so sums over racks are unbiased wherever the work stops, and exact
+once every rack was examined.
 """
 
 from __future__ import annotations
@@ -39,41 +39,40 @@ I32 = npt.NDArray[np.int32]
 F64 = npt.NDArray[np.float64]
 
 MOST_LISTED = 200_000
-"""Leaves; more are drawn. There are 27,405 or fewer of four tiles, 142,506 of five in English."""
+"""Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
+142,506 of five."""
 
 _UNLIKELY = 0.002
-"""A judge whose models have no more odds in all is not asked: it takes as long as for others."""
+"""A judge is skipped if its models' odds add up to no more: it costs as much time as any."""
 _MANY = 2_000  # leaves
-_BLOCK = 1_000  # racks that are drawn at once, since each time takes a while
-_NOTHING = 1e-300  # keeps a division by nothing from being one
+_BLOCK = 1_000  # racks drawn at a time; each call has a fixed cost
+_NOTHING = 1e-300  # avoids division by zero
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What is believed after a play; arrays are by leave, in no particular order."""
+    """The belief after a play; arrays are by leave, in no particular order."""
 
     leaves: U8
-    """[count, size] each sorted."""
+    """[count, size], each sorted."""
     prior: F64
-    """Probabilities of those leaves before the play was judged; less than 1 in all, if some were
-    not looked at."""
+    """Probabilities before the play was judged; less than 1 in all if not all were examined."""
     posterior: F64
-    """Adding up to 1."""
+    """Probabilities that add up to 1."""
     considered: int
-    """How many leaves are possible, or how many racks were drawn."""
+    """Number of possible leaves, or of racks drawn."""
     surviving: int
-    """Leaves that are still possible, of those looked at."""
+    """Examined leaves that are still possible."""
     chances: F64
-    """How likely each of these leaves was to be looked at."""
+    """Probability that each of these leaves would be examined."""
     unseen: float
-    """Prior mass of what was not looked at."""
+    """Prior mass of what was not examined."""
     effective: float
-    """Effective sample size: so many racks drawn by the prior would tell as much; where all leaves
-    were looked at, how many they are."""
+    """Effective sample size in draws from the prior; the number of leaves if all were examined."""
     evidence: tuple[float, ...]
-    """How likely the play was by each model of the style."""
+    """Likelihood of the play under each model of the style."""
     note: str = ""
-    """What went wrong, or why there is nothing to know."""
+    """What went wrong, or why nothing can be inferred."""
 
     @property
     def entropy(self) -> float:
@@ -94,39 +93,39 @@ class Posterior:
         )
 
     def mass_of_top(self, count: int) -> float:
-        """Compute how likely one of the likeliest so many leaves is the one."""
+        """Return the posterior mass of the ``count`` likeliest leaves."""
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
     def as_prior(self, doubt: float = 0.0) -> LeavePrior:
-        """Return what it may have kept, to be drawn to.
+        """Return the posterior as the prior of the next play.
 
-        What was not looked at is not among it; how likely it is that, is doubt, or so is the given
-        one, if it is more. Of many leaves those that are too unlikely to matter are left out.
+        Its doubt is the mass of what was not examined, at least ``doubt``. Of many leaves those too
+        unlikely to matter are dropped.
         """
         known = self.posterior * self.chances
         least = doubt / 2 / len(known) if len(known) > _MANY else 0.0
-        there = known > least
-        mass = float(known[there].sum())
+        kept = known > least
+        mass = float(known[kept].sum())
         if not mass > 0:
             return LeavePrior.nothing()
-        found = 1 - mass if self.unseen or doubt else 0.0
-        return LeavePrior(self.leaves[there], known[there] / mass, max(doubt, found))
+        unexamined = 1 - mass if self.unseen or doubt else 0.0
+        return LeavePrior(self.leaves[kept], known[kept] / mass, max(doubt, unexamined))
 
 
 class Inference:
-    """Works out what an opponent kept who made a play; knows no clock.
+    """Infers what an opponent kept when it made a play; knows no clock.
 
     Args:
-        judges: lexicon, rules and what leaves are worth to it; they are in use meanwhile.
-        play: what it did.
-        counts: how many of each tile were unseen before it: on its rack or in the bag.
-        before: what it may have kept before, of those; it drew the rest.
+        judges: lexicon, rules and the opponent's leave values; in use until this is done.
+        play: the opponent's turn.
+        counts: unseen tiles before it (on its rack or in the bag), by tile number.
+        before: what it may have kept of those earlier; it drew the rest.
         style: what kind of player it may be.
-        seed: for what is drawn, and for the order.
-        most_listed: more leaves than that are drawn.
+        seed: for draws and for the order.
+        most_listed: with more leaves racks are drawn.
 
     Raises:
-        ValueError: an empty bag.
+        ValueError: the bag is empty.
     """
 
     def __init__(
@@ -152,20 +151,20 @@ class Inference:
         for model in style.models:
             if model.judge in reach:
                 reach[model.judge] = max(reach[model.judge], model.reach)
-        self._losses = {one: EquityLosses(judges[one], play, far) for one, far in reach.items()}
+        self._losses = {name: EquityLosses(judges[name], play, far) for name, far in reach.items()}
         self._racks, self._leaves, self._odds = self._candidates(most_listed)
         self._found = {judge: np.zeros(0, np.int32) for judge in self._losses}
         self.looked_at = 0
 
     @property
     def is_over(self) -> bool:
-        """Whether everything was looked at."""
+        """Whether every rack was examined."""
         return self.looked_at >= len(self._racks) and self._is_listed
 
-    # --- what there is to look at -----------------------------------------------------------------
+    # --- candidate racks --------------------------------------------------------------------------
 
     def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
-        """Return racks in the order in which they are looked at, what each keeps, and its odds."""
+        """Return racks in the order of examination, their leaves and their odds."""
         play, counts = self.play, self._counts
         shown = np.bincount(np.array(play.tiles, np.int64), minlength=len(counts))
         left = [had - gone for had, gone in zip(counts, shown.tolist(), strict=True)]
@@ -187,16 +186,16 @@ class Inference:
         leaves = all_multisets(left, play.kept)
         racks = joined(leaves, play.tiles)
         priors = self._priors(racks)
-        there = np.flatnonzero(priors)
-        priors = priors[there] / priors.sum()
-        chance = self._chance.random(len(there))
+        possible = np.flatnonzero(priors)
+        priors = priors[possible] / priors.sum()
+        chance = self._chance.random(len(possible))
         order = np.argsort(-priors / np.maximum(chance, 1e-12), kind="stable")
         self._priority = (priors / np.maximum(chance, 1e-12))[order]
-        there = there[order]
-        return racks[there], leaves[there], priors[order]
+        possible = possible[order]
+        return racks[possible], leaves[possible], priors[order]
 
     def _priors(self, racks: U8) -> F64:
-        """Compute how likely racks are; what rules all of them out is forgotten."""
+        """Return priors of racks; forget a belief that rules out all of them."""
         known = priors_of(racks, self._counts, replace(self._before, doubt=0.0))
         if not known.any():
             self._forget()
@@ -212,7 +211,7 @@ class Inference:
         self._before = LeavePrior.nothing()
 
     def _draw(self, count: int) -> tuple[U8, U8, F64]:
-        """Draw so many racks."""
+        """Draw racks; return them, their leaves and their odds."""
         play = self.play
         racks, odds = self._draws.draw(count, self._chance)
         if isinstance(play.move, Place):
@@ -222,7 +221,7 @@ class Inference:
     # --- work -------------------------------------------------------------------------------------
 
     def advance(self, racks: int) -> int:
-        """Look at so many more racks, or at those that are left; return their number."""
+        """Examine up to ``racks`` more racks; return how many."""
         if not self._is_listed and self.looked_at + racks > len(self._racks):
             more = self._draw(max(racks, _BLOCK))
             self._racks = np.concatenate((self._racks, more[0]))
@@ -230,16 +229,16 @@ class Inference:
             self._odds = np.concatenate((self._odds, more[2]))
         part = slice(self.looked_at, min(self.looked_at + racks, len(self._racks)))
         for judge, losses in self._losses.items():
-            found = losses.of(self._racks[part], self._leaves[part])
-            self._found[judge] = np.concatenate((self._found[judge], found))
+            fresh = losses.of(self._racks[part], self._leaves[part])
+            self._found[judge] = np.concatenate((self._found[judge], fresh))
         done = part.stop - part.start
         self.looked_at = part.stop
         return done
 
     def _judged(self, odds: F64) -> tuple[F64, tuple[float, ...]]:
-        """Return the likelihood of each rack looked at, and of the play by each model.
+        """Return the likelihood of the play with each examined rack, and under each model.
 
-        A model whose judge was not asked is neither more nor less likely for it.
+        A model whose judge was skipped gets the mean, which leaves its odds as they are.
         """
         likelihood, known = np.zeros(len(odds)), 0.0
         evidence: list[float | None] = []
@@ -247,23 +246,23 @@ class Inference:
             if model.judge not in self._found:
                 evidence.append(None)
                 continue
-            found = model.likelihood(self._found[model.judge])
-            evidence.append(float(odds @ found))
-            likelihood += odd * found
+            by_rack = model.likelihood(self._found[model.judge])
+            evidence.append(float(odds @ by_rack))
+            likelihood += odd * by_rack
             known += odd
         mean = float(odds @ likelihood) / max(known, _NOTHING)
-        return likelihood, tuple(mean if one is None else one for one in evidence)
+        return likelihood, tuple(mean if value is None else value for value in evidence)
 
     # --- what is known ----------------------------------------------------------------------------
 
     def posterior(self) -> Posterior:
-        """Compute what is believed by what was looked at so far.
+        """Return the belief from the racks examined so far.
 
-        If nothing is left that it could have held, it is the prior, and a note says so.
+        If none of them fits the play it is the prior, with a note.
         """
         end = self.looked_at
         leaves, prior, unseen = self._leaves[:end], self._odds[:end], 0.0
-        odds, chance = prior, np.zeros(end)  # of having been looked at at all
+        odds, chance = prior, np.zeros(end)  # of having been examined
         if self._is_listed:
             threshold = self._priority[end] if end < len(self._racks) else 0.0
             odds = np.maximum(prior, threshold)
@@ -286,7 +285,7 @@ class Inference:
             leaves, prior, weights, once = _each_once(leaves, prior, weights)
             chance = np.ones(len(leaves))
             unseen = float(prior[once].sum())
-            if once.any():  # Good (1953): what else was to come is as likely as what came once
+            if once.any():  # Good (1953): unseen mass is about that of singletons
                 chance *= 1 - float(weights[once].sum())
         return Posterior(
             leaves=leaves,
@@ -303,9 +302,9 @@ class Inference:
 
 
 def _effective(weights: F64, chances: F64) -> float:
-    """Return the effective sample size of a sample with these weights (Kish 1965).
+    """Return the effective sample size (Kish 1965).
 
-    ``chances`` are those of having been looked at: what was sure to be adds no error.
+    A leave that was sure to be examined (``chances`` 1) adds no error.
     """
     error = float((weights**2 * (1 - chances)).sum())
     return min(1 / error, len(weights)) if error else float(len(weights))
@@ -315,11 +314,11 @@ def _asked(style: Style) -> list[Judge]:
     """List the judges that matter, the likeliest first."""
     odds = {judge: style.odds_of(judge) for judge in (model.judge for model in style.models)}
     order = sorted(odds, key=odds.__getitem__, reverse=True)
-    return [one for one in order if one == order[0] or odds[one] > _UNLIKELY]
+    return [name for name in order if name == order[0] or odds[name] > _UNLIKELY]
 
 
 def _without(racks: U8, tiles: Rack) -> U8:
-    """Take tiles off each of some sorted racks, which all have them."""
+    """Take tiles off sorted racks, each of which has them."""
     stays = np.ones(racks.shape, bool)
     rows = np.arange(len(racks))
     for tile in tiles:
@@ -331,26 +330,26 @@ def _without(racks: U8, tiles: Rack) -> U8:
 def _each_once(
     leaves: U8, prior: F64, posterior: F64
 ) -> tuple[U8, F64, F64, npt.NDArray[np.bool_]]:
-    """Put equal leaves together and add up what they have; tell which there was one of."""
+    """Merge equal leaves, adding up their masses; return also which occurred once."""
     codes = np.zeros(len(leaves), np.int64)
     for column in leaves.T:
         codes = codes << 7 | column
     _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-    one, other = (
-        np.bincount(which, weights=each, minlength=len(first)).astype(np.float64)
-        for each in (prior, posterior)
+    prior_sums, posterior_sums = (
+        np.bincount(which, weights=masses, minlength=len(first)).astype(np.float64)
+        for masses in (prior, posterior)
     )
-    return leaves[first], one, other, np.bincount(which, minlength=len(first)) == 1
+    return leaves[first], prior_sums, posterior_sums, np.bincount(which, minlength=len(first)) == 1
 
 
 def _entropy(weights: F64) -> float:
-    there = weights[weights > 0]
-    return float(-(there * np.log2(there)).sum()) + 0.0
+    positive = weights[weights > 0]
+    return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 
 @on_warm_up
 def warm_up() -> None:
-    """Compile the kernels, or load them, by an opening of a player who knows no words."""
+    """Compile or load the kernels, by an opening play without words."""
     rules = standard_rules()
     lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
     judges, board = Judges(lexicon, rules), Board.empty(rules.layout)

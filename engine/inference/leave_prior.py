@@ -42,20 +42,20 @@ class LeavePrior:
     """What a player may have kept on its rack when it last drew: multisets of one size."""
 
     tiles: U8
-    """[count, size] each sorted."""
+    """[count, size], each sorted."""
     weights: F64
     """[count] probabilities."""
     doubt: float = 0.0
-    """How likely nothing of this is so, and its whole rack random."""
+    """Probability that all this is wrong and the whole rack random."""
 
     @classmethod
     def nothing(cls) -> LeavePrior:
-        """Nothing: its whole rack is random."""
+        """Return the prior that knows nothing: the whole rack is random."""
         return cls(np.zeros((1, 0), np.uint8), np.ones(1))
 
     @property
     def size(self) -> int:
-        """How many tiles."""
+        """Tiles of each leave."""
         return int(self.tiles.shape[1])
 
     def racks(self) -> list[Rack]:
@@ -63,17 +63,14 @@ class LeavePrior:
         return list(map(tuple, self.tiles.tolist()))
 
     def without(self, drawn: Sequence[int], counts: Sequence[int]) -> LeavePrior | None:
-        """Take in that somebody else drew tiles from what it does not hold.
-
-        What it holds of a tile nobody else draws: the likelihood of the draw is
-        Π C(Uₜ − Kₜ, Dₜ).
+        """Condition on tiles that somebody else drew, with the likelihood Π C(Uₜ − Kₜ, Dₜ).
 
         Args:
-            drawn: how many of each tile were drawn.
-            counts: how many of each were unseen before.
+            drawn: tiles drawn, by tile number.
+            counts: tiles unseen before, by tile number.
 
         Returns:
-            What it may have kept now; None if it can't have kept any of it.
+            What it may have kept; None if no leave is possible.
         """
         pool = sum(counts) - self.size
         if pool < sum(drawn):
@@ -89,18 +86,18 @@ class LeavePrior:
         total = float(weights.sum())
         if not total > 0:
             return None
-        there = weights > 0
+        possible = weights > 0
         all_ways = comb(sum(counts), sum(drawn)), comb(pool, sum(drawn))
         wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
-        return LeavePrior(self.tiles[there], weights[there] / total, wrong / (wrong + right))
+        return LeavePrior(self.tiles[possible], weights[possible] / total, wrong / (wrong + right))
 
     def part_of(self, counts: Sequence[int]) -> LeavePrior | None:
-        """Leave out what is not part of so many of each tile; None if nothing is left."""
-        there = _are_there(self.tiles, np.array(counts, np.int64))
-        total = float(self.weights[there].sum())
+        """Keep the leaves that ``counts`` tiles allow; None if there are none."""
+        possible = _are_there(self.tiles, np.array(counts, np.int64))
+        total = float(self.weights[possible].sum())
         if not total > 0:
             return None
-        return LeavePrior(self.tiles[there], self.weights[there] / total, self.doubt)
+        return LeavePrior(self.tiles[possible], self.weights[possible] / total, self.doubt)
 
     def table(self) -> LeavePriorTable:
         """Lay it out for kernels."""
@@ -116,13 +113,13 @@ class LeavePrior:
 
 
 def joined(parts: U8, tiles: Rack) -> U8:
-    """Put tiles to each of some multisets, [count, size]; what comes of it is sorted."""
+    """Add tiles to each multiset, [count, size]; return them sorted."""
     same = np.broadcast_to(np.array(tiles, np.uint8), (len(parts), len(tiles)))
     return np.sort(np.concatenate((parts, same), axis=1), axis=1)
 
 
 def count_multisets(counts: Sequence[int], size: int) -> int:
-    """Count the multisets of so many tiles of which there are ``counts``."""
+    """Count the multisets of ``size`` tiles out of ``counts`` of each."""
     by_size = [1] + [0] * size
     for count in counts:
         by_size = [sum(by_size[max(0, s - count) : s + 1]) for s in range(size + 1)]
@@ -130,7 +127,7 @@ def count_multisets(counts: Sequence[int], size: int) -> int:
 
 
 def all_multisets(counts: Sequence[int], size: int) -> U8:
-    """List the multisets of so many tiles, [count, size], each sorted, in order."""
+    """List the multisets of ``size`` tiles, [count, size], each sorted, in order."""
     parts = np.empty((count_multisets(counts, size), size), np.uint8)
     if len(parts):
         list_multisets(np.array(counts, np.int64), size, parts)
@@ -145,7 +142,7 @@ def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
         counts: how many of each tile are unseen.
         kept: what the player may have kept.
     """
-    racks = np.ascontiguousarray(racks)  # kernels that are frozen take no others
+    racks = np.ascontiguousarray(racks)  # frozen kernels take no others
     size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
     for part, share in components(kept):
         if part.size > size:  # more than it holds
@@ -157,7 +154,7 @@ def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
 
 
 def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
-    """Take apart what is known and that nothing is, each with its share."""
+    """Split a prior into belief and doubt, each with its share."""
     if not kept.doubt or not kept.size:
         return [(replace(kept, doubt=0.0), 1.0)]
     return [(replace(kept, doubt=0.0), 1 - kept.doubt), (LeavePrior.nothing(), kept.doubt)]
@@ -166,33 +163,26 @@ def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
 def drawn_racks(
     counts: Sequence[int], kept: LeavePrior, played: Sequence[int], size: int, draws: int, seed: int
 ) -> tuple[U8, F64]:
-    """Draw racks that a player may have, given that ``played`` is a part of it.
+    """Draw racks that contain ``played``.
 
     Args:
-        counts: how many of each tile are unseen.
-        kept: what it may have kept.
-        played: how many of each tile are known to be on the rack.
+        counts: unseen tiles, by tile number.
+        kept: what the player may have kept.
+        played: tiles known to be on the rack, by tile number.
         size: of the rack.
-        draws: how many racks.
-        seed: for what is drawn.
+        draws: number of racks.
+        seed: for draws.
 
     Returns:
-        Racks, [draws, size], each sorted, and what each counts, [draws], in the mean the
-        probability of a rack with ``played``; no racks, if none is possible.
+        Racks, [draws, size], each sorted, and weights, [draws], whose mean is the probability of a
+        rack that contains ``played``; no racks if none is possible.
     """
-    every = Draws(counts, kept, played, size)
-    return every.draw(draws, np.random.default_rng(seed & (1 << 64) - 1))
+    source = Draws(counts, kept, played, size)
+    return source.draw(draws, np.random.default_rng(seed & (1 << 64) - 1))
 
 
 class Draws:
-    """Racks that a player may have, given that ``played`` is a part of it, to be drawn from.
-
-    Args:
-        counts: how many of each tile are unseen.
-        kept: what it may have kept.
-        played: how many of each tile are known to be on the rack.
-        size: of the rack.
-    """
+    """Racks that contain ``played``, to draw from; arguments as for ``drawn_racks``."""
 
     def __init__(
         self, counts: Sequence[int], kept: LeavePrior, played: Sequence[int], size: int
@@ -201,24 +191,27 @@ class Draws:
         self._parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
         self._total = sum(part.total for part in self._parts)
         self.knows = self._parts[0].total > 0
-        """Whether what it is thought to have kept allows it, its doubt left aside."""
+        """Whether the belief, doubt aside, allows such a rack."""
 
     def draw(self, count: int, chance: np.random.Generator) -> tuple[U8, F64]:
-        """Draw so many; as ``drawn_racks``."""
+        """Draw ``count`` racks, as ``drawn_racks``."""
         if not self._total > 0:
             return np.zeros((0, self._size), np.uint8), np.zeros(0)
         shares = [part.total / self._total for part in self._parts]
         each = chance.multinomial(count, shares).tolist()
-        found = [part.draw(here, chance) for part, here in zip(self._parts, each, strict=True)]
-        racks, odds = (np.concatenate(both) for both in zip(*found, strict=True))
-        mixed = chance.permutation(count)  # any head of them is a sample of all
+        drawn = [
+            part.draw(share_count, chance)
+            for part, share_count in zip(self._parts, each, strict=True)
+        ]
+        racks, odds = (np.concatenate(both) for both in zip(*drawn, strict=True))
+        mixed = chance.permutation(count)  # so that any prefix is a sample of all
         return racks[mixed], odds[mixed] * self._total
 
 
 class _Ways:
     """The ways to have ``played`` on the rack: what was kept, and what is missing drawn to it.
 
-    ``total`` is how likely it is, times how many ways a rack of more of its letters has it in.
+    ``total`` is the probability, counting a rack once for each way in which it contains ``played``.
     """
 
     def __init__(
@@ -252,7 +245,7 @@ class _Ways:
         self.total = share * float(self._sums[-1]) / max(drawn, 1)
 
     def draw(self, draws: int, chance: np.random.Generator) -> tuple[U8, F64]:
-        """Draw so many racks, and say what each counts besides."""
+        """Draw racks; return them and their weights."""
         racks, odds = np.empty((draws, self._size), np.uint8), np.empty(draws)
         if draws:
             state = chance.integers(1 << 64, dtype=np.uint64)
@@ -262,13 +255,13 @@ class _Ways:
 
 
 def _are_there(tiles: U8, counts: I64) -> npt.NDArray[np.bool_]:
-    """Return which multisets, [count, size] each sorted, are part of so many of each tile."""
-    times = np.ones(tiles.shape, np.int64)  # that a tile was there so far
+    """Return which multisets, [count, size] each sorted, ``counts`` tiles allow."""
+    times = np.ones(tiles.shape, np.int64)  # occurrences of the tile so far
     for at in range(1, tiles.shape[1]):
         again = tiles[:, at] == tiles[:, at - 1]
         times[again, at] += times[again, at - 1]
-    there: npt.NDArray[np.bool_] = np.all(times <= counts[tiles], axis=1)
-    return there
+    possible: npt.NDArray[np.bool_] = np.all(times <= counts[tiles], axis=1)
+    return possible
 
 
 @lru_cache(maxsize=8)

@@ -1,19 +1,18 @@
-"""How likely a player is to make a play with a rack: models of players, and which one it may be.
+"""Models of players: how likely a play is with a rack, and which model a player follows.
 
-All judge a play by its *loss*, by how much the best move would have been better, and differ in what
-is better (the judge) and in how much that matters:
+Each judges a play by its *loss*, by how much the best move was better. Models differ in the judge
+of what is better and in how much a loss matters:
 
 *deterministic*
-    only the best will do (Richards and Amir 2007);
+    only the best move is played (Richards and Amir 2007);
 *margin*
-    whatever is no more than so much below the best is as likely;
+    all moves within a margin of the best are equally likely;
 *soft*
     the chance falls with the loss *g*: exp(−g / T) / Z(T), with a temperature T in points.
 
-Players of flesh and software are now careful and now not, or know what equity does not: a model may
-have several temperatures, each with its share. Z(T) stands for all moves that could have been made:
-the sum of exp(−g / T) over the moves of a rack, taken to be the same for all racks. It makes no
-difference for what a player of one temperature holds, and all the difference for which fits it.
+Real players vary in care, or know what equity does not: a model may have several temperatures,
+each with its share. Z(T), the sum of exp(−g / T) over the moves of a rack, is taken to be the same
+for all racks. It does not affect what a player of one temperature holds, but which model fits.
 
 No model is sure: ``floor`` is the least likelihood of a play.
 """
@@ -45,7 +44,7 @@ Judge: TypeAlias = Literal["static", "greedy"]
 """By what moves are compared: equity, or score alone."""
 
 _POINT = 1_000
-_FAR = 5.0  # temperatures; without a floor nothing is left beyond it
+_FAR = 5.0  # temperatures; beyond it nothing counts without a floor
 _TEMPERATURES = (0.0, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
     "static": (1.0, 1.15, 1.18, 1.25, 1.42, 1.64, 1.93, 2.76, 4.01, 8.21, 15.3, 39.4),
@@ -53,9 +52,9 @@ _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
 }
 """Geometric means of Z by temperature, over 400 positions of games between static players."""
 _MOVES = 500
-"""Moves that a rack has, the median: so often a floor counts."""
+"""Median number of moves of a rack: how often a floor counts."""
 _STRANGENESS = 0.1
-"""What remains of a stranger in somebody who was met before."""
+"""Share of the stranger's odds that remains for a known player."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +62,22 @@ class Model:
     """One kind of player.
 
     Raises:
-        ValueError: a margin, a temperature, a share or a floor that is none.
+        ValueError: a margin, temperature, share or floor out of range.
     """
 
     name: str
     judge: Judge = "static"
     margin: float = 0.0
-    """Points by which a play may be below the best and count as if it were."""
+    """Points below the best at which a play still counts as the best."""
     temperatures: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
-    """Points over which the likelihood falls to 1/e beyond the margin, 0: at once; and the share of
-    turns in which it is so. Shares add up to 1."""
+    """Pairs: points beyond the margin over which the likelihood falls to 1/e (0: at once), and the
+    share of turns. Shares add up to 1."""
     floor: float = 0.0
-    """Likelihood of any play."""
+    """Least likelihood of any play."""
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
-        points = (self.margin, *(one for one, _ in self.temperatures))
-        if not all(0 <= one < math.inf for one in points):
+        points = (self.margin, *(value for value, _ in self.temperatures))
+        if not all(0 <= value < math.inf for value in points):
             raise ValueError(
                 f"a margin of {self.margin} and temperatures of {points[1:]}; both are points, 0 "
                 "or more"
@@ -92,7 +90,7 @@ class Model:
 
     @property
     def reach(self) -> int:
-        """Thousandths of a point beyond which every loss has the likelihood of the floor."""
+        """Loss, in thousandths of a point, beyond which only the floor counts."""
         far = [
             temperature * (math.log(height / self.floor) if self.floor else _FAR)
             for temperature, height in self._heights()
@@ -103,21 +101,24 @@ class Model:
     def likelihood(self, losses: npt.NDArray[Any]) -> F64:
         """Return the likelihood of a play by its loss with each rack, in thousandths of a point."""
         over = np.maximum(losses / _POINT - self.margin, 0.0)
-        found = np.zeros(np.shape(losses))
+        total = np.zeros(np.shape(losses))
         for temperature, height in self._heights():
             if temperature:
-                found += height * np.exp(-over / temperature)
+                total += height * np.exp(-over / temperature)
             else:
-                found += np.where(over > 0, 0.0, height)
-        return np.where(losses > self.reach, self.floor, np.maximum(found, self.floor))
+                total += np.where(over > 0, 0.0, height)
+        return np.where(losses > self.reach, self.floor, np.maximum(total, self.floor))
 
     def _heights(self) -> list[tuple[float, float]]:
         """Return each temperature with the likelihood that it adds to a play without a loss."""
         logs = np.log(_ALTERNATIVES[self.judge])
         rest = 1 - _MOVES * self.floor
         return [
-            (one, rest * share / math.exp(float(np.interp(one, _TEMPERATURES, logs))))
-            for one, share in self.temperatures
+            (
+                temperature,
+                rest * share / math.exp(float(np.interp(temperature, _TEMPERATURES, logs))),
+            )
+            for temperature, share in self.temperatures
         ]
 
 
@@ -146,11 +147,11 @@ _FLOOR = 0.0002
 SIMULATING = Model(
     "simulating", temperatures=((0.25, 0.15), (1.0, 0.73), (3.0, 0.12)), floor=_FLOOR
 )
-"""A player who simulates: it makes the static favourite in three turns of four, and is 0.6 points
-below it in the mean. Fitted to the losses of its plays by expectation and maximisation."""
+"""A simulating player: it plays the static favourite in three turns of four and loses 0.6 points
+in the mean. Fitted to the losses of its plays by expectation maximisation."""
 
 MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULATING}
-"""The models that have a name, with what they usually have."""
+"""Named models with their usual parameters."""
 
 _STRANGER = {
     Model("static", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.2,
@@ -159,23 +160,22 @@ _STRANGER = {
     Model("wild", temperatures=((8.0, 1.0),), floor=_FLOOR): 0.02,
     Model("greedy", judge="greedy", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.08,
 }
-"""Kinds of players, and how often one meets them."""
+"""Kinds of players and how common they are."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """What kind of player one may be: models, and how likely each is.
+    """Belief about a kind of player: models and their odds.
 
     Raises:
-        ValueError: odds that are none.
+        ValueError: odds that are negative, too few or don't add up to 1.
     """
 
     models: tuple[Model, ...]
     odds: tuple[float, ...]
-    """Of each, adding up to 1."""
+    """One per model, adding up to 1."""
 
     def __post_init__(self) -> None:
-        """Check the odds."""
         fits = len(self.odds) == len(self.models) and min(self.odds, default=0) >= 0
         if not fits or not math.isclose(sum(self.odds), 1, abs_tol=1e-6):
             raise ValueError(
@@ -185,36 +185,35 @@ class Style:
 
     @classmethod
     def of(cls, model: Model) -> Style:
-        """Return the style of a player who is known to be of a kind."""
+        """Return the style of a player known to follow one model."""
         return cls((model,), (1.0,))
 
     def learn(self, evidence: Sequence[float]) -> Style:
-        """Take in how likely a play was by each model (Bayes); none likely, and nothing changes."""
-        found = np.array(self.odds) * np.array(evidence)
-        total = float(found.sum())
+        """Update by the likelihood of a play under each model (Bayes); unchanged if all are 0."""
+        weights = np.array(self.odds) * np.array(evidence)
+        total = float(weights.sum())
         if not 0 < total < math.inf:
             return self
-        return replace(self, odds=tuple((found / total).tolist()))
+        return replace(self, odds=tuple((weights / total).tolist()))
 
     def odds_of(self, judge: Judge) -> float:
-        """Compute how likely it goes by a judge."""
+        """Return the odds of the models with this judge."""
         pairs = zip(self.models, self.odds, strict=True)
         return sum(odd for model, odd in pairs if model.judge == judge)
 
     def named(self) -> dict[str, float]:
-        """Return the odds by the names of the models."""
+        """Return odds by model name."""
         return {model.name: odd for model, odd in zip(self.models, self.odds, strict=True)}
 
 
 def stranger(known: Mapping[str, float] | None = None) -> Style:
-    """Return what is thought of a player whom nobody knows, or of whom something was learnt before.
+    """Return the style of an unknown player, or of one met before.
 
     Args:
-        known: odds by the name of a model, as they were after other games. A part of a stranger
-            remains in them, so that it may have changed.
+        known: odds by model name after other games; mixed with a stranger's, since players change.
     """
     odds = np.array(list(_STRANGER.values()))
-    before = np.array([max((known or {}).get(one.name, 0.0), 0.0) for one in _STRANGER])
+    before = np.array([max((known or {}).get(model.name, 0.0), 0.0) for model in _STRANGER])
     if 0 < before.sum() < math.inf:
         odds = (1 - _STRANGENESS) * before / before.sum() + _STRANGENESS * odds
     return Style(tuple(_STRANGER), tuple(odds.tolist()))

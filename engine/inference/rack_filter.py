@@ -1,14 +1,14 @@
-"""What an opponent may hold, followed through a game: a filter over what it keeps.
+"""What an opponent may hold, followed through a game: a filter over its leaves.
 
-What it kept when it last drew, and random tiles, are the rack behind its next play; so what one
-play tells is carried to the next. It changes with
+The rack behind its next play is what it kept plus random tiles, so what one play tells carries
+over to the next. The belief changes with
 
-* its plays (``engine.inference.inference``): what it had kept, and what this play tells;
+* its plays (``engine.inference.inference``);
 * our own draws: a tile that we drew was not its (``LeavePrior.without``);
 * tiles that it had to show: they are on its rack.
 
-Each play also tells what kind of player it is (``engine.inference.likelihood``). The two are kept
-apart: what it holds is worked out by what it is thought to be now, and the other way round.
+Each play also tells what kind of player it is (``engine.inference.likelihood``). The two beliefs
+are kept apart: each is updated with the other as it stands.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ from .likelihood import Style
 __all__ = ["DOUBT", "FULL_BAG", "RackFilter"]
 
 DOUBT = 0.1
-"""The share of samples that draw the opponent's rack as if nothing was known: no model of it is
-true."""
+"""Share of samples that draw the opponent's rack as if nothing was known, as models are wrong."""
 
 
 FULL_BAG = 7
-"""With fewer tiles in the bag good players look further than equity does, and make plays that seem
-wild or greedy; these say nothing of how they play."""
+"""With fewer tiles in the bag good players look beyond equity; their plays may seem wild or greedy
+and say nothing of their style."""
 
 
 @dataclass
@@ -45,12 +44,11 @@ class RackFilter:
     """Follows one opponent through one game.
 
     Args:
-        judges: lexicon, rules and what leaves are worth to it.
+        judges: lexicon, rules and the opponent's leave values.
         style: what kind of player it is thought to be.
-        remembers: whether what earlier plays told counts (else the last play only, as in the
-            paper).
+        remembers: whether earlier plays count (else only the last, as in the paper).
         learns: whether plays tell what kind of player it is.
-        doubt: how likely what one play tells is taken to be wrong after all, from the next on.
+        doubt: least doubt about what a play told, from the next play on.
     """
 
     judges: Judges
@@ -60,24 +58,23 @@ class RackFilter:
     doubt: float = 0.02
 
     def __post_init__(self) -> None:
-        """Begin with nothing known."""
         self.prior = LeavePrior.nothing()
         self.last: Posterior | None = None
-        """What its last play told."""
+        """The belief after its last play."""
 
     def watch(
         self, play: Play, counts: Sequence[int], *, seed: int = 0, most_listed: int = MOST_LISTED
     ) -> Inference:
-        """Begin to work out what a play tells; ``conclude`` takes it in.
+        """Start the inference from a play; ``conclude`` takes its result.
 
         Args:
-            play: what it did.
-            counts: how many of each tile were unseen before it.
-            seed: for what is drawn.
+            play: the opponent's turn.
+            counts: unseen tiles before it, by tile number.
+            seed: for draws.
             most_listed: as for ``Inference``.
 
         Raises:
-            ValueError: an empty bag.
+            ValueError: the bag is empty.
         """
         before = self.prior if self.remembers else LeavePrior.nothing()
         return Inference(
@@ -85,15 +82,15 @@ class RackFilter:
         )
 
     def conclude(self, inference: Inference) -> Posterior:
-        """Take in what was found; return it.
+        """Take in the posterior; return it.
 
-        Where nothing was looked at, or nothing makes sense, it may hold anything from then on.
+        If nothing was examined, or nothing fits, any rack is possible from then on.
         """
-        found = self.last = inference.posterior()
-        self.prior = found.as_prior(self.doubt)
-        if self.learns and len(found.leaves) and inference.play.bag >= FULL_BAG:
-            self.style = self.style.learn(found.evidence)
-        return found
+        posterior = self.last = inference.posterior()
+        self.prior = posterior.as_prior(self.doubt)
+        if self.learns and len(posterior.leaves) and inference.play.bag >= FULL_BAG:
+            self.style = self.style.learn(posterior.evidence)
+        return posterior
 
     def drew(self, tiles: Rack, counts: Sequence[int]) -> None:
         """Take in that we drew tiles; ``counts`` were unseen before, by tile."""
@@ -101,11 +98,10 @@ class RackFilter:
         self.prior = self.prior.without(drawn, counts) or LeavePrior.nothing()
 
     def showed(self, tiles: Rack, counts: Sequence[int], held: int) -> None:
-        """Take in that it has these tiles, after a phony came off; ``counts`` are unseen.
+        """Take in tiles seen on its rack after a phony came off; ``counts`` are unseen.
 
-        The rest of its rack of ``held`` tiles is thought to be what it was, so the phony is not to
-        be taken for a play before. Where too much is possible, only the tiles that were seen are
-        kept in mind.
+        The belief about the rest of its ``held`` tiles stays, so the phony must not be taken for a
+        play before. With too many possible racks only the tiles seen are remembered.
         """
         shown = np.bincount(np.array(tiles, np.int64), minlength=len(counts)).tolist()
         left = [had - seen for had, seen in zip(counts, shown, strict=True)]
@@ -119,37 +115,37 @@ class RackFilter:
             others = all_multisets(left, rest)
             racks = joined(others, tiles)
             priors = priors_of(racks, counts, self.prior)
-            there = priors > 0
+            possible = priors > 0
             self.prior = known
-            if there.any():
-                self.prior = LeavePrior(racks[there], priors[there] / priors.sum())
+            if possible.any():
+                self.prior = LeavePrior(racks[possible], priors[possible] / priors.sum())
 
     def revealed(self, position: Position, move: Move) -> None:
-        """Take in a play with a rack that is known, as all are once the bag is empty.
+        """Take in a play with a known rack, as all are once the bag is empty.
 
-        Equity says too little of endings to tell how carefully somebody plays, and in many the
-        highest score is best. But who passes a higher score by does not go by scores alone.
+        Equity says too little of endings to show how careful a player is, and the highest score is
+        often best. But a player that passes up a higher score does not go by scores alone.
 
         Args:
-            position: before the play; the rack of the player on turn is its.
-            move: what it did.
+            position: before the play, with the mover's rack.
+            move: the play.
         """
         greedy = [model for model in self.style.models if model.judge == "greedy"]
         if not self.learns or not greedy:
             return
         moves = self.judges["greedy"].arrays(position)
         own = moves.scores[moves.packed == pack(move)]
-        if not len(own):  # no move that is known
+        if not len(own):  # not a generated move
             return
         loss = np.array([int(moves.scores.max()) - int(own[0])]) * POINT
         none = np.zeros(1)
         likely = {
-            one.name: float((one.likelihood(loss) / one.likelihood(none))[0]) for one in greedy
+            kind.name: float((kind.likelihood(loss) / kind.likelihood(none))[0]) for kind in greedy
         }
-        self.style = self.style.learn([likely.get(one.name, 1.0) for one in self.style.models])
+        self.style = self.style.learn([likely.get(kind.name, 1.0) for kind in self.style.models])
 
     def forget(self) -> None:
-        """Begin again: it may hold anything."""
+        """Forget everything: any rack is possible."""
         self.prior = LeavePrior.nothing()
 
     def belief(self, doubt: float = DOUBT) -> Belief | None:

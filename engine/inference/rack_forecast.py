@@ -1,8 +1,7 @@
-"""What an opponent is likely to have, and to do, once it is thought what it kept.
+"""Forecasts from a belief about an opponent's leave: its tiles and its chance of a bingo.
 
-It drew the rest of its rack from what is unseen but not kept, as physical tiles. After an exchange
-the tiles that it gave away are thought to be among those that it may have drawn, for nobody knows
-which they were.
+It drew the rest of its rack from the unseen tiles that it did not keep. After an exchange the tiles
+it gave away count among those, since nobody knows them.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ F64 = npt.NDArray[np.float64]
 
 
 class Sampled(NamedTuple):
-    """A chance as samples show it, and its standard error."""
+    """A sampled probability and its standard error."""
 
     chance: float
     error: float
 
 
 def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
-    """Compute for each tile how likely one or more of it are on a player's rack; exact.
+    """Return the exact probability, by tile, that a player holds at least one.
 
-    Of the racks without a tile *t* the part that was kept lacks it, and so does the draw:
-    hypergeometric (Feller 1968, II.6), Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K
-    without *t*, with n tiles unseen, Uₜ of them *t*, and d drawn.
+    A rack lacks tile *t* if the leave and the draw lack it: hypergeometric (Feller 1968, II.6),
+    Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K without *t*, with n tiles unseen, Uₜ of
+    them *t*, and d drawn.
 
     Args:
         kept: what it may have kept; weights that add up to 1.
-        counts: how many of each tile are unseen, on its rack or in the bag, by tile number.
+        counts: unseen tiles (on its rack or in the bag), by tile number.
         drawn: how many tiles it drew.
 
     Raises:
@@ -59,7 +58,7 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
 
 
 def _held(kept: LeavePrior, tiles: int) -> F64:
-    """Compute for each tile how likely one or more of it were kept."""
+    """Return the probability, by tile, that at least one was kept."""
     first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
     first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
     weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
@@ -69,18 +68,18 @@ def _held(kept: LeavePrior, tiles: int) -> F64:
 def bingo_chance(
     generator: Generator, position: Position, kept: LeavePrior, drawn: int, samples: int, seed: int
 ) -> Sampled:
-    """Compute how likely the static choice of the player on turn is a play of a whole rack.
+    """Estimate the probability that the static choice of the player on turn is a bingo.
 
     Args:
         generator: makes its choices.
-        position: its rack is not known; what the other holds, if that is known, it does not have.
+        position: without its rack; the other rack, if known, is not drawn from.
         kept: what it may have kept.
-        drawn: how many tiles it drew to it.
-        samples: how many racks are looked at, one or more.
+        drawn: how many tiles it drew.
+        samples: racks to draw, at least 1.
         seed: for the racks.
 
     Raises:
-        ValueError: it can't have kept any of it, or as ``Generator.best``.
+        ValueError: no leave of ``kept`` is possible, or as ``Generator.best``.
     """
     seat, rules = position.on_turn, generator.rules
     size = kept.size + drawn
@@ -96,6 +95,5 @@ def bingo_chance(
 
 
 def _is_bingo(generator: Generator, position: Position, rack: Rack) -> bool:
-    """Return whether the static choice with a rack is a play of all its tiles."""
     move = generator.best(position.with_rack(position.on_turn, rack))[0].move
     return isinstance(move, Place) and len(move.placed) == generator.rules.rack_size

@@ -1,4 +1,4 @@
-"""Which moves are worth a simulation: the best by static equity, each really different."""
+"""Candidates for simulation: the best moves by static equity, without mirror images."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ __all__ = ["best_candidates", "is_symmetric", "ranked_moves"]
 def best_candidates(
     generator: Generator, position: Position, count: int, without: Collection[Move] = ()
 ) -> list[RankedMove]:
-    """Return so many of the moves of the highest static equity, fewer if there are no more.
+    """Return the ``count`` moves of the highest static equity, or all if there are fewer.
 
-    On an empty board that is its own mirror image every word can be played across and down, which
-    comes to the same; it is given across. A pass is given only if there is nothing else.
+    On an empty board that is its own mirror image plays across and down come to the same; only the
+    former are returned. A pass is returned only if there is nothing else.
 
     Raises:
         ValueError: as ``Generator.best``.
     """
     mirrored = position.board.is_empty and is_symmetric(position.board.layout)
     wanted = (2 if mirrored else 1) * (count + len(without))
-    found = [
-        one
-        for one in generator.best(position, wanted)
-        if one.move not in without and not (mirrored and _runs_down(one.move))
+    candidates = [
+        candidate
+        for candidate in generator.best(position, wanted)
+        if candidate.move not in without and not (mirrored and _runs_down(candidate.move))
     ]
     passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
-    return found[:count] or [passed]
+    return candidates[:count] or [passed]
 
 
 def ranked_moves(
     generator: Generator, position: Position, moves: Sequence[Move]
 ) -> list[RankedMove]:
-    """Rank moves that the rules allow, whatever words they make, in the order given.
+    """Evaluate moves that the rules allow, phonies included, in the order given.
 
-    No generator finds a phony; it is ranked by its score and leave alone.
+    No generator lists a phony; its equity is score and leave alone.
     """
-    found = generator.arrays(position)
+    listed = generator.arrays(position)
     rack = tuple(sorted(position.racks[position.on_turn]))
     ranked = []
     for move in moves:
-        at = np.flatnonzero(found.packed == np.uint64(pack(move)))[:1]
+        at = np.flatnonzero(listed.packed == np.uint64(pack(move)))[:1]
         if len(at):
-            (leave,) = leaves_of(found.subracks[at], rack)
-            score, equity = int(found.scores[at[0]]), int(found.equities[at[0]])
+            (leave,) = leaves_of(listed.subracks[at], rack)
+            score, equity = int(listed.scores[at[0]]), int(listed.equities[at[0]])
             ranked.append(RankedMove(move, score, equity, leave))
         else:
             ranked.append(_phony(generator, position, move))

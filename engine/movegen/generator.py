@@ -1,8 +1,7 @@
 """All legal moves of a position, or the best of them.
 
-``legal_moves`` lists what may be played, with scores. A ``Generator`` knows leaves besides, and
-ranks by equity: every move, only the best ones, or whether there is one above a mark at all. Both
-lay the position out for ``engine.kernels`` and give moves as values.
+``legal_moves`` lists moves with scores. A ``Generator`` also knows leaves and ranks by equity: all
+moves, the best, or any move above a mark. Both lay the position out for ``engine.kernels``.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from .move_codec import leaves_of, unpack
 
 __all__ = ["Generator", "RankedMove", "ScoredMove", "legal_moves"]
 
-# Room for nearly every position with no, one, two blanks; a page that is not touched costs nothing.
+# Room for nearly every position with 0, 1, 2 blanks; untouched pages cost nothing.
 _FIRST_CAPACITIES = (1 << 12, 1 << 16, 1 << 20)
 _KIND_SHIFT = np.uint64(60)
 
@@ -56,32 +55,32 @@ class RankedMove(NamedTuple):
 
 
 def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[ScoredMove]:
-    """List everything the player on turn may do, each once.
+    """List every legal move of the player on turn once.
 
     Placements come first, by score (highest first), then across before down, then by row, column
     and placed tiles. Exchanges follow, every distinct choice of tiles, fewest first, if the bag
-    has enough; the pass comes last. A single tile that makes a word both ways is given across.
+    has enough; the pass comes last. A single tile that makes a word both ways is across.
 
     Raises:
         ValueError: a rack of more than seven tiles, a tile that the distribution lacks, more of a
             tile in sight than it has, or an alphabet too large to be searched.
     """
-    found = Generator(lexicon, rules).arrays(position)
-    kinds = found.packed >> _KIND_SHIFT
-    used = np.where(kinds, np.bitwise_count(found.subracks), 0)
-    order = np.lexsort((found.packed, -found.scores, used, kinds))
-    moves = unpack(found.packed[order], position.board)
-    return list(map(ScoredMove, moves, found.scores[order].tolist()))
+    listed = Generator(lexicon, rules).arrays(position)
+    kinds = listed.packed >> _KIND_SHIFT
+    used = np.where(kinds, np.bitwise_count(listed.subracks), 0)
+    order = np.lexsort((listed.packed, -listed.scores, used, kinds))
+    moves = unpack(listed.packed[order], position.board)
+    return list(map(ScoredMove, moves, listed.scores[order].tolist()))
 
 
 class Generator:
-    """Finds and ranks the moves of games with one lexicon, one set of rules, one leave table.
+    """Finds and ranks moves with one lexicon, one set of rules, one leave table.
 
-    Moves are in order of equity, the highest first, and equals in the order of packed moves
-    (``engine.kernels.moves``), so that the best ones are always the head of the full list. What
-    the opponent holds counts when the bag is empty: it is then what is unseen.
+    Moves are sorted by equity, the highest first, ties by packed move (``engine.kernels.moves``),
+    so that the best are always the head of the full list. With an empty bag the opponent's rack
+    counts: it is then what is unseen.
 
-    One thread at a time may use a generator; make one for each. It takes 0.8 MB.
+    Each thread needs a generator of its own, 0.8 MB.
 
     Args:
         lexicon: the words.
@@ -110,7 +109,7 @@ class Generator:
         self.state = new_state(_empty_board(rules), record, rules.exchange_minimum)
 
     def everything(self, position: Position) -> list[RankedMove]:
-        """Rank all that the player on turn may do, the pass included, best first.
+        """Rank all legal moves, the pass included, the best first.
 
         Raises:
             ValueError: as ``legal_moves``.
@@ -118,10 +117,10 @@ class Generator:
         return self._head(position, None)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
-        """Return the head of ``everything``: so many moves, or all there are but the pass.
+        """Return the first ``count`` moves of ``everything``, the pass left out.
 
-        Up to 128 are found without listing the others. A pass is given only if there is nothing
-        else.
+        Up to 128 are found without listing the others. A pass is returned only if there is
+        nothing else.
 
         Raises:
             ValueError: as ``legal_moves``, or ``count`` is below 1.
@@ -129,24 +128,26 @@ class Generator:
         if count < 1:
             raise ValueError(f"the best {count} moves; one is the least")
         if count <= MAX_KEPT:
-            found = self._search(position, count, NEVER, MAX_KEPT + 1)
+            moves = self._search(position, count, NEVER, MAX_KEPT + 1)
         else:
-            found = [one for one in self._head(position, count + 1) if one.move != PASS][:count]
-        return found or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
+            moves = [
+                candidate for candidate in self._head(position, count + 1) if candidate.move != PASS
+            ][:count]
+        return moves or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
 
     def better_than(self, position: Position, equity: int) -> RankedMove | None:
-        """Return some move of more than this equity, thousandths of a point, if there is one.
+        """Return a move above this equity (thousandths of a point), or None.
 
-        The first that is found ends the search; it need not be the best. A pass is not considered.
+        The first match ends the search, the best or not. A pass is not considered.
 
         Raises:
             ValueError: as ``legal_moves``.
         """
-        found = self._search(position, 1, max(equity + 1, NEVER), 1)
-        return found[0] if found else None
+        matches = self._search(position, 1, max(equity + 1, NEVER), 1)
+        return matches[0] if matches else None
 
     def arrays(self, position: Position) -> MoveArrays:
-        """Return all that the player on turn may do as arrays, in no particular order.
+        """Return all legal moves as arrays, in no particular order.
 
         Raises:
             ValueError: as ``legal_moves``.
@@ -154,33 +155,33 @@ class Generator:
         turn = self._turn(position)
         capacity = _FIRST_CAPACITIES[min(position.racks[position.on_turn].count(BLANK), 2)]
         while True:
-            found = MoveArrays(
+            moves = MoveArrays(
                 np.empty(capacity, np.uint64),
                 np.empty(capacity, np.int32),
                 np.empty(capacity, np.int32),
                 np.empty(capacity, np.uint8),
             )
-            list_into(self.state, found.packed, found.scores, found.subracks)
-            count = list_moves(self.state, self.words.words, self.leaves.arrays, turn, found)
+            list_into(self.state, moves.packed, moves.scores, moves.subracks)
+            count = list_moves(self.state, self.words.words, self.leaves.arrays, turn, moves)
             if count <= capacity:
-                return _picked(found, slice(count))
+                return _picked(moves, slice(count))
             capacity = count
 
     def _head(self, position: Position, count: int | None) -> list[RankedMove]:
-        """Rank all moves; make objects of so many, which takes most of the time."""
-        found = self.arrays(position)
-        order = np.lexsort((found.packed, -found.equities))[:count]
-        return _ranked(_picked(found, order), position)
+        """Rank all moves; make objects of the first ``count``, which takes most of the time."""
+        moves = self.arrays(position)
+        order = np.lexsort((moves.packed, -moves.equities))[:count]
+        return _ranked(_picked(moves, order), position)
 
     def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
         turn = self._turn(position)
         search_moves(self.state, self.words.words, self.leaves.arrays, turn, limit, floor, enough)
-        found = self.state["top"][0]
-        kept = MoveArrays(found["moves"], found["scores"], found["equities"], found["subracks"])
-        return _ranked(_picked(kept, slice(int(found["count"]))), position)
+        top = self.state["top"][0]
+        kept = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
+        return _ranked(_picked(kept, slice(int(top["count"]))), position)
 
     def _turn(self, position: Position) -> Turn:
-        """Set the board up, and say who holds what."""
+        """Set the board up; return racks and bag for the kernel."""
         rules = self.rules
         rack = position.racks[position.on_turn]
         check_rack(rack, len(rules.distribution.counts))
@@ -199,20 +200,20 @@ class Generator:
 
 
 def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None:
-    """Check that words, rules and leaves are about the same tiles.
+    """Check that words, rules and leaves have the same alphabet.
 
     Raises:
         ValueError: says which two differ, and how.
     """
     letters = rules.distribution.alphabet.letters
-    for what, of in (
+    for what, side in (
         (f"the lexicon {lexicon.name}", lexicon.distribution),
         ("the leave table", leaves.distribution),
     ):
-        if of.alphabet.letters != letters:
+        if side.alphabet.letters != letters:
             raise ValueError(
-                f"{what} is of the {of.name} alphabet with {len(of.alphabet)} letters; the game is "
-                f"played with {rules.distribution.name} tiles, {len(letters) - 1} letters"
+                f"{what} is of the {side.name} alphabet with {len(side.alphabet)} letters; the game "
+                f"is played with {rules.distribution.name} tiles, {len(letters) - 1} letters"
             )
 
 
@@ -228,10 +229,10 @@ def _ranked(found: MoveArrays, position: Position) -> list[RankedMove]:
 
 
 def check_rack(rack: Rack, tiles: int) -> None:
-    """Check that kernels can take a rack, of a game with so many different tiles.
+    """Check that kernels can take a rack, where a game has ``tiles`` kinds of tiles.
 
     Raises:
-        ValueError: more than seven tiles, or one that there is not.
+        ValueError: more than seven tiles, or an unknown tile.
     """
     if len(rack) > MAX_PLACED:
         raise ValueError(f"a rack of {len(rack)} tiles; moves hold at most {MAX_PLACED}")
@@ -251,7 +252,7 @@ def _no_leaves(distribution: TileDistribution) -> LeaveTable:
 
 @on_warm_up
 def warm_up() -> None:
-    """Compile the kernels, or load them, by searches for no words at all."""
+    """Compile or load the kernels, by searches without words."""
     rules = standard_rules()
     lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
     generator = Generator(lexicon, rules)

@@ -1,4 +1,4 @@
-"""Packed moves of the kernels as values, and values as packed moves."""
+"""Conversion between moves and the kernels' packed moves."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
 
     Args:
         packed: ``uint64[moves]``.
-        board: that they are made on.
+        board: before the moves.
     """
     codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
-    # The column behind the placed tiles stands for every square that is played through.
+    # The last column stands for every square played through.
     tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
     tiles[:, :MAX_PLACED] = codes & LETTER_MASK | (codes & BLANK_CODE) << np.uint64(1)
     placed = np.count_nonzero(tiles, axis=1)
@@ -60,7 +60,7 @@ def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
 
 
 def pack(move: Move) -> int:
-    """Pack a move of seven tiles at most as kernels have it (``engine.kernels.moves``)."""
+    """Pack a move of up to seven tiles (``engine.kernels.moves``)."""
     match move:
         case Pass():
             return int(PASS_MOVE)
@@ -77,10 +77,10 @@ def pack(move: Move) -> int:
 
 
 def leaves_of(subracks: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
-    """Return what stays on a rack when its parts are used; equal leaves are one value.
+    """Return the leaves of the subracks used; equal leaves share one value.
 
     Args:
-        subracks: ``uint8[moves]``: in each bit ``n`` says that tile ``n`` of the rack is used.
+        subracks: ``uint8[moves]``: bit ``n`` is set if tile ``n`` of the rack is used.
         rack: sorted.
     """
     kept = lru_cache(maxsize=None)(
@@ -92,7 +92,7 @@ def leaves_of(subracks: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
 def _word_at(
     squares: npt.NDArray[np.uint8], where: int, placed: int
 ) -> tuple[int, int, Direction, Callable[[list[int]], tuple[int, ...]]]:
-    """Unpack where a word begins; return also what puts its placed tiles on its squares."""
+    """Unpack where a word begins; return also the getter of its tiles in order of squares."""
     direction = Direction(where >> (DIRECTION_SHIFT - COLUMN_SHIFT))
     row, column = where >> (ROW_SHIFT - COLUMN_SHIFT) & SIDE_MASK, where & SIDE_MASK
     line = squares[row, column:] if direction is Direction.ACROSS else squares[row:, column]

@@ -4,7 +4,7 @@ The order comes from a pseudo-random function of a secret of the host and a nonc
 The host publishes ``commitment(secret)`` before it learns the nonces, and the secret when the
 game is over; then ``verify_draws`` recomputes every draw.
 
-The function, exactly, so that it can be written again in any language:
+The function exactly, for reimplementation in any language:
 
 - ``key = HMAC-SHA256(secret, "tilewire draws 1" ‖ SHA-256(nonce₀) ‖ SHA-256(nonce₁))``, the
   nonces by seat, empty where there is none.
@@ -41,21 +41,21 @@ _RANGE = 1 << 32
 
 
 def commitment(secret: bytes) -> bytes:
-    """Commit to a secret without giving it away: its SHA-256."""
+    """Return the commitment to a secret: its SHA-256."""
     return hashlib.sha256(secret).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class DrawStream:
-    """The numbers of one game, from ``position`` on; a value, so that a game can be replayed."""
+    """The random numbers of one game from ``position`` on; a value, so games can be replayed."""
 
     secret: bytes = field(repr=False)
     nonces: tuple[bytes, bytes] = (b"", b"")
     position: int = 0
-    """How many numbers of 32 bits have been taken."""
+    """Numbers of 32 bits taken so far."""
 
     def below(self, count: int) -> tuple[int, DrawStream]:
-        """Return a number from 0 to ``count`` − 1, each as likely, and the stream behind it.
+        """Return a uniform number from 0 to ``count`` − 1, and the stream after it.
 
         Raises:
             ValueError: ``count`` is not from 1 to 2³².
@@ -72,7 +72,7 @@ class DrawStream:
                 return number % count, replace(self, position=position)
 
     def shuffled(self, tiles: Iterable[int]) -> tuple[tuple[int, ...], DrawStream]:
-        """Put tiles in an order, each order as likely, and give the stream behind it."""
+        """Return tiles in a uniformly random order, and the stream after it."""
         order, stream = list(tiles), self
         for last in range(len(order) - 1, 0, -1):
             other, stream = stream.below(last + 1)
@@ -92,10 +92,10 @@ def _number(key: bytes, position: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """The tiles that are left, in the order in which they will be drawn.
+    """Tiles left, in the order in which they will be drawn.
 
-    ``mirrored``: seat 1 draws from the back, so that two games with the same secret and the seats
-    swapped give both players the same luck, until tiles go back.
+    If ``mirrored``, seat 1 draws from the back, so that two games with the same secret and swapped
+    seats give both players the same luck until tiles go back.
     """
 
     order: tuple[int, ...] = field(repr=False)
@@ -106,16 +106,15 @@ class Bag:
     def shuffled(
         cls, distribution: TileDistribution, stream: DrawStream, *, mirrored: bool = False
     ) -> Bag:
-        """Fill a bag and shake it."""
+        """Return a full bag in random order."""
         order, stream = stream.shuffled(distribution.all_tiles())
         return cls(order, stream, mirrored)
 
     def __len__(self) -> int:
-        """Count the tiles left."""
         return len(self.order)
 
     def draw(self, count: int, seat: int) -> tuple[tuple[int, ...], Bag]:
-        """Draw tiles for a seat, as many as there are up to ``count``, in the order drawn."""
+        """Draw up to ``count`` tiles for a seat, returned in the order drawn."""
         count = min(count, len(self.order))
         if self.mirrored and seat == 1:
             kept = len(self.order) - count
@@ -123,7 +122,7 @@ class Bag:
         return self.order[:count], replace(self, order=self.order[count:])
 
     def put_back(self, tiles: Iterable[int]) -> Bag:
-        """Put tiles back at places that the stream says."""
+        """Return the bag with tiles put back at random places."""
         order, stream = list(self.order), self.stream
         for tile in sorted(tiles):
             at, stream = stream.below(len(order) + 1)
@@ -132,7 +131,7 @@ class Bag:
 
 
 class DrawError(ValueError):
-    """The draws of a game are not those that its secret gives; the sentence says where."""
+    """Draws that the game's secret does not give; the message says where."""
 
 
 def verify_draws(
@@ -145,21 +144,20 @@ def verify_draws(
     *,
     mirrored: bool = False,
 ) -> None:
-    """Check that a game was dealt as its host had committed to; whether it was legal is no matter.
+    """Check that a game was dealt as its host committed to; legality is not checked.
 
     Args:
-        rules: the distribution and the rack size of the game.
-        secret: as it was opened at the end.
+        rules: distribution and rack size.
+        secret: as revealed at the end.
         nonces: by seat.
         committed: the hash that was published at the start.
-        opening_racks: by seat, in any order; None where it was not seen.
-        turns: the seat, the move and the tiles drawn after it, in any order; None where they were
-            not seen. The tiles of every exchange are needed, for they went back into the bag.
-        mirrored: whether each seat drew from an end of its own.
+        opening_racks: by seat, in any order; None if not seen.
+        turns: seat, move and tiles drawn after it, in any order; None if not seen. Exchanged
+            tiles are required, since they went back into the bag.
+        mirrored: whether seat 1 drew from the back.
 
     Raises:
-        DrawError: the secret is not the one committed to, or says where the draws first differ
-            from what it gives.
+        DrawError: the secret is not the one committed to, or draws differ; says where first.
     """
     if commitment(secret) != committed:
         raise DrawError("the secret is not the one that was committed to")
@@ -173,7 +171,7 @@ def verify_draws(
 
 
 def _drawn_after(move: Move, seat: int, bag: Bag) -> tuple[tuple[int, ...], Bag]:
-    """Draw as many as left the rack, which was full as long as there are tiles in the bag."""
+    """Draw as many tiles as left the rack, which is full as long as the bag has tiles."""
     match move:
         case Pass():
             return (), bag

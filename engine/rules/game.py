@@ -1,7 +1,7 @@
-"""A whole game as a value: the position, the bag, what was played, how it ended.
+"""A game as a value: position, bag, turns and ending.
 
-The same rules, secret, nonces and moves give the same game, tile for tile; so a game is kept as
-its moves and replayed from them. Clocks, resignations and forfeits are not of this module.
+The same rules, secret, nonces and moves give the same game, tile for tile, so games are stored as
+moves and replayed. Clocks, resignations and forfeits belong elsewhere.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Reason: TypeAlias = Literal["out", "zeroes"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn that was taken.
+    """One turn.
 
-    ``score`` is what it added, ``total`` the player's score after it; ``rack`` is what it held
-    before, ``drawn`` what it drew after, in the order drawn. ``words`` are a placement's.
+    ``total`` is the player's score after it, ``rack`` the rack before it; ``drawn`` is in the order
+    drawn; ``words`` are a placement's.
     """
 
     seat: int
@@ -38,17 +38,13 @@ class Turn:
 
     @property
     def scoreless(self) -> bool:
-        """Whether it counts towards the end of the game; a placement never does."""
+        """Whether it counts towards the scoreless limit; a placement never does."""
         return not isinstance(self.move, Place)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a game was played to its end.
-
-    ``adjustments`` are what the settlement of the racks added to each score; ``racks`` what each
-    held.
-    """
+    """The end of a game; ``adjustments`` were added to the scores for the final ``racks``."""
 
     reason: Reason
     adjustments: tuple[int, int]
@@ -66,7 +62,7 @@ class Game:
     position: Position
     bag: Bag
     opening_racks: tuple[tuple[int, ...], tuple[int, ...]]
-    """What each drew at the start, in the order drawn."""
+    """Each seat's tiles, in the order drawn."""
     turns: tuple[Turn, ...] = ()
     over: Ending | None = None
 
@@ -80,14 +76,14 @@ class Game:
         return cls(rules, position, bag, (first, second))
 
     def play(self, move: Move, words: Words | None) -> Game:
-        """Make the move of the player on turn, draw, and see whether the game is over.
+        """Make the mover's move and draw; settle the racks if that ends the game.
 
         Args:
-            move: what it does; a placement in either description is kept in the canonical one.
-            words: tells what is a word; None: anything is.
+            move: a placement is stored in its canonical description.
+            words: None accepts any word.
 
         Raises:
-            IllegalMove: with the reason; this game stays as it is.
+            IllegalMove: with the reason.
             ValueError: the game is over.
         """
         if self.over is not None:
@@ -135,7 +131,7 @@ class Game:
 def settlement(
     position: Position, bag: int, mover: int, rules: Rules
 ) -> tuple[Reason, tuple[int, int]] | None:
-    """Return why the game is over after a turn, and what is added to each score; None if it isn't.
+    """Return why the game ends after a turn and the score adjustments; None if it goes on.
 
     Args:
         position: after the turn, with both racks.
@@ -152,6 +148,6 @@ def settlement(
 
 
 def adjusted(position: Position, adjustments: tuple[int, int]) -> Position:
-    """Return the position with something added to each score."""
+    """Return the position with ``adjustments`` added to the scores."""
     scores = position.scores
     return replace(position, scores=(scores[0] + adjustments[0], scores[1] + adjustments[1]))

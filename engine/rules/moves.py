@@ -1,7 +1,7 @@
-"""What a player may do in its turn: place tiles, exchange some, or pass.
+"""Moves: placing tiles, exchanging tiles, or passing.
 
 A move is a frozen value in tile numbers (see ``lexicons.alphabet``). Its text lives in
-``engine.notation``; whether it is legal is for ``engine.rules.rules`` to say.
+``engine.notation``; ``engine.rules.rules`` decides whether it is legal.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Place:
     already. ``tiles`` has an entry for each square of that word: ``PLAYED_THROUGH`` where a tile
     lies, else the letter placed, with ``BLANK_FLAG`` when a blank stands for it.
 
-    A single tile that makes a word both ways has two such descriptions; the canonical one, which
-    the generator gives, is across.
+    A single tile that makes a word both ways has two such descriptions; the canonical one, as
+    generated, is across.
     """
 
     row: int
@@ -54,7 +54,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Nothing is done."""
+    """A pass."""
 
 
 Move: TypeAlias = Place | Exchange | Pass

@@ -1,4 +1,4 @@
-"""The board and what else a position is: racks, scores, whose turn it is. Values, never changed."""
+"""Boards and positions (racks, scores, whose turn it is) as immutable values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Rack: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The tiles that lie on the squares of a layout.
+    """Tiles on the squares of a layout.
 
     ``squares`` is row-major, ``rows × columns`` bytes: ``EMPTY`` or a letter, with ``BLANK_FLAG``
     where a blank stands for it.
@@ -45,20 +45,20 @@ class Board:
         return not any(self.squares)
 
     def at(self, row: int, column: int) -> int:
-        """Tell what lies on a square; a square off the board is empty."""
+        """Return the tile on a square; ``EMPTY`` off the board."""
         layout = self.layout
         if 0 <= row < layout.rows and 0 <= column < layout.columns:
             return self.squares[row * layout.columns + column]
         return EMPTY
 
     def squares_of(self, place: Place) -> Iterator[tuple[int, int, int]]:
-        """Walk along a placement: row, column and entry of ``tiles`` for each square."""
+        """Yield row, column and entry of ``tiles`` for each square of a placement."""
         down = place.direction is Direction.DOWN
         for step, tile in enumerate(place.tiles):
             yield place.row + step * down, place.column + step * (not down), tile
 
     def with_move(self, place: Place) -> Board:
-        """Put the tiles of a legal placement down."""
+        """Return the board after a legal placement."""
         squares = bytearray(self.squares)
         for row, column, tile in self.squares_of(place):
             if tile != PLAYED_THROUGH:
@@ -66,7 +66,7 @@ class Board:
         return Board(self.layout, bytes(squares))
 
     def array(self) -> npt.NDArray[np.uint8]:
-        """Return the squares as ``uint8[rows, columns]``, a copy of the caller's own."""
+        """Return the squares as a new array, ``uint8[rows, columns]``."""
         shape = self.layout.rows, self.layout.columns
         return np.frombuffer(self.squares, np.uint8).reshape(shape).copy()
 
@@ -86,7 +86,7 @@ class Position:
     scoreless_turns: int = 0
 
     def with_rack(self, seat: int, rack: Rack) -> Position:
-        """Return the same position with another rack of a seat."""
+        """Return the position with a seat's rack replaced."""
         first, second = self.racks
         return replace(self, racks=(rack, second) if seat == 0 else (first, rack))
 
@@ -128,12 +128,12 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
 
 
 def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
-    """Count the tiles in the bag; a rack that isn't known is taken to be as full as it can be.
+    """Count the tiles in the bag; an unknown rack counts as full, as far as tiles go.
 
     Args:
         position: with the rack of the player on turn.
         rules: those of the game.
-        hidden: what it doesn't see (``unseen``), if that is known already.
+        hidden: its ``unseen`` tiles, if counted already.
 
     Raises:
         ValueError: there are more of a tile in sight than the distribution has.

@@ -34,12 +34,12 @@ __all__ = [
 ]
 
 Words: TypeAlias = Callable[[tuple[int, ...]], bool]
-"""Tells whether tiles, without ``BLANK_FLAG``, are a word."""
+"""Whether tiles, without ``BLANK_FLAG``, are a word."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What is played with, and the numbers that make the game."""
+    """Distribution, layout, and the numbers of the game."""
 
     distribution: TileDistribution
     layout: BoardLayout
@@ -47,13 +47,12 @@ class Rules:
     bingo_bonus: int = 50
     """For placing ``rack_size`` tiles in one turn."""
     exchange_minimum: int = 7
-    """An exchange needs as many tiles in the bag."""
+    """Fewest tiles in the bag for an exchange."""
     scoreless_limit: int = 6
-    """So many scoreless turns in a row end the game."""
+    """Scoreless turns in a row that end the game."""
     challenge: Literal["void"] = "void"
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no game."""
         for name in ("rack_size", "exchange_minimum", "scoreless_limit"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it is 1 or more")
@@ -75,10 +74,10 @@ class IllegalMove(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """What a placement comes to.
+    """Score and words of a placement.
 
-    ``words`` are the words made, the main word first, then the cross-words in the order of the
-    squares; blanks keep their ``BLANK_FLAG``.
+    ``words`` are the main word, then the cross-words in the order of the squares; blanks keep their
+    ``BLANK_FLAG``.
     """
 
     score: int
@@ -92,7 +91,7 @@ def square_name(row: int, column: int) -> str:
 
 
 def rack_tiles(placed: Iterable[int]) -> tuple[int, ...]:
-    """Return which tiles leave the rack when these are placed: a used blank is a blank."""
+    """Return the sorted rack tiles of placed ones: a used blank is a blank."""
     return tuple(sorted(BLANK if tile & BLANK_FLAG else tile for tile in placed))
 
 
@@ -105,17 +104,17 @@ def check_move(
     """Check that the player on turn may make a move.
 
     Args:
-        position: with its rack; the other may be unknown.
+        position: with the mover's rack; the other may be unknown.
         move: a placement in either description, an exchange or a pass.
         rules: the rules.
-        words: tells what is a word; None: anything is.
-        bag: how many tiles are in the bag.
+        words: None accepts any word.
+        bag: tiles in the bag.
 
     Returns:
-        What a placement comes to; None for an exchange or a pass.
+        The play of a placement; None for an exchange or a pass.
 
     Raises:
-        IllegalMove: with the first reason found.
+        IllegalMove: with the first reason.
     """
     rack = position.racks[position.on_turn]
     match move:
@@ -178,7 +177,7 @@ def _check_words(play: Play, rules: Rules, words: Words) -> None:
 
 
 def score_play(board: Board, place: Place, rules: Rules) -> Play:
-    """Score a placement, having seen that its tiles may lie there; words are not looked up.
+    """Check where a placement lies and score it; words are not looked up.
 
     Raises:
         IllegalMove: ``off_board``, ``occupied``, ``gap``, ``not_whole_word``, ``nothing_placed``,
@@ -256,7 +255,7 @@ def _check_connection(
 
 
 def _line(board: Board, row: int, column: int, direction: Direction, tile: int) -> _Squares:
-    """The word that a tile put on a square makes in a direction, square by square."""
+    """Return the word that a tile makes in a direction, square by square."""
     down = direction is Direction.DOWN
     row_step, column_step = int(down), int(not down)
     line = [(row, column, tile)]
@@ -286,9 +285,9 @@ def _word_score(board: Board, line: _Squares, rules: Rules) -> int:
 
 
 def canonical(place: Place, board: Board) -> Place:
-    """Describe a single tile that makes words both ways, or only one, in the one agreed way.
+    """Return the canonical description of a placement; it differs only for a single tile.
 
-    Across where that makes a word, else down; the description then covers the whole word.
+    That runs across if it makes a word, else down, and covers the whole word.
     """
     if len(place.placed) != 1:
         return place
@@ -302,12 +301,12 @@ def canonical(place: Place, board: Board) -> Place:
 
 
 def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
-    """Say why a position has nothing to choose, or too little is known of it; empty if it is fine.
+    """Return why no move can be chosen in a position; empty if one can.
 
     Args:
         position: as the player on turn sees it.
         rules: those of the game.
-        whole: whether all of the rack has to be known.
+        whole: whether the whole rack must be known.
 
     Raises:
         ValueError: more of a tile is in sight than there are.

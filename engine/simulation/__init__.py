@@ -1,1 +1,1 @@
-"""Rollouts of candidates, what is known of each, and which is sampled next."""
+"""Simulation: rollouts of candidates, their statistics, and the choice of the next samples."""

@@ -1,9 +1,9 @@
-"""How candidates stand after some samples: their means, and how sure the differences are.
+"""Statistics of sampled candidates: their means, and the errors of differences.
 
 Sample ``i`` has the same luck for every candidate (common random numbers), but candidates have
-different numbers of samples. So the candidate with the most samples, the *reference*, serves the
-others as a control variate: its mean over all its samples tells whether the first ``n`` were lucky
-ones, and the mean of a candidate with ``n`` samples is moved by that, times the slope
+different numbers of samples. So the candidate with the most, the *reference*, is a control
+variate: its mean over all its samples shows whether the first ``n`` were lucky, and the mean of a
+candidate with ``n`` samples is corrected by that, times the slope
 
     β = cov / σ²      of a candidate's samples over those of the reference.
 
@@ -12,13 +12,12 @@ What remains is the *residual* variance. The difference of two candidates then h
     r/n + r'/n' + (β − β')² σ²/N
 
 with residual variances ``r`` and ``r'``, and N samples of the reference, whose own residual is 0.
-Residuals of different candidates are taken to be independent, which makes it rather too large.
+Residuals are taken to be independent, which makes it rather too large.
 (Law and Kelton, *Simulation Modeling and Analysis*, on control variates.)
 
-With few samples luck decides who looks best. So means are drawn towards a *prior*, what is thought
-of the candidates before any is sampled, as far as samples are few: candidate ``i`` is as much worth
-as its prior says, but for a normal deviation of a known size and a constant that is the same for
-all and estimated too (an empirical Bayes estimate, as of Efron and Morris 1973).
+With few samples luck decides which looks best. So means are shrunk towards a *prior*, the estimate
+before sampling: a candidate's value is its prior, plus a normal deviation of known size, plus an
+estimated constant common to all (empirical Bayes, as in Efron and Morris 1973).
 """
 
 from __future__ import annotations
@@ -36,51 +35,45 @@ Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 _NOTHING: Final = 1e-9
-"""What rounding may leave of a difference that is none, in wins or as a part of a variance."""
+"""Rounding error of a zero difference, in wins or as a share of a variance."""
 _RISK: Final = 0.01
-"""About how often an elimination or the end of a search may be wrong; with fewer than eight
-samples of each it is more."""
+"""Frequency of a wrong elimination or stop; with fewer than eight samples each it is higher."""
 _FITTED: Final = 5
-"""Samples from which on a slope is fitted; through two of them a line always fits."""
+"""Fewest samples for a slope; two always fit a line."""
 
 
 class Prior(NamedTuple):
-    """What is thought of candidates without samples, but for a constant."""
+    """Estimates of candidates before sampling, up to a constant."""
 
     means: Reals
     """[candidates] in the unit of the utility."""
     deviation: float
-    """How far from that a candidate really is: standard deviation, in the same unit."""
+    """Standard deviation of the true values from these, in the same unit."""
 
 
 class Adjusted(NamedTuple):
-    """Means of one measure that make use of common luck; by candidate."""
+    """Means of one measure, corrected for common luck; by candidate."""
 
     means: Reals
     residuals: Reals
-    """Variance of one sample, beyond what the reference's luck says of it."""
+    """Variance of one sample that the reference's luck does not explain."""
     slopes: Reals
-    """How much of the reference's luck a candidate has."""
+    """Share of the reference's luck in a candidate's samples."""
     reference_variance: float
-    """Of the mean of the reference."""
+    """Variance of the reference's mean."""
 
     def errors(self, samples: Counts) -> Reals:
-        """Return the standard error of each mean, so that 1.96 of them either way are 95 %.
-
-        With few samples it is larger than the root of the variance, as Student's t says.
-        """
+        """Return standard errors, widened by Student's t so that ±1.96 of them cover 95 %."""
         squared = self.residuals / samples + self.slopes**2 * self.reference_variance
         errors: Reals = np.sqrt(squared) * widening(samples)
         return errors
 
 
 def widening(samples: Counts) -> Reals:
-    """Compute by what the errors of so few samples are multiplied, since they are estimated
-    themselves.
+    """Return the factors by which errors that are estimated from these samples are widened.
 
-    It is the quantile of Student's t over that of the normal for 97.5 % by two terms of its series
-    (Fisher and Cornish 1960), good from about six samples on; a mean and a slope take a degree of
-    freedom each.
+    The 97.5 % quantile of Student's t over the normal's, by two terms of its series (Fisher and
+    Cornish 1960), good from about six samples on; mean and slope take a degree of freedom each.
     """
     freedom = np.maximum(samples - 2, 1)
     factors: Reals = 1 + 1.21 / freedom + 1.44 / freedom**2
@@ -88,55 +81,55 @@ def widening(samples: Counts) -> Reals:
 
 
 def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, reference: int) -> Adjusted:
-    """Estimate means by samples that have their luck in common.
+    """Estimate means from samples with common luck.
 
     Args:
         samples: [candidates] how many each has, two or more.
         sums: [candidates] of all samples.
         squares: [candidates] sums of squares.
-        values: [candidates, room] the samples, as far as there is room for them.
+        values: [candidates, room] the samples remembered.
         reference: the candidate with the most samples.
     """
     means = sums / samples
     variances = np.maximum(squares - sums * means, 0) / (samples - 1)
     residuals, slopes = variances.copy(), np.zeros(len(samples))
     luck = values[reference, : min(int(samples[reference]), values.shape[1])].astype(np.float64)
-    for one, n in enumerate(np.minimum(samples, len(luck)).tolist()):
+    for candidate, n in enumerate(np.minimum(samples, len(luck)).tolist()):
         common = luck[:n] - (before := luck[:n].mean())
         spread = float(common @ common)
-        if one == reference or spread == 0 or n < max(samples[one], _FITTED):
-            continue  # or what is remembered is not all that there is
-        slope = float(common @ values[one, :n]) / spread
-        means[one] += slope * (means[reference] - before)
-        total = variances[one] * (n - 1)
+        if candidate == reference or spread == 0 or n < max(samples[candidate], _FITTED):
+            continue  # also if not all samples are remembered
+        slope = float(common @ values[candidate, :n]) / spread
+        means[candidate] += slope * (means[reference] - before)
+        total = variances[candidate] * (n - 1)
         unexplained = total - slope * slope * spread
         if unexplained < _NOTHING * total:
             unexplained = 0.0
         # The slope is estimated too: it costs a degree of freedom, and more the more it moves.
         moved = n * (means[reference] - before) ** 2 / spread
-        residuals[one] = unexplained / max(n - 2, 1) * (1 + moved)
-        slopes[one] = slope
+        residuals[candidate] = unexplained / max(n - 2, 1) * (1 + moved)
+        slopes[candidate] = slope
     slopes[reference], residuals[reference] = 1.0, 0.0
     return Adjusted(means, residuals, slopes, float(variances[reference] / samples[reference]))
 
 
 @dataclass(frozen=True, eq=False)
 class ArmStatistics:
-    """What is known of the candidates, each with two samples or more; arrays are by candidate."""
+    """Statistics of candidates with two samples or more each; arrays are by candidate."""
 
     samples: Counts
     means: Reals
     """Of the utility, in any unit."""
     residuals: Reals
-    """Variance of one sample, beyond the luck that it has in common with the reference's."""
+    """Variance of one sample that the reference's luck does not explain."""
     slopes: Reals
-    """How much of that luck it has."""
+    """Share of that luck in a candidate's samples."""
     reference_variance: float
-    """Of the mean of that luck."""
+    """Variance of that luck's mean."""
     prior_variance: float = math.inf
-    """Of a candidate about what was thought of it before."""
+    """Variance of candidates about their prior."""
     equal: npt.NDArray[np.bool_] | None = None
-    """Who had the same as the leader in every sample, as far as is known."""
+    """Candidates equal to the leader in every sample, as far as is known."""
 
     @property
     def leader(self) -> int:
@@ -151,13 +144,13 @@ class ArmStatistics:
 
     @property
     def variances(self) -> Reals:
-        """Of one sample, the common luck included."""
+        """Variance of one sample, common luck included."""
         most = self.samples.max()
         variances: Reals = self.residuals + self.slopes**2 * self.reference_variance * most
         return variances
 
     def errors(self, samples: Counts | None = None) -> Reals:
-        """Return the standard error of each ``behind``, by the samples there are or might be."""
+        """Return standard errors of ``behind``, for the present or other numbers of samples."""
         samples = self.samples if samples is None else samples
         leader = self.leader
         own = self.residuals / samples
@@ -166,7 +159,7 @@ class ArmStatistics:
         luck = luck * self.samples.max() / samples.max()
         squared = own + own[leader] + luck
         squared[leader] = 0
-        # Who has fewer samples decides how well the variance is known.
+        # The smaller sample decides how well the variance is known.
         errors: Reals = np.sqrt(squared) * widening(np.minimum(samples, samples[leader]))
         return errors
 
@@ -179,7 +172,7 @@ class ArmStatistics:
 
     @property
     def twins(self) -> npt.NDArray[np.bool_]:
-        """Who is the leader's equal, as far as can be told."""
+        """Candidates that cannot be told from the leader."""
         twins: npt.NDArray[np.bool_] = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
         if self.equal is not None:
             twins |= self.equal
@@ -188,7 +181,7 @@ class ArmStatistics:
 
     @property
     def boundary(self) -> float:
-        """Compute how many standard errors behind is clearly behind.
+        """Standard errors beyond which a candidate is clearly behind.
 
         ln((ln t + 1) / δ) for the likelihood ratio, shared among the challengers (Garivier and
         Kaufmann, *Optimal Best Arm Identification with Fixed Confidence*, 2016).
@@ -199,34 +192,34 @@ class ArmStatistics:
 
     @property
     def is_certain(self) -> bool:
-        """Whether everybody else is clearly behind, or the leader's twin."""
+        """Whether all others are clearly behind or the leader's twins."""
         settled = (self.scores() > self.boundary) | self.twins
         settled[self.leader] = True
         return bool(settled.all())
 
     @property
     def regret(self) -> float:
-        """Compute what choosing the leader may cost, in units of the means.
+        """Expected cost of choosing the leader, in units of the means.
 
-        The expected opportunity cost, E[(difference)⁺] of a normal difference, of the challenger of
-        whom it is the greatest (Chick and Inoue 2001). All challengers together may cost more.
+        The greatest expected opportunity cost, E[(difference)⁺] of a normal difference, over single
+        challengers (Chick and Inoue 2001). All together may cost more.
         """
         errors, scores = self.errors(), self.scores()
         unsure = (errors > _NOTHING) & ~self.twins
         z = scores[unsure]
         density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-        beyond = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z])
+        beyond = np.array([math.erfc(score / math.sqrt(2)) / 2 for score in z])
         return float(np.max(errors[unsure] * (density - z * beyond), initial=0.0))
 
 
 def shrink(adjusted: Adjusted, samples: Counts, prior: Prior | None) -> ArmStatistics:
-    """Draw means towards a prior, as far as samples are few."""
+    """Shrink means towards a prior, the more the fewer the samples."""
     means, variance = adjusted.means, math.inf
     if prior is not None and prior.deviation > 0:
         variance = prior.deviation**2
         others = adjusted.residuals[adjusted.residuals > 0]
         typical = float(others.mean()) if len(others) else 0.0
-        # The reference has no residual, but as much luck of its own as anybody.
+        # The reference has no residual, but luck of its own.
         own = np.where(adjusted.residuals > 0, adjusted.residuals, typical) / samples
         trust = 1 / (variance + own)
         constant = float((trust * (means - prior.means)).sum() / trust.sum())

@@ -1,4 +1,4 @@
-"""What the opponent is likely to do: the static choices of racks that it may have."""
+"""Likely replies of the opponent: the static choices of random racks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ __all__ = ["after", "guess_replies"]
 
 
 def guess_replies(generator: Generator, position: Position, seed: int) -> Iterator[ScoredMove]:
-    """Draw racks for the player on turn, whose own is not known; return the static choice of each.
-
-    It never ends: whoever asks says when it is enough.
+    """Yield the static choices of random racks of the player on turn, without end.
 
     Args:
         generator: its leaves are the opponent's.
-        position: the rack of the player who is not on turn is known.
+        position: with the rack of the other player.
         seed: for the racks.
     """
     rules, seat = generator.rules, position.on_turn
@@ -33,5 +31,5 @@ def guess_replies(generator: Generator, position: Position, seed: int) -> Iterat
 
 
 def after(position: Position, played: ScoredMove) -> Position:
-    """Return the position after a move of the player on turn, whose rack is not known then."""
+    """Return the position after a move; the mover's rack is then unknown."""
     return position.after(played.move, played.score, ())

@@ -1,4 +1,4 @@
-"""What rollouts begin from, laid out for the kernel: racks, beliefs, utilities, probabilities."""
+"""Input of rollouts, laid out for the kernel: racks, beliefs, utilities, probabilities."""
 
 from __future__ import annotations
 
@@ -35,27 +35,25 @@ __all__ = [
 ]
 
 _DEVIATION = 2.5
-"""Points by which equities after long simulations are off from the static ones.
+"""Standard deviation, in points, of equities after long simulations from static ones.
 
-It was 3.3 over 20 candidates in each of 120 positions; less serves better, since some are off by
-far more than that and most by less."""
-_STEP = 20  # points over which a table of win probabilities is taken to be straight
+Measured as 3.3 over 20 candidates in each of 120 positions; less serves better, since a few are
+far off and most are closer."""
+_STEP = 20  # points over which win probabilities are taken to be linear
 
 TO_THE_END = 64
-"""The most plies of a rollout, more than any game has that begins late; hardly one has so many from
-its beginning."""
+"""The most plies of a rollout; hardly a game takes more."""
 
 
 @dataclass(frozen=True)
 class Utility:
-    """What a candidate is chosen for: ``win`` × probability to win + ``point`` × points."""
+    """Weights in the choice of a candidate: ``win`` × win probability + ``point`` × points."""
 
     win: float = 1.0
     point: float = 0.0001
-    """A hundred points count as a hundredth of a win: they decide where all else is even."""
+    """A hundred points count as a hundredth of a win: they break ties."""
 
     def __post_init__(self) -> None:
-        """Check the weights."""
         if not (0 <= self.win < math.inf and 0 <= self.point < math.inf and self.win + self.point):
             raise ValueError(
                 f"a win is worth {self.win} and a point {self.point}; both are 0 or more, one above"
@@ -63,23 +61,23 @@ class Utility:
 
 
 BY_POINTS = Utility(win=0.0, point=1.0)
-"""Points and nothing else."""
+"""Points alone."""
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What the opponent may hold: tiles that it is thought to have, the rest drawn at random."""
+    """What the opponent may hold: tiles that it may have; the rest is drawn at random."""
 
     holdings: Sequence[Rack] | npt.NDArray[np.uint8]
-    """Each at most a rack, and possible with the tiles that are unseen; as an array a row each."""
+    """Each at most a rack, of unseen tiles; in an array one per row."""
     weights: Sequence[float] | npt.NDArray[np.float64]
-    """Of each, above 0."""
+    """One per holding, above 0."""
     doubt: float = 0.0
-    """The share of samples in which its whole rack is drawn at random, 0 to 1."""
+    """Share of samples that draw its whole rack at random, 0 to 1."""
 
 
 def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
-    """Lay out what every rollout begins with.
+    """Return the common start of all rollouts.
 
     Raises:
         ValueError: a rack that generators refuse, more of a tile in sight than there are, or more
@@ -100,16 +98,16 @@ def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
         spread=position.scores[seat] - position.scores[1 - seat],
         scoreless=position.scoreless_turns,
         plies=min(plies, TO_THE_END),
-        # Mixed, so that the samples of one seed are not those of the next, moved by one.
+        # Mixed, else the next seed would give the same samples, shifted by one.
         seed=np.random.SeedSequence(seed & (1 << 64) - 1).generate_state(1, np.uint64)[0],
     )
 
 
 def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rules) -> Holdings:
-    """Lay a belief out; a rack that is known is one holding, the whole of it.
+    """Return a belief as arrays; a known rack is the only holding.
 
     Raises:
-        ValueError: a holding is not possible, or weights that are none.
+        ValueError: an impossible holding or invalid weights.
     """
     hidden = scene.hidden
     known = position.racks[1 - position.on_turn]
@@ -134,7 +132,7 @@ def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rul
 
 
 def _rows(belief: Belief, rules: Rules) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return each holding as a sorted row, filled up with blanks, and the number of its tiles."""
+    """Return holdings as sorted rows, padded with blanks, and their sizes."""
     most, kinds = rules.rack_size, len(rules.distribution.counts)
     if isinstance(belief.holdings, np.ndarray):
         count, size = belief.holdings.shape
@@ -144,7 +142,7 @@ def _rows(belief: Belief, rules: Rules) -> tuple[npt.NDArray[np.uint8], npt.NDAr
     else:
         for holding in belief.holdings:
             _check_tiles(holding, kinds)
-        sizes = np.array([len(one) for one in belief.holdings], np.uint8)
+        sizes = np.array([len(rack) for rack in belief.holdings], np.uint8)
         tiles = np.zeros((len(sizes), max(most, *sizes.tolist(), 0)), np.uint8)
         for row, holding in zip(tiles, belief.holdings, strict=True):
             row[: len(holding)] = sorted(holding)
@@ -163,13 +161,13 @@ def _check_possible(
     most: int,
     rules: Rules,
 ) -> None:
-    """Check that each holding is part of what is unseen, and fits on the rack."""
+    """Check that each holding is unseen and fits on the rack."""
     used = np.arange(tiles.shape[1]) < sizes[:, np.newaxis]
     alien = (used & (tiles >= len(counts))).any(axis=1)
     if alien.any():
         row = int(np.flatnonzero(alien)[0])
         _check_tiles(tuple(tiles[row, : sizes[row]].tolist()), len(counts))
-    times = np.ones(tiles.shape, np.int64)  # that a tile was there so far; rows are sorted
+    times = np.ones(tiles.shape, np.int64)  # occurrences so far; rows are sorted
     for at in range(1, tiles.shape[1]):
         again = used[:, at] & (tiles[:, at] == tiles[:, at - 1])
         times[again, at] += times[again, at - 1]
@@ -183,7 +181,7 @@ def _check_possible(
 
 
 def chances(table: WinProbabilities | None) -> Chances:
-    """Lay a table out; without one every game that has not ended is won half."""
+    """Return win probabilities for the kernel; without a table unfinished games count half."""
     if table is None:
         return Chances(np.full((1, 1), CERTAIN // 2, np.int32), 0, 0)
     values = np.round(table.values.astype(np.float64) * CERTAIN).astype(np.int32)
@@ -191,14 +189,16 @@ def chances(table: WinProbabilities | None) -> Chances:
 
 
 def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> Candidates:
-    """Lay candidates out; what a whole rack is worth that stays, no table says."""
+    """Return candidates as arrays; a whole rack kept has no table value, so 0."""
     worths = [
-        round(leaves.value(one.leave) * POINT) if len(one.leave) < leaves.rack_size else 0
-        for one in candidates
+        round(leaves.value(candidate.leave) * POINT)
+        if len(candidate.leave) < leaves.rack_size
+        else 0
+        for candidate in candidates
     ]
     return Candidates(
-        np.array([pack(one.move) for one in candidates], np.uint64),
-        np.array([one.score for one in candidates], np.int32),
+        np.array([pack(candidate.move) for candidate in candidates], np.uint64),
+        np.array([candidate.score for candidate in candidates], np.int32),
         np.array(worths, np.int32),
     )
 
@@ -206,14 +206,13 @@ def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> C
 def prior(
     candidates: Sequence[RankedMove], scene: Scene, table: WinProbabilities | None, utility: Utility
 ) -> Prior:
-    """Compute what is thought of candidates before any is rolled out: what their equity makes of
-    it.
+    """Return the prior of candidates by their static equity.
 
-    The equity of a pass only puts it behind all else; it is thought to be as bad as the worst.
+    The equity of a pass only ranks it last; it counts as the worst of the others.
     """
-    spreads = [scene.spread + one.equity / POINT for one in candidates]
+    spreads = [scene.spread + candidate.equity / POINT for candidate in candidates]
     bag = len(scene.hidden) - scene.opponent_tiles
-    left = [bag + len(scene.rack) - _placed(one.move) for one in candidates]
+    left = [bag + len(scene.rack) - _placed(candidate.move) for candidate in candidates]
     wins, slope = np.zeros(len(candidates)), 0.0
     if table is not None:
         wins = np.array([1 - table.at(-round(s), n) for s, n in zip(spreads, left, strict=True)])
@@ -221,11 +220,10 @@ def prior(
         ahead, behind = (round(spreads[best]) + step for step in (_STEP, -_STEP))
         slope = (table.at(-behind, left[best]) - table.at(-ahead, left[best])) / (2 * _STEP)
     means = utility.win * wins + utility.point * np.array(spreads)
-    if len(passes := [one.move == PASS for one in candidates]) > sum(passes):
+    if len(passes := [candidate.move == PASS for candidate in candidates]) > sum(passes):
         means[passes] = means[np.invert(passes)].min()
     return Prior(means, _DEVIATION * (utility.win * slope + utility.point))
 
 
 def _placed(move: Move) -> int:
-    """Count the tiles that a move takes out of the bag and the racks."""
     return len(move.placed) if isinstance(move, Place) else 0

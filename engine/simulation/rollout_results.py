@@ -1,4 +1,4 @@
-"""What came of the rollouts of some candidates: sums of all threads, and what they mean."""
+"""Results of rollouts: sums over all threads, and estimates from them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
 
 _REMEMBERED = 1 << 16
-"""Samples of each candidate that are kept. One that has more is compared without what it has in
-common with the others; by then errors are a thousandth of a win."""
+"""Samples remembered of each candidate. Beyond it common luck is ignored; by then errors are a
+thousandth of a win."""
 
 
 _TELLING = 64  # equal samples that make two candidates equals
@@ -31,22 +31,22 @@ _Measure: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Ply:
-    """What one turn after a candidate looks like."""
+    """Statistics of one turn after a candidate."""
 
     turns: int
-    """Rollouts that came so far."""
+    """Rollouts that reached it."""
     score: float
     """Mean, in points."""
     score_deviation: float
     """Standard deviation, in points."""
     bingos: float
-    """How often all tiles were laid down, from 0 to 1."""
+    """Share of bingos, from 0 to 1."""
 
 
 class Difference(NamedTuple):
-    """How far one candidate is ahead of another, with standard errors, ∞ where nothing is known.
+    """Lead of one candidate over another, with standard errors, ∞ if unknown.
 
-    1.96 errors either way are 95 %: with few samples they are larger, as Student's t says.
+    ±1.96 errors cover 95 %: they are widened by Student's t.
     """
 
     win: float
@@ -57,17 +57,17 @@ class Difference(NamedTuple):
 
 
 class RolloutResults:
-    """Sums over samples by thread, and the samples themselves as far as they are remembered.
+    """Sums over samples by thread, and the samples remembered.
 
-    What is asked for as *so much a win, so much a point* is a measure: 1 and 0 are probabilities to
-    win, 0 and 1 equities in points. ``values`` are the samples, ``int32[2, candidates, samples]``:
-    first wins, then points, in the units of ``engine.kernels.rollouts``.
+    A *measure* weights a win and a point: (1, 0) is the win probability, (0, 1) equity in points.
+    ``values`` are the samples, ``int32[2, candidates, samples]``: first wins, then points, in the
+    units of ``engine.kernels.rollouts``.
 
     Args:
-        candidates: how many there are.
-        threads: how many work them out.
-        plies: how many turns are taken after a candidate at most.
-        exact: whether nothing is left to chance, so that one sample of each says it all.
+        candidates: number of candidates.
+        threads: number of threads.
+        plies: most turns after a candidate.
+        exact: whether nothing is random, so that one sample of each suffices.
     """
 
     def __init__(self, candidates: int, threads: int, plies: int, exact: bool) -> None:
@@ -77,7 +77,7 @@ class RolloutResults:
         self._adjusted: dict[_Measure, tuple[int, Adjusted]] = {}
 
     def make_room(self, samples: int) -> None:
-        """Remember so many samples of each candidate, within bounds."""
+        """Make room for samples of each candidate, up to the limit."""
         _, count, before = self.values.shape
         if before < min(samples, _REMEMBERED):
             values = np.zeros((2, count, min(2 * samples, _REMEMBERED)), np.int32)
@@ -86,11 +86,11 @@ class RolloutResults:
 
     @property
     def samples(self) -> Counts:
-        """How many each candidate has."""
+        """Samples of each candidate."""
         return self._sum("samples")
 
     def means(self, win: float, point: float) -> tuple[Reals, Reals]:
-        """Return means and standard errors, ∞ where unknown, of so much a win, so much a point."""
+        """Return means and standard errors, ∞ if unknown, of a measure."""
         samples = self.samples
         if not self.exact and (samples > 1).all():
             adjusted = self.adjusted(win, point)
@@ -100,7 +100,7 @@ class RolloutResults:
         return sums / np.maximum(samples, 1), errors
 
     def adjusted(self, win: float, point: float) -> Adjusted:
-        """Estimate means of so much a win, so much a point; all have two samples or more."""
+        """Estimate means of a measure; every candidate has two samples or more."""
         samples = self.samples
         total, known = self._adjusted.get((win, point), (0, None))
         if known is None or total != samples.sum():
@@ -112,17 +112,17 @@ class RolloutResults:
         sums = _weighted(self._sum("sums").T, win, point)
         squares = _weighted(self._sum("squares").T, win**2, point**2, 2)
         squares += 2 * win * point * self._sum("products") / (CERTAIN * POINT)
-        # Of those with the most samples the best: ties are the rule while all have the same.
+        # The best of those with the most samples; at first all have the same number.
         reference = int(np.lexsort((-sums / samples, -samples))[0])
         values = _weighted(self.values[:, :, : samples.max()], win, point)
         adjusted = adjust(samples, sums, squares, values, reference)
         return self._doubted(adjusted, win, reference)
 
     def _doubted(self, adjusted: Adjusted, win: float, reference: int) -> Adjusted:
-        """Widen the variance of wins by a quarter of a sample more, won or lost.
+        """Widen the variance of wins by a quarter of a sample.
 
-        Where nearly all samples are won they say little of those that are lost. How much is needed
-        was measured: ``docs/results/simulation.md``.
+        If nearly all samples are won they say little about losses. The amount was measured:
+        ``docs/results/simulation.md``.
         """
         samples = self.samples
         shares = (self._sum("sums")[:, 0] / CERTAIN + 0.5) / (samples + 1)
@@ -133,9 +133,9 @@ class RolloutResults:
         return adjusted._replace(residuals=residuals, reference_variance=variance)
 
     def equal_to(self, one: int) -> npt.NDArray[np.bool_]:
-        """Say which candidates had the same win and equity as one in every sample remembered.
+        """Return which candidates equal ``one`` in win and equity in every sample remembered.
 
-        With few samples in common nobody is: two words in different corners may seem to be.
+        With few common samples none does: two words in different corners may agree so far.
         """
         most = np.minimum(np.minimum(self.samples, self.samples[one]), self.values.shape[2])
         equal = np.zeros(len(most), np.bool_)
@@ -146,13 +146,13 @@ class RolloutResults:
         return equal
 
     def difference(self, one: int, other: int) -> Difference:
-        """Compute how far apart two candidates are."""
+        """Return the lead of ``one`` over ``other``."""
         pair = [one, other]
-        found: list[float] = []
+        values: list[float] = []
         for measure in ((1.0, 0.0), (0.0, 1.0)):
             means, _ = self.means(*measure)
-            found += [float(means[one] - means[other]), self._error_between(pair, measure)]
-        return Difference(*found)
+            values += [float(means[one] - means[other]), self._error_between(pair, measure)]
+        return Difference(*values)
 
     def _error_between(self, pair: list[int], measure: tuple[float, float]) -> float:
         if self.exact or pair[0] == pair[1]:
@@ -163,23 +163,23 @@ class RolloutResults:
         own = adjusted.residuals[pair] / self.samples[pair]
         slopes = adjusted.slopes[pair]
         luck = (slopes[0] - slopes[1]) ** 2 * adjusted.reference_variance
-        # Who has fewer samples decides how well the variance is known.
+        # The smaller sample decides how well the variance is known.
         return math.sqrt(float(own.sum() + luck)) * float(widening(self.samples[pair]).max())
 
     def plies(self, which: int) -> list[Ply]:
-        """Compute what the turns after a candidate look like, as far as any rollout came."""
+        """Return statistics of the turns after a candidate, as far as rollouts reached."""
         turns, scores = self._sum("turns")[which], self._sum("scores")[which]
         squares, bingos = self._sum("score_squares")[which], self._sum("bingos")[which]
-        found: list[Ply] = []
+        reached: list[Ply] = []
         for ply in range(np.count_nonzero(turns)):
             count, mean = int(turns[ply]), float(scores[ply] / turns[ply])
             deviation = math.sqrt(max(float(squares[ply]) / count - mean * mean, 0.0))
-            found.append(Ply(count, mean, deviation, float(bingos[ply] / count)))
-        return found
+            reached.append(Ply(count, mean, deviation, float(bingos[ply] / count)))
+        return reached
 
     def _sum(self, field: str) -> Counts:
-        """Add up what the threads have."""
-        total: Counts = sum(getattr(one, field) for one in self.tallies)
+        """Add up a field over all threads."""
+        total: Counts = sum(getattr(tally, field) for tally in self.tallies)
         return total
 
 
@@ -197,6 +197,6 @@ def _empty(candidates: int, plies: int) -> Tally:
 
 
 def _weighted(pair: npt.NDArray[Any], win: float, point: float, power: int = 1) -> Reals:
-    """Add wins and equities, or their squares, up to one measure."""
+    """Combine wins and equities, or their squares, into a measure."""
     weighted: Reals = pair[0] * (win / CERTAIN**power) + pair[1] * (point / POINT**power)
     return weighted

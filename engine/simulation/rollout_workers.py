@@ -1,7 +1,7 @@
-"""Rolling candidates out in one thread or several: who works what out, and how they share it.
+"""Rollouts in one thread or several, and how threads share the work.
 
-Samples are numbered, and each of them has chance of its own; so it makes no difference to what
-comes of them who works them out, in what order and in how many calls.
+Samples are numbered and each has random numbers of its own, so results don't depend on threads,
+order or calls.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 
 class RolloutWorkers:
-    """Rolls candidates out, and adds up in ``outcomes`` what came of them.
+    """Roll candidates out and add up the results in ``outcomes``.
 
     Args:
-        generators: one for each thread; they belong to it while it lasts.
+        generators: one per thread, for exclusive use.
         position: where the mover has to choose.
-        given: what every sample begins with, what the opponent may hold, the win probabilities and
-            the candidates.
-        outcomes: of as many candidates and threads, modified.
+        given: the scene, the opponent's holdings, the win probabilities and the candidates.
+        outcomes: for as many candidates and threads; modified.
     """
 
     def __init__(
@@ -50,22 +49,22 @@ class RolloutWorkers:
     ) -> None:
         self._given = given
         self._results = outcomes
-        self._searchers = [_Searcher(one, position) for one in generators]
+        self._searchers = [_Searcher(generator, position) for generator in generators]
         self._tasks: deque[tuple[int, int, int]] = deque()
         others = len(generators) - 1
         self._pool = ThreadPoolExecutor(others) if others else None
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is left to work out."""
+        """Whether no work is planned."""
         return not self._tasks
 
     def plan(self, candidate: int, first: int, count: int) -> None:
-        """Add samples of a candidate, from the ``first`` on, to what is to be worked out."""
+        """Plan ``count`` samples of a candidate, from number ``first`` on."""
         self._tasks.append((candidate, first, count))
 
     def work(self, rollouts: int) -> int:
-        """Work so many rollouts of the plan out, or all of it; return their number."""
+        """Do up to ``rollouts`` of those planned; return how many."""
         left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
         threads = len(self._searchers)
         fewest, most = (wanted, wanted) if threads == 1 else _CALL
@@ -90,14 +89,14 @@ class RolloutWorkers:
         return wanted
 
     def _take(self, rollouts: int) -> Counts:
-        """Take tasks of so many samples in all off the plan, the last one perhaps in part."""
+        """Take tasks of ``rollouts`` samples in all off the plan, the last perhaps in part."""
         taken: list[tuple[int, int, int]] = []
         while rollouts:
-            one, first, count = self._tasks.popleft()
+            candidate, first, count = self._tasks.popleft()
             if count > rollouts:
-                self._tasks.appendleft((one, first + rollouts, count - rollouts))
+                self._tasks.appendleft((candidate, first + rollouts, count - rollouts))
                 count = rollouts
-            taken.append((one, first, count))
+            taken.append((candidate, first, count))
             rollouts -= count
         return np.array(taken, np.int64)
 
@@ -116,7 +115,7 @@ class RolloutWorkers:
 
 
 class _Searcher:
-    """What one thread has to itself."""
+    """State of one thread."""
 
     def __init__(self, generator: Generator, position: Position) -> None:
         self.generator = generator

@@ -6,8 +6,8 @@ A rule looks at ``engine.simulation.arm_statistics.ArmStatistics`` and shares ou
 ``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
                  from it (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
                  Algorithms Revisited*, 2022)
-``elimination``  equal samples to all who may still be the best: who is clearly behind the leader
-                 drops out (Even-Dar, Mannor and Mansour 2006; with paired samples Kim and Nelson
+``elimination``  equal samples to all that may still be the best; those clearly behind the leader
+                 drop out (Even-Dar, Mannor and Mansour 2006; with paired samples Kim and Nelson
                  2001)
 ``ocba``         optimal computing budget allocation: samples in proportion to (σ / difference)²
                  (Chen, Lin, Yücesan and Chick 2000)
@@ -31,26 +31,26 @@ Reals: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 Rule: TypeAlias = Callable[[ArmStatistics, int], Counts]
-"""Given a statistics, says who gets how many of the next samples; their sum is what was asked."""
+"""Shares out a number of samples by the statistics; returns samples by candidate."""
 
 _PORTIONS: Final = 8
-"""``top_two`` gives samples in so many portions."""
+"""Portions in which ``top_two`` shares out samples."""
 
 
 def equal(statistics: ArmStatistics, samples: int) -> Counts:
-    """Return everybody as many as everybody else, the fewest so far first."""
+    """Share samples equally, the fewest so far first."""
     return _level(statistics.samples, np.ones(len(statistics.samples), np.bool_), samples)
 
 
 def elimination(statistics: ArmStatistics, samples: int) -> Counts:
-    """Return equal numbers to all who are not clearly behind."""
+    """Share samples equally among candidates not clearly behind."""
     alive = (statistics.scores() <= statistics.boundary) & ~statistics.twins
     alive[statistics.leader] = True
     return _level(statistics.samples, alive, samples)
 
 
 def top_two(statistics: ArmStatistics, samples: int) -> Counts:
-    """Return half to the leader and half to those whom it is cheapest to take for the best."""
+    """Split samples between the leader and the challengers cheapest to mistake for the best."""
     leader, counts = statistics.leader, statistics.samples.copy()
     idle = statistics.twins
     idle[leader] = True
@@ -70,7 +70,7 @@ def top_two(statistics: ArmStatistics, samples: int) -> Counts:
 
 
 def ocba(statistics: ArmStatistics, samples: int) -> Counts:
-    """Move towards shares in proportion to (σ / difference)², as far as so many samples reach."""
+    """Move totals towards shares proportional to (σ / difference)²."""
     leader, deviations = statistics.leader, np.sqrt(np.maximum(statistics.variances, 1e-12))
     behind = np.maximum(statistics.behind, statistics.errors() / 4 + 1e-12)
     shares = (deviations / behind) ** 2
@@ -86,8 +86,8 @@ def ocba(statistics: ArmStatistics, samples: int) -> Counts:
         return equal(statistics, samples)
     exact = missing / missing.sum() * samples
     given: Counts = np.floor(exact).astype(np.int64)
-    for one in np.argsort(given - exact, kind="stable")[: samples - int(given.sum())]:
-        given[one] += 1
+    for candidate in np.argsort(given - exact, kind="stable")[: samples - int(given.sum())]:
+        given[candidate] += 1
     return given
 
 
@@ -100,7 +100,7 @@ RULES: Final[dict[str, Rule]] = {
 
 
 def _level(counts: Counts, among: npt.NDArray[np.bool_], samples: int) -> Counts:
-    """Return samples one by one to whoever of some has the fewest; of equals the first."""
+    """Assign samples one by one to the candidate with the fewest, of ties the first."""
     after = counts.copy()
     which = np.flatnonzero(among)
     order = which[np.argsort(counts[which], kind="stable")]

@@ -1,7 +1,7 @@
-"""Static players against each other, thousands of games a minute, whole games in one kernel call.
+"""Games between static players, thousands a minute, whole games in one kernel call.
 
-A static player makes the move of the highest equity and never looks ahead. Games between two leave
-tables tell which is better; games of one with itself measure how fast everything is.
+A static player makes the move of the highest equity. Games between two leave tables tell which is
+better; games of one with itself measure speed.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from lexicons.store import Lexicon
 __all__ = ["Forced", "StaticGames", "play_static_games"]
 
 _GAMES_A_CALL = 32
-_TURNS_RECORDED = 64  # room at first; there is more where a game takes more
+_TURNS_RECORDED = 64  # room at first; longer games are played again with more
 
 
 class Forced(NamedTuple):
-    """Leaves that movers are given on some of the first turns, as far as bag and rack have them."""
+    """Leaves forced on movers in the first turns, as far as bag and rack have them."""
 
     leaves: npt.NDArray[np.uint8]
     """[games, turns, tiles] each sorted, from the front."""
     sizes: npt.NDArray[np.uint8]
-    """[games, turns] how many tiles each has; 0 where nobody is given any."""
+    """[games, turns] tiles of each; 0 forces nothing."""
 
     @classmethod
     def none(cls, games: int) -> Forced:
-        """Force nothing in so many games."""
+        """Force nothing in any game."""
         return cls(np.zeros((games, 0, MAX_PLACED), np.uint8), np.zeros((games, 0), np.uint8))
 
 
 @dataclass(frozen=True)
 class StaticGames:
-    """What came of games, by game."""
+    """Results, by game."""
 
     results: Results
     begins: npt.NDArray[np.uint8]
-    """[games] which player, 0 or 1, sat in seat 0 and began."""
+    """[games] the player, 0 or 1, in seat 0, which begins."""
 
     @property
     def scores(self) -> npt.NDArray[np.int32]:
@@ -61,18 +61,18 @@ class StaticGames:
 
     @property
     def bingos(self) -> npt.NDArray[np.int32]:
-        """[games, 2] by seat: how often all of a full rack was played."""
+        """[games, 2] bingos by seat."""
         return self.results.bingos
 
     @property
     def turns(self) -> npt.NDArray[np.int32]:
-        """[games] how many turns both took."""
+        """[games] turns of both seats."""
         return self.results.turns
 
     def position(self, game: int, turn: int, rules: Rules) -> Position:
-        """Return the position of a recorded game before a turn, as the player on turn sees it.
+        """Return the position of a recorded game before a turn, as the mover sees it.
 
-        Scores are not in it, and the opponent's rack is not known.
+        Scores are left out.
 
         Raises:
             ValueError: the games were not recorded, or this one has no such turn.
@@ -113,16 +113,16 @@ def play_static_games(
         lexicon: the words.
         rules: the rules; racks of up to seven tiles.
         leaves: the leave table of player 0; without one leaves are worth nothing.
-        games: how many.
+        games: their number.
         seed: for the orders of the bags.
-        threads: how many at once; it makes no difference to the games.
+        threads: games at once; they do not affect results.
         opponent: the leave table of player 1; by default that of player 0.
-        pairs: games 0 and 1, 2 and 3 … share an order, and the player who began is second then.
+        pairs: games 0 and 1, 2 and 3 … share an order; the other player begins.
         mirrored: seat 1 draws from the back of the order, so that in both games of a pair the same
             tiles come to each seat, until some go back.
-        record: keep in ``results`` what happened turn by turn.
-        forced: leaves that players are given, instead of what they hold.
-        evaluation: which adjustments count besides leaves for player 0.
+        record: record every turn in ``results``.
+        forced: leaves that replace those that players hold.
+        evaluation: adjustments besides leaves, for player 0.
         opponent_evaluation: … for player 1; by default the same.
 
     Raises:
@@ -147,24 +147,24 @@ def play_static_games(
 
 
 def _play(tables: list[_Table], deals: Deals, room: int) -> Results:
-    """Play every game at some table, so many at once, with room for so many turns to record."""
+    """Play all games, a table per thread, recording up to ``room`` turns of each."""
     games = len(deals.orders)
     results = _results(games, room)
     free = list(tables)
 
     def play(part: slice) -> None:
-        table = free.pop()  # a thread has one part at a time, so that one is free
+        table = free.pop()  # each thread holds one table at most, so one is free
         table.play(_part_of_deals(deals, part), _part_of_results(results, part))
         free.append(table)
 
     with ThreadPoolExecutor(len(tables)) as pool:
         for _ in pool.map(play, _parts(games)):
-            pass  # what was raised is raised here
+            pass  # raise what threads raised
     return results
 
 
 class _Table:
-    """What one thread plays at."""
+    """State of one thread."""
 
     def __init__(self, player: Generator, opponent: Generator, mirrored: bool) -> None:
         self._player, self._opponent = player, opponent
@@ -174,7 +174,6 @@ class _Table:
         self._game = new_game(player.rules, mirrored)
 
     def play(self, deals: Deals, results: Results) -> None:
-        """Play the games of some rows."""
         play_games(
             self._player.state,
             self._game,

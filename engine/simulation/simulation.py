@@ -1,15 +1,15 @@
-"""Simulation: which of some candidates is best, by rolling each of them out many times.
+"""Simulation: ranking candidates by rolling each of them out many times.
 
-Every candidate is played, static players go on for some turns, and the rollout is worth an equity
-and a probability to win (``engine.kernels.rollouts``). Samples go where they decide something
-(``engine.simulation.sampling``). A simulation knows no clock: ``advance`` does so much work, and
-may be called again for as long as there is time.
+After a candidate static players go on for some turns; a rollout is worth an equity and a win
+probability (``engine.kernels.rollouts``). Samples go where they decide something
+(``engine.simulation.sampling``). A simulation knows no clock: call ``advance`` as long as there is
+time.
 
-What comes of it depends on the seed and the number of rollouts alone: not on how the work was cut
-into slices, nor on the number of threads.
+Results depend on the seed and the number of rollouts alone, not on how the work was sliced nor on
+the number of threads.
 
-Candidates are compared by *utility*: the probability to win, and a little for each point, which
-decides where every candidate wins, or none.
+Candidates are compared by *utility*: the win probability, and a little for each point, which
+decides if every candidate wins, or none.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _GROWTH = 8  # a round is this part of all samples so far
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of a candidate."""
+    """Estimates of one candidate."""
 
     move: Move
     score: int
@@ -68,8 +68,8 @@ class Estimate:
     win_error: float
     """Its standard error."""
     equity: float
-    """Points gained on the opponent from before the move on, with what the last leaves are worth;
-    until there are samples the static equity."""
+    """Points gained on the opponent since before the move, the last leaves included; the static
+    equity until there are samples."""
     equity_error: float
     """Its standard error."""
 
@@ -78,21 +78,20 @@ class Simulation:
     """Rollouts of some candidates of a position.
 
     Args:
-        generators: one for each thread; they belong to the simulation while it lasts.
-        position: the mover's rack is known. If the opponent's is, it is taken for granted.
+        generators: one per thread, for exclusive use.
+        position: with the mover's rack; if the opponent's is known it is used.
         candidates: legal moves of the position, each once.
         win_probabilities: by spread and unseen tiles; without them candidates are compared by
             points.
-        plies: how many turns are taken after a candidate, unless the game ends.
-        seed: for what is drawn.
-        first: samples of each candidate before the rule is asked, two or more.
+        plies: turns after a candidate, unless the game ends.
+        seed: for draws.
+        first: samples of each candidate in the first round, at least 2.
         rule: how samples are shared out: ``top-two``, ``elimination``, ``ocba`` or ``equal``.
         belief: what the opponent may hold; by default anything.
-        utility: what is wanted; by default wins, and a little for points.
-        use_prior: whether candidates are thought to be worth their static equity before they are
-            sampled; it keeps short simulations from choosing what was merely lucky.
-        limit: how many rollouts there will be, those of all candidates together; the first samples
-            are made in any case.
+        utility: weights of wins and points; by default mostly wins.
+        use_prior: whether candidates start from their static equity; it keeps short simulations
+            from choosing the merely lucky.
+        limit: rollouts of all candidates together; the first round is made in any case.
 
     Raises:
         ValueError: no candidate, generator or ply, an unknown rule, a belief that the unseen tiles
@@ -124,11 +123,11 @@ class Simulation:
         self._utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
         rules = generators[0].rules
         begins = scene(position, rules, plies, seed)
-        for one in candidates:
-            check_move(position, one.move, rules, None, bag_count(position, rules))
+        for candidate in candidates:
+            check_move(position, candidate.move, rules, None, bag_count(position, rules))
         self.plies = begins.plies
         self.exact = len(begins.hidden) == begins.opponent_tiles
-        """Whether nothing is left to chance, since the bag is empty: one sample says it all."""
+        """Whether nothing is random, since the bag is empty: one sample suffices."""
         self._results = RolloutResults(len(candidates), len(generators), begins.plies, self.exact)
         given = (
             begins,
@@ -146,7 +145,7 @@ class Simulation:
     # --- work -----------------------------------------------------------------------------------
 
     def advance(self, rollouts: int) -> int:
-        """Make so many more rollouts, or those that are left to make; return their number."""
+        """Make up to ``rollouts`` more rollouts; return how many."""
         done = 0
         while done < rollouts:
             if self._workers.is_idle and not self._plan():
@@ -171,9 +170,12 @@ class Simulation:
         if not wanted.any():
             return False
         self._results.make_room(int((self._planned + wanted).max()))
-        for one in np.flatnonzero(wanted).tolist():
-            first, end = int(self._planned[one]), int(self._planned[one] + wanted[one])
-            self._workers.plan(one, first, end - first)
+        for candidate in np.flatnonzero(wanted).tolist():
+            first, end = (
+                int(self._planned[candidate]),
+                int(self._planned[candidate] + wanted[candidate]),
+            )
+            self._workers.plan(candidate, first, end - first)
         self._planned += wanted
         return True
 
@@ -181,17 +183,17 @@ class Simulation:
 
     @property
     def rollouts(self) -> int:
-        """How many were made."""
+        """Rollouts made."""
         return int(self._results.samples.sum())
 
     @property
     def is_sampled(self) -> bool:
-        """Whether every candidate has been looked at, so that they can be compared."""
+        """Whether every candidate has the samples to be compared."""
         return bool((self._results.samples >= (1 if self.exact else self._first)).all())
 
     @property
     def statistics(self) -> ArmStatistics:
-        """What all samples so far say; utilities are in the unit of ``Utility``.
+        """Statistics of all samples so far, in the unit of ``Utility``.
 
         Raises:
             ValueError: the first round is not over, or the simulation is exact.
@@ -200,8 +202,8 @@ class Simulation:
             raise ValueError("candidates don't have the samples yet by which they are compared")
         if self._standing is None:
             adjusted = self._results.adjusted(self._utility.win, self._utility.point)
-            found = shrink(adjusted, self._results.samples, self._prior)
-            self._standing = replace(found, equal=self._results.equal_to(found.leader))
+            shrunk = shrink(adjusted, self._results.samples, self._prior)
+            self._standing = replace(shrunk, equal=self._results.equal_to(shrunk.leader))
         return self._standing
 
     @property
@@ -211,39 +213,39 @@ class Simulation:
 
     @property
     def is_certain(self) -> bool:
-        """Whether more samples would change nothing, as far as can be told."""
+        """Whether more samples are unlikely to change the leader."""
         if len(self.candidates) == 1:
             return True
         return self.is_sampled and (self.exact or self.statistics.is_certain)
 
     @property
     def regret(self) -> float:
-        """What it may cost to choose the leader, in the unit of ``Utility``; ∞ before samples."""
+        """Expected cost of choosing the leader, in the unit of ``Utility``; ∞ before samples."""
         if self.is_certain:
             return 0.0
         return self.statistics.regret if self.is_sampled else math.inf
 
     def estimates(self) -> list[Estimate]:
-        """Compute what is known of every candidate, the best first."""
+        """Return estimates of all candidates, the best first."""
         samples = self._results.samples
         wins, gains = self._results.means(1.0, 0.0), self._results.means(0.0, 1.0)
         return [
             Estimate(
-                self.candidates[one].move,
-                self.candidates[one].score,
-                self.candidates[one].leave,
-                self.candidates[one].equity,
-                int(samples[one]),
-                min(max(float(wins[0][one]), 0.0), 1.0) if samples[one] else 0.5,
-                float(wins[1][one]),
-                float(gains[0][one]) if samples[one] else self.candidates[one].equity / POINT,
-                float(gains[1][one]),
+                self.candidates[which].move,
+                self.candidates[which].score,
+                self.candidates[which].leave,
+                self.candidates[which].equity,
+                int(samples[which]),
+                min(max(float(wins[0][which]), 0.0), 1.0) if samples[which] else 0.5,
+                float(wins[1][which]),
+                float(gains[0][which]) if samples[which] else self.candidates[which].equity / POINT,
+                float(gains[1][which]),
             )
-            for one in self._order()
+            for which in self._order()
         ]
 
     def difference(self, one: Move, other: Move) -> Difference:
-        """Compute how far apart two candidates are, by the luck that they have in common.
+        """Return the lead of ``one`` over ``other``, by their common luck.
 
         Raises:
             ValueError: one of them is no candidate.
@@ -251,7 +253,7 @@ class Simulation:
         return self._results.difference(self._index(one), self._index(other))
 
     def plies_of(self, move: Move) -> list[Ply]:
-        """Compute what the turns after a candidate look like, as far as any rollout came.
+        """Return statistics of the turns after a candidate, as far as rollouts reached.
 
         Raises:
             ValueError: it is no candidate.
@@ -259,16 +261,13 @@ class Simulation:
         return self._results.plies(self._index(move))
 
     def _index(self, move: Move) -> int:
-        for which, one in enumerate(self.candidates):
-            if one.move == move:
+        for which, candidate in enumerate(self.candidates):
+            if candidate.move == move:
                 return which
         raise ValueError(f"{move} is none of the {len(self.candidates)} candidates")
 
     def _order(self) -> list[int]:
-        """Order the candidates, the best first.
-
-        Before all are sampled they stay as they were given, but where one sample says it all.
-        """
+        """Order the candidates, the best first; unless exact, as given until all are sampled."""
         if not self.exact and not self.is_sampled:
             return list(range(len(self.candidates)))
         if self.exact:
@@ -300,7 +299,7 @@ def _check(
 
 @on_warm_up
 def warm_up() -> None:
-    """Compile the kernels, or load them, by a rollout without words."""
+    """Compile or load the kernels, by a rollout without words."""
     rules = standard_rules()
     lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
     generator = Generator(lexicon, rules)

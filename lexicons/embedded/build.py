@@ -66,12 +66,12 @@ class Correction(NamedTuple):
 
 
 def read_package(path: Path) -> dict[str, bytes]:
-    """Word files (up to MAX_SIZE) and licence of a scowl package, by their path inside it."""
+    """Return word files (up to MAX_SIZE) and licence of a scowl package, by path inside it."""
     members = _directory_files(path) if path.is_dir() else _deb_files(path)
     files = {name: data for name, data in members if name == LICENCE_FILE or _is_wanted(name)}
-    found = {match["spelling"] for name in files if (match := WORD_FILE.fullmatch(name))}
-    if missing := SPELLINGS - found:
-        lacking = f"for {', '.join(sorted(missing))}" if found else "in usr/share/dict/scowl"
+    spellings = {match["spelling"] for name in files if (match := WORD_FILE.fullmatch(name))}
+    if missing := SPELLINGS - spellings:
+        lacking = f"for {', '.join(sorted(missing))}" if spellings else "in usr/share/dict/scowl"
         raise ValueError(f"{path} is not Debian's scowl package: no word files {lacking}.")
     if LICENCE_FILE not in files:
         raise ValueError(f"{path} has no {LICENCE_FILE}; the list may not ship without it.")
@@ -106,7 +106,7 @@ def _deb_files(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _data_member(path: Path) -> tuple[str, bytes]:
-    """Name and content of data.tar.* in a .deb: an ar archive of three members (deb(5))."""
+    """Return name and content of data.tar.* in a .deb: an ar archive of three members (deb(5))."""
     content = path.read_bytes()
     offset = len(AR_MAGIC)
     if not content.startswith(AR_MAGIC):
@@ -124,7 +124,7 @@ def _data_member(path: Path) -> tuple[str, bytes]:
 
 
 def _decode(data: bytes) -> str:
-    """Text of a word file: Debian ships UTF-8 now, earlier packages had upstream's ISO-8859-1."""
+    """Decode a word file: Debian ships UTF-8 now, earlier packages had upstream's ISO-8859-1."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -138,7 +138,7 @@ def _fold(word: str) -> str:
 
 
 def read_curation(path: Path) -> list[Correction]:
-    """Rows of the curation file, each checked by itself and against the order of the file."""
+    """Read the curation file; check each row and the order of rows."""
     rows: list[Correction] = []
     header_seen = False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
