@@ -107,9 +107,9 @@ def on_warm_up(function: _F) -> _F:
 
 
 def warm_up(report: Callable[[str, float], None] | None = None) -> float:
-    """Run what is registered, in order of registration; return the seconds it took.
+    """Run what is registered, in order; return the seconds it took.
 
-    ``report`` is called after each with the name of its module and its seconds.
+    ``report`` is called after each with its module and seconds.
     """
     total = 0.0
     for function in _warm_ups:

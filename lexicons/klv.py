@@ -68,11 +68,7 @@ def read_klv(
 def parse_klv(
     content: bytes, source: str, distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
-    """Read a leave table from a file's content; ``source`` is what errors call it.
-
-    Raises:
-        ValueError: as ``read_klv``.
-    """
+    """Read a leave table from a file's content, ``source`` in errors; raises as ``read_klv``."""
     table = LeaveTable.zero(distribution, rack_size)
     nodes, worths = _split(content, source)
     graph = _checked(nodes, len(worths), table, source)
@@ -85,11 +81,7 @@ def parse_klv(
 
 
 def write_klv(path: str | Path, table: LeaveTable) -> None:
-    """Write all leaves that a full bag can give; replaces the file atomically.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write all leaves that a full bag can give, atomically; OSError if that fails."""
     arcs = _all_leaves(table.distribution.counts, table.rack_size - 1)
     graph = _linked(arcs, table)
     places = _find_places(graph, table, "a leave table")

@@ -150,11 +150,7 @@ class LeaveTable:
         return first + sum(comb(tile + at, at + 1) for at, tile in enumerate(leave))
 
     def value(self, tiles: Iterable[int]) -> float:
-        """Return the value of a leave in points; its tiles come in any order.
-
-        Raises:
-            ValueError: it is too long or has an unknown tile.
-        """
+        """Return the value of a leave in points; arguments and errors as for ``place``."""
         return int(self.values[self.place(tiles)]) / 1000
 
 

@@ -73,22 +73,14 @@ def read_manifest(table: str | Path) -> Manifest | None:
 
 
 def write_manifest(table: str | Path, manifest: Manifest) -> None:
-    """Write the manifest of a table beside it, atomically.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write the manifest of a table beside it, atomically; OSError if that fails."""
     text = json.dumps({"format": _FORMAT, **asdict(manifest)}, ensure_ascii=False, indent=1)
     with replacing(manifest_path(table)) as temporary:
         temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
 def parse_manifest(content: bytes, source: str) -> Manifest:
-    """Read a manifest from a file's content; ``source`` is what errors call it.
-
-    Raises:
-        ValueError: as ``read_manifest``.
-    """
+    """Read a manifest from a file's content, named ``source`` in errors; raises ValueError."""
     try:
         values = json.loads(content)
     except (ValueError, RecursionError) as error:

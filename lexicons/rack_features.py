@@ -169,11 +169,7 @@ def shipped_rack_weights(player: Trained = "rh") -> RackWeights:
 
 
 def write_rack_weights(path: str | Path, weights: RackWeights) -> None:
-    """Write weights, to a thousandth of a point, atomically.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write weights, to a thousandth of a point, atomically; OSError if that fails."""
     content = {
         "format": _FORMAT,
         "made": dict(weights.made),

@@ -8,12 +8,7 @@ __all__ = ["decode_text", "read_text"]
 
 
 def read_text(path: Path) -> str:
-    """Read a text file.
-
-    Raises:
-        ValueError: as ``decode_text``.
-        OSError: the file cannot be read.
-    """
+    """Read a text file; ValueError as ``decode_text``, OSError if it cannot be read."""
     return decode_text(path.read_bytes(), str(path))
 
 

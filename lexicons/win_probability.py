@@ -78,11 +78,7 @@ def read_win_probabilities(path: str | Path) -> WinProbabilities:
 
 
 def parse_win_probabilities(content: bytes, source: str) -> WinProbabilities:
-    """Read a table from a file's content; ``source`` is what errors call it.
-
-    Raises:
-        ValueError: as ``read_win_probabilities``.
-    """
+    """Read a table from a file's content, named ``source`` in errors; raises ValueError."""
     lines = _lines(decode_text(content, source), source)
     where, head = next(lines, (f"{source}, line 1", []))
     unseen = _counts(head, where)
@@ -100,11 +96,7 @@ def parse_win_probabilities(content: bytes, source: str) -> WinProbabilities:
 
 
 def write_win_probabilities(path: str | Path, table: WinProbabilities) -> None:
-    """Write a table, the greatest spread first, probabilities to five decimals.
-
-    Raises:
-        OSError: the file cannot be written; an old one stays.
-    """
+    """Write a table, the greatest spread first, to five decimals, atomically; may raise OSError."""
     with replacing(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.write(",".join(["", *map(str, table.unseen.tolist())]) + "\n")
         for spread, values in zip(table.spreads[::-1], table.values[::-1].tolist(), strict=True):

@@ -135,13 +135,7 @@ def all_multisets(counts: Sequence[int], size: int) -> U8:
 
 
 def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
-    """Compute how likely each rack is.
-
-    Args:
-        racks: [racks, size] each sorted, parts of what is unseen.
-        counts: how many of each tile are unseen.
-        kept: what the player may have kept.
-    """
+    """Return the prior of each rack, [racks, size] sorted, of ``counts`` unseen tiles."""
     racks = np.ascontiguousarray(racks)  # frozen kernels take no others
     size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
     for part, share in components(kept):

@@ -126,20 +126,12 @@ DETERMINISTIC = Model("deterministic")
 
 
 def margin(points: float) -> Model:
-    """Return the margin model.
-
-    Raises:
-        ValueError: as ``Model``.
-    """
+    """Return the margin model; raises as ``Model``."""
     return Model("margin", margin=points)
 
 
 def soft(temperature: float) -> Model:
-    """Return a soft model of one temperature.
-
-    Raises:
-        ValueError: as ``Model``.
-    """
+    """Return a soft model of one temperature; raises as ``Model``."""
     return Model("soft", temperatures=((temperature, 1.0),), floor=_FLOOR)
 
 

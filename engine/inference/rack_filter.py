@@ -65,16 +65,8 @@ class RackFilter:
     def watch(
         self, play: Play, counts: Sequence[int], *, seed: int = 0, most_listed: int = MOST_LISTED
     ) -> Inference:
-        """Start the inference from a play; ``conclude`` takes its result.
-
-        Args:
-            play: the opponent's turn.
-            counts: unseen tiles before it, by tile number.
-            seed: for draws.
-            most_listed: as for ``Inference``.
-
-        Raises:
-            ValueError: the bag is empty.
+        """Start the inference from a play, with ``counts`` unseen before it; ``conclude`` takes its
+        result. Arguments and errors are those of ``Inference``.
         """
         before = self.prior if self.remembers else LeavePrior.nothing()
         return Inference(

@@ -109,11 +109,7 @@ class Generator:
         self.state = new_state(_empty_board(rules), record, rules.exchange_minimum)
 
     def everything(self, position: Position) -> list[RankedMove]:
-        """Rank all legal moves, the pass included, the best first.
-
-        Raises:
-            ValueError: as ``legal_moves``.
-        """
+        """Rank all legal moves, the pass included, the best first; raises as ``legal_moves``."""
         return self._head(position, None)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
@@ -136,22 +132,16 @@ class Generator:
         return moves or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
 
     def better_than(self, position: Position, equity: int) -> RankedMove | None:
-        """Return a move above this equity (thousandths of a point), or None.
+        """Return a move above this equity, thousandths of a point, or None.
 
-        The first match ends the search, the best or not. A pass is not considered.
-
-        Raises:
-            ValueError: as ``legal_moves``.
+        The first match ends the search, the best or not. A pass is not considered. Raises as
+        ``legal_moves``.
         """
         matches = self._search(position, 1, max(equity + 1, NEVER), 1)
         return matches[0] if matches else None
 
     def arrays(self, position: Position) -> MoveArrays:
-        """Return all legal moves as arrays, in no particular order.
-
-        Raises:
-            ValueError: as ``legal_moves``.
-        """
+        """Return all legal moves as arrays, in no particular order; raises as ``legal_moves``."""
         turn = self._turn(position)
         capacity = _FIRST_CAPACITIES[min(position.racks[position.on_turn].count(BLANK), 2)]
         while True:
@@ -212,8 +202,8 @@ def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None
     ):
         if side.alphabet.letters != letters:
             raise ValueError(
-                f"{what} is of the {side.name} alphabet with {len(side.alphabet)} letters; the game "
-                f"is played with {rules.distribution.name} tiles, {len(letters) - 1} letters"
+                f"{what} is of the {side.name} alphabet with {len(side.alphabet)} letters; the "
+                f"game is played with {rules.distribution.name} tiles, {len(letters) - 1} letters"
             )
 
 

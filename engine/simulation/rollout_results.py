@@ -61,13 +61,8 @@ class RolloutResults:
 
     A *measure* weights a win and a point: (1, 0) is the win probability, (0, 1) equity in points.
     ``values`` are the samples, ``int32[2, candidates, samples]``: first wins, then points, in the
-    units of ``engine.kernels.rollouts``.
-
-    Args:
-        candidates: number of candidates.
-        threads: number of threads.
-        plies: most turns after a candidate.
-        exact: whether nothing is random, so that one sample of each suffices.
+    units of ``engine.kernels.rollouts``. ``plies`` is the most turns after a candidate; if
+    ``exact`` nothing is random and one sample of each suffices.
     """
 
     def __init__(self, candidates: int, threads: int, plies: int, exact: bool) -> None:
