@@ -1,8 +1,8 @@
 """Tournament clocks: values that are given elapsed milliseconds and read no time themselves.
 
-The rules are those of tournament play (25 minutes a side, 10 points for each minute of overtime
-begun, a largest overtime that loses the game) or, online, an increment instead of overtime. See
-``protocol.parts.TimeControl`` for what each number means.
+Tournament rules: 25 minutes a side, 10 points per minute of overtime begun, and a loss beyond the
+overtime limit. Online there is an increment instead of overtime. ``protocol.parts.TimeControl``
+explains each number.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ __all__ = ["LOCAL_READY_MS", "Clock", "TurnLimit", "check_time_control", "lag_qu
 
 MINUTE_MS = 60_000
 LOCAL_READY_MS = 120_000
-"""Time to get ready for built-in players, which compile when they first play: two at once take a
-minute on slow machines."""
+"""Time for built-in players to get ready. They compile at the first game: two at once take a minute
+on slow machines."""
 
 
 class TurnLimit(NamedTuple):
-    """The longest that a turn may take, and the outcome of taking longer."""
+    """Time limit of a turn, and the outcome of exceeding it."""
 
     ms: int
-    """Milliseconds from the start of the turn; taking exactly as long is in time."""
+    """Milliseconds from the start of the turn, inclusive."""
     outcome: str
     """``time`` or ``no_show``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A player's clock between its turns.
+    """A player's clock between turns.
 
     ``remaining_ms`` falls below zero in overtime. ``turns`` counts the player's finished turns.
     """
@@ -44,7 +44,7 @@ class Clock:
     turns: int = 0
 
     def limit(self, control: TimeControl) -> TurnLimit:
-        """Return how long the turn that begins now may take."""
+        """Return the limit of the turn that begins now."""
         bank = self.remaining_ms + control.max_overtime_ms
         if control.move_cap_ms is not None:
             bank = min(bank, control.move_cap_ms)
@@ -56,23 +56,21 @@ class Clock:
     def after(self, elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> Clock:
         """Return the clock after a turn.
 
-        Args:
-            elapsed_ms: from the start of the turn to the arrival of the move.
-            control: the rules in force.
-            lag_ms: time on the way, as measured; at most ``control.lag_ms`` of it is not charged.
+        ``elapsed_ms`` runs from the turn's start to the move's arrival; ``lag_ms``, the measured
+        network delay, is free up to ``control.lag_ms``.
         """
         charged = self.charge(elapsed_ms, control, lag_ms)
         return Clock(self.remaining_ms - charged + control.increment_ms, self.turns + 1)
 
     @staticmethod
     def charge(elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> int:
-        """Return what a turn costs, in milliseconds."""
+        """Return the cost of a turn in milliseconds."""
         return max(0, elapsed_ms - min(lag_ms, control.lag_ms))
 
     def penalty(self, control: TimeControl) -> int:
-        """Return the points that overtime costs; a minute begun is a minute."""
+        """Return the points lost to overtime; a minute begun counts whole."""
         if not control.max_overtime_ms:
-            return 0  # below zero then only within the margin, which is free
+            return 0  # below zero only within the free margin
         overtime_ms = max(0, -self.remaining_ms)
         minutes = -(-overtime_ms // MINUTE_MS)
         return minutes * control.overtime_penalty
@@ -98,8 +96,8 @@ def check_time_control(control: TimeControl) -> None:
 def lag_quota_ms(initial_ms: int, hosts: Iterable[str]) -> int:
     """Return the lag that a turn is not charged: enough for a network, too little to be faked.
 
-    0.15 s and 0.4 % of the whole time, at most 1 s (the rule that lichess arrived at); 0 if all
-    hosts are this machine, since there is no network to make up for.
+    0.15 s and 0.4 % of the whole time, at most 1 s (as on lichess); 0 if all hosts are this
+    machine.
     """
     if all(_is_loopback(host) for host in hosts):
         return 0

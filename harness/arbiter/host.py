@@ -1,9 +1,9 @@
 """The shell around one table: real time, real seats, a real journal.
 
-``GameHost`` owns a ``Table`` and does what it says: makes records durable, then sends messages,
-then starts the next clock. Everything that happens goes through one inbox, so a game is one task
-and takes one thing at a time. A fault of the host itself (the journal's disk is full, a bug)
-voids the game and is nobody's loss.
+``GameHost`` owns a ``Table`` and carries out its effects: it makes records durable, then sends
+messages, then starts the next clock. All events go through one inbox, so a game is one task that
+handles one event at a time. A fault of the host itself (full disk, bug) voids the game; nobody
+loses.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ __all__ = ["GameHost"]
 log = structlog.get_logger(__name__)
 
 NOTE_EVERY_MS = 250
-"""How often the journal is told what a running clock shows."""
+"""Interval between the journal's notes of running clocks."""
 
 Spectator: TypeAlias = Callable[[Message], None]
 
 
 class GameHost:
-    """One game from its first offer, or from where the journal has it, to its end.
+    """One game from its first offer, or its last record in the journal, to its end.
 
     Args:
         book: the game.
-        seats: who plays it, by seat number.
-        journal: where it is kept; it has the game's first record already.
+        seats: its players, by seat number.
+        journal: contains the game's first record already.
         lag: how late this host's own loop runs.
-        guests: names of a server's players who sit here, and may ask for the verdict afterwards.
+        guests: the server's own players in this game, who may ask for the verdict afterwards.
     """
 
     def __init__(
@@ -89,20 +89,20 @@ class GameHost:
         return self.book.ended
 
     def verdict(self) -> Message:
-        """Return how the game ended, once it has."""
+        """Return the verdict of the finished game."""
         return self._table.verdict()
 
     # --- spectators -----------------------------------------------------------------------------
 
     def watch(self, spectator: Spectator) -> None:
-        """Show a spectator the game so far, and from now on each event."""
+        """Show a spectator the game so far, and each later event."""
         for message in self._table.watched(now_ms()):
             spectator(message)
         if self.book.ended is None:
             self._spectators.add(spectator)
 
     def unwatch(self, spectator: Spectator) -> None:
-        """Show a spectator no more."""
+        """Stop showing a spectator the game."""
         self._spectators.discard(spectator)
 
     # --- the loop -------------------------------------------------------------------------------
@@ -127,10 +127,10 @@ class GameHost:
         return min(deadline, self._next_note_ms) if self.book.clock_runs else deadline
 
     async def _time_passed(self) -> Effects:
-        """Note the clocks; call the game if a deadline has passed and nothing came in before it.
+        """Note the clocks; call the game if a deadline has passed and no message came before it.
 
-        Bytes that are in already may still be on their way through the tasks that carry them:
-        those get their turn first, so that a busy loop never turns a timely move into a loss.
+        Tasks that carry bytes already received run first, so that a busy loop never turns a timely
+        move into a loss.
         """
         now = now_ms()
         if self.book.clock_runs and now >= self._next_note_ms:
@@ -140,7 +140,7 @@ class GameHost:
             return Effects()
         for _ in range(4):
             await asyncio.sleep(0)
-        for _ in range(self._inbox.qsize()):  # what is in by now, and no more
+        for _ in range(self._inbox.qsize()):  # only what has arrived by now
             await self._carry_out(self._take(*self._inbox.get_nowait()))
             if self._table.over:
                 return Effects()
@@ -197,16 +197,13 @@ class GameHost:
     # --- how opponents play ---------------------------------------------------------------------
 
     def _known_style(self, seat: int) -> Style | None:
-        """Return what the journal knows of how an opponent plays, for a player of ours alone."""
+        """Return an opponent's style from the journal, for our own players only."""
         if not self._seats[seat].is_ours:
             return None
         return self._journal.style_of(self.book.opened.players[1 - seat])
 
     def _keep_styles(self) -> None:
-        """Keep what our own players learned about their opponents, under the opponents' names.
-
-        The name is the one in this game: a local seat's within its match, a guest's own.
-        """
+        """Store what our own players learned, under their opponents' names in this game."""
         for seat, style in enumerate(self.book.styles):
             if style and self._seats[seat].is_ours:
                 self._journal.keep_style(self.book.opened.players[1 - seat], style)
@@ -214,7 +211,7 @@ class GameHost:
     # --- the host's own faults ------------------------------------------------------------------
 
     async def _abandon(self, reason: str, *, replace: bool) -> None:
-        """Void the game; with ``replace`` also if it had ended with a verdict that wasn't kept."""
+        """Void the game; ``replace`` also overrides a verdict that was not stored."""
         log.error("game void", game=self.game, reason=reason)
         effects = self._table.void(reason, now_ms(), replace=replace)
         try:

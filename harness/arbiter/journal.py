@@ -1,9 +1,9 @@
-"""The journal: every game's records on disk before anybody is told of them.
+"""The journal: every game's records are on disk before anybody is told of them.
 
-One SQLite file in WAL mode, written by one thread. What is handed over during a commit goes into
-the next, so that a busy host commits many games at once. The future of an append is done only
-after its commit, and only then is a move acknowledged. ``synchronous=FULL``: an acknowledged move
-outlives the process and the machine.
+One SQLite file in WAL mode, written by one thread. Records that arrive during a commit go into the
+next, so a busy host commits many games at once. An append's future is done after its commit, and
+only then is a move acknowledged. With ``synchronous=FULL`` an acknowledged move survives a crash of
+the process or the machine.
 """
 
 from __future__ import annotations
@@ -65,18 +65,17 @@ CREATE TABLE IF NOT EXISTS styles (
 _INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?)"
 
 _Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float, ...]]]
-"""A statement and the rows that it is run for."""
 _Work: TypeAlias = Sequence[_Statement]
-"""What is committed together or not at all."""
+"""Statements committed together or not at all."""
 
 
 class JournalError(Exception):
-    """The journal can't be read or written; the sentence says which file and why."""
+    """The journal can't be read or written; the message names the file and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptGame:
-    """A game as the journal has it."""
+    """A game as stored in the journal."""
 
     game: str
     label: dict[str, Any]
@@ -85,10 +84,7 @@ class KeptGame:
 
 
 class Journal:
-    """A journal file, open for reading and writing.
-
-    Args:
-        path: the file; made if it isn't there.
+    """A journal file, open for reading and writing; created if missing.
 
     Raises:
         JournalError: the file is no journal or of another version, or another host has it open.
@@ -120,7 +116,7 @@ class Journal:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        # Two hosts that play the same games on from one file would contradict each other.
+        # Two hosts that resume the same games from one file would contradict each other.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version not in (0, SCHEMA_VERSION):
@@ -147,10 +143,10 @@ class Journal:
     # --- writing --------------------------------------------------------------------------------
 
     async def create(self, opened: Opened, label: dict[str, Any]) -> None:
-        """Begin a game: its label and its first record, together or not at all.
+        """Store a game's label and first record in one transaction.
 
         Raises:
-            JournalError: it could not be written.
+            JournalError: they could not be written.
         """
         game, now = opened.game, time.time()
         await self._done(
@@ -162,11 +158,11 @@ class Journal:
         self._numbers[game] = 1
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
-        """Keep records of a game, in order; they are durable when this returns.
+        """Append records to a game; they are durable when this returns.
 
         Args:
-            game: which.
-            records: the next records.
+            game: id.
+            records: the next records, in order.
             last: whether the game ends with them.
 
         Raises:
@@ -188,15 +184,15 @@ class Journal:
             del self._numbers[game]
 
     def note(self, note: ClockNote) -> None:
-        """Note what running clocks show, without waiting for it."""
+        """Note the running clocks; return without waiting for the commit."""
         row = (note.game, *note.clocks, note.seq)
         self._queue.put(([("REPLACE INTO clock_notes VALUES (?, ?, ?, ?)", [row])], None))
 
     def keep_style(self, name: str, style: Style) -> None:
-        """Keep how an opponent plays, after a game with it, without waiting for it.
+        """Store an opponent's style after a game, without waiting for the commit.
 
-        The style replaces what was known, since whoever learned it began with that. If several
-        games with one opponent are on at once, the game that ends last has the last word.
+        It replaces the previous style, which it was learned from. If several games with one
+        opponent run at once, the last to end wins.
         """
         self._styles[name] = style
         statement = (
@@ -219,7 +215,6 @@ class Journal:
         await future
 
     def _write(self) -> None:
-        """The writer thread: whatever is waiting goes into one commit."""
         while True:
             batch = [self._queue.get()]
             while not self._queue.empty():
@@ -227,10 +222,10 @@ class Journal:
             jobs = [job for job in batch if job is not None]
             failure = self._commit([statement for work, _ in jobs for statement in work])
             for work, future in jobs:
-                # One game's fault is not another's: what fails together is tried one by one.
+                # One game's fault must not fail others: a failed batch is retried work by work.
                 alone = self._commit(work) if failure and len(jobs) > 1 else failure
                 if future is not None:
-                    with suppress(RuntimeError):  # its loop is closed, and nobody waits
+                    with suppress(RuntimeError):  # its loop is closed
                         future.get_loop().call_soon_threadsafe(_settle, future, alone)
             if None in batch:
                 return
@@ -241,7 +236,7 @@ class Journal:
             for statement, rows in work:
                 self._connection.executemany(statement, rows)
             self._connection.execute("COMMIT")
-        except Exception as error:  # whatever it is, the thread lives on and says so
+        except Exception as error:  # any error is reported; the thread goes on
             with suppress(sqlite3.Error):
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
@@ -249,21 +244,21 @@ class Journal:
         return None
 
     def close(self) -> None:
-        """Write what is waiting and close the file."""
+        """Write pending records and close the file."""
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
 
-    # --- reading (at the start, before games are on) --------------------------------------------
+    # --- reading (at the start, before any game runs) -------------------------------------------
 
     def unfinished(self) -> list[KeptGame]:
-        """Return the games that were on when the host stopped, oldest first."""
+        """Return the games that were running when the host stopped, oldest first."""
         games = list(self._games(is_open=True))
         self._numbers |= {kept.game: len(kept.records) for kept in games}
         return games
 
     def finished(self) -> Iterator[KeptGame]:
-        """Yield the games that have ended, oldest first: together they may be large."""
+        """Yield finished games, oldest first; together they may be large."""
         return self._games(is_open=False)
 
     def token_hash(self, name: str) -> str | None:
@@ -271,10 +266,9 @@ class Journal:
         return self._names.get(name)
 
     def style_of(self, name: str) -> Style | None:
-        """Return how an opponent plays by the games with it so far, as last kept.
+        """Return the last stored style of an opponent.
 
-        The odds are returned as they are: whoever goes on learning from them has to see to it
-        that no history makes them certain.
+        The caller must keep its odds away from certainty if it goes on learning.
         """
         return self._styles.get(name)
 

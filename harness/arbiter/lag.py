@@ -1,8 +1,7 @@
 """How late the host itself runs, measured by its event loop every few milliseconds.
 
-A busy host sees moves later than they came: what arrives while its loop is blocked is stamped when
-the block ends. The meter knows when that was, so that the player is not charged for it and the
-record has it beside the move.
+A message that arrives while the loop is blocked is stamped late, when the block ends. The meter
+knows when that was: the player is not charged, and the lag is recorded beside the move.
 """
 
 from __future__ import annotations
@@ -19,18 +18,16 @@ __all__ = ["LagMeter"]
 EVERY_MS = 20
 NOTABLE_MS = 3
 JUST_AFTER_MS = 5
-"""What waited for the end of a block is stamped within this time after it."""
+"""Messages that waited for the end of a block are stamped within this time after it."""
 
 
 class _Block(NamedTuple):
-    """A time in which the loop did not run."""
-
     began_ms: int
     ended_ms: int
 
 
 class LagMeter:
-    """Measures when the loop of this process is late, while it is entered."""
+    """Measures the delays of this process's loop, while entered."""
 
     def __init__(self) -> None:
         self._blocks: deque[_Block] = deque(maxlen=64)
@@ -47,7 +44,7 @@ class LagMeter:
                 await self._task
 
     def late_at(self, at_ms: int) -> int:
-        """Return by how many milliseconds at most a stamp of ``at_ms`` is late."""
+        """Return the greatest possible delay of the stamp ``at_ms``, in milliseconds."""
         for block in reversed(self._blocks):
             if block.ended_ms + JUST_AFTER_MS < at_ms:
                 break
@@ -63,6 +60,6 @@ class LagMeter:
             due = now_ms() + EVERY_MS
 
     def note(self, due_ms: int, woke_ms: int) -> None:
-        """Note a wake-up, if it came later than it was due."""
+        """Note a wake-up that came later than due."""
         if woke_ms - due_ms >= NOTABLE_MS:
             self._blocks.append(_Block(due_ms, woke_ms))

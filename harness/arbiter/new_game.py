@@ -1,4 +1,4 @@
-"""Setting up a game: its first record, and where the order of its bag comes from."""
+"""Setting up a game: its first record and its draws."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Draws", "new_game"]
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Where the order of a bag comes from.
+    """The source of a bag's order.
 
     ``committed``: the host commits to the secret before the players add their nonces, and opens it
-    at the end, so that neither side can steer the draws. ``mirrored``: each seat draws from an end
-    of its own, so that the two games of a pair give both players the same luck.
+    at the end, so neither side can steer the draws. ``mirrored``: each seat draws from its own end,
+    so both games of a pair give both players the same luck.
     """
 
     secret: bytes
@@ -29,7 +29,7 @@ class Draws:
 
     @classmethod
     def fresh(cls) -> Draws:
-        """Return draws from a secret that nobody knows yet: for remote and rated games."""
+        """Return draws from a fresh secret: for remote and rated games."""
         return cls(secrets.token_bytes(32), committed=True)
 
     @classmethod
@@ -47,7 +47,7 @@ def new_game(
     rules: RulesInPlay | None = None,
     game: str | None = None,
 ) -> Opened:
-    """Return the setup of a game, the first record of its journal; by default with a fresh id."""
+    """Return a game's setup, the first record of its journal; by default with a fresh id."""
     return Opened(
         game=game or secrets.token_hex(8),
         players=players,

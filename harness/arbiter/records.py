@@ -1,8 +1,7 @@
-"""What the journal keeps of a game: everything, the hidden things too.
+"""What the journal keeps of a game: everything, hidden information too.
 
-Records are appended in the order in which things happened; replaying them gives the game again.
-They never leave the host as they are: ``harness.arbiter.views`` makes of them what a player or a
-spectator is told.
+Records are appended in order; replaying them restores the game. They never leave the host
+unchanged: ``harness.arbiter.views`` turns them into messages to players and spectators.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = [
 
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
-    """One thing that happened in a game."""
+    """An event of a game."""
 
 
 class Opened(_Record, frozen=True, tag="opened"):
@@ -40,7 +39,7 @@ class Opened(_Record, frozen=True, tag="opened"):
     rules: RulesInPlay
     time: TimeControl
     secret: str
-    """Hex; the order of the bag comes from it."""
+    """Hex; determines the order of the bag."""
     committed: bool
     """Whether the players' nonces take part and the secret is opened at the end."""
     mirrored: bool
@@ -61,18 +60,17 @@ class Turn(_Record, frozen=True, tag="turn"):
     score: int
     scores: tuple[int, int]
     rack: str
-    """The player's rack before the move."""
     rack_after: str
-    """The player's rack after drawing."""
+    """After drawing; ``rack`` is before the move."""
     bag: int
     clocks: tuple[int, int]
     """Milliseconds left to both after the turn."""
     words: tuple[str, ...] = ()
     think_ms: int = 0
     lag_ms: int = 0
-    """Time on the way that the turn was not charged for."""
+    """Network delay that the turn was not charged for."""
     host_lag_ms: int = 0
-    """By how much the host itself was late during the turn, as it measured."""
+    """Measured delay of the host itself during the turn."""
 
 
 class RefusedMove(_Record, frozen=True, tag="refused"):
@@ -87,7 +85,7 @@ class RefusedMove(_Record, frozen=True, tag="refused"):
 
 
 class Thought(_Record, frozen=True, tag="thought"):
-    """A seat said what it thinks (an ``info`` message)."""
+    """A seat sent its thoughts (an ``info`` message)."""
 
     seq: int
     seat: int
@@ -103,7 +101,7 @@ class Failed(_Record, frozen=True, tag="failed"):
     code: str
     message: str
     evidence: str = ""
-    """What a failed process left: exit status, the end of its stderr, its last messages."""
+    """Exit status, end of stderr and last messages of a failed process."""
 
 
 class Ended(_Record, frozen=True, tag="ended"):
@@ -122,11 +120,10 @@ class Ended(_Record, frozen=True, tag="ended"):
 
 
 Record: TypeAlias = Opened | Began | Turn | RefusedMove | Thought | Failed | Ended
-"""Any record."""
 
 
 class ClockNote(Struct, frozen=True, kw_only=True):
-    """The clocks of a game now; each note replaces the last."""
+    """The running clocks of a game; each note replaces the last."""
 
     game: str
     clocks: tuple[int, int]

@@ -1,9 +1,9 @@
 """The state of one game as its arbiter keeps it: bag, board, racks, clocks, turns, verdict.
 
-Only records (``harness.arbiter.records``) change it, apart from the clock that runs: a live game
-makes a record and takes it in, a restored game takes in the records of the journal, and both
-arrive at the same state. What follows from what a seat does is for ``harness.arbiter.table``; time
-comes in as milliseconds of one monotonic clock.
+Only records (``harness.arbiter.records``) change it, apart from the running clock: a live game
+makes a record and takes it in, a restored game takes in the journal's records, and both arrive at
+the same state. ``harness.arbiter.table`` decides what follows from a seat's actions. Times are
+milliseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -41,16 +41,12 @@ SENTENCES: dict[str, str] = {
 
 
 def accusation(seat: int, code: str, message: str) -> Accusation:
-    """Return an accusation; the message, which may quote a seat or its process, is cut to fit."""
+    """Return an accusation with the message, which may quote a seat or its process, cut to fit."""
     return Accusation(seat=seat, code=code, message=message[:MAX_SENTENCE])
 
 
 class Scorebook:
     """One game, from its setup to its end.
-
-    Args:
-        opened: the setup.
-        lexicon: the words of the setup.
 
     Raises:
         Declined: the rules of the setup can't be played here.
@@ -65,14 +61,13 @@ class Scorebook:
         self.refusals: list[RefusedMove] = []
         self.faults: list[Accusation] = []
         self.evidence: list[str] = []
-        """What failed processes left, for whoever looks into it."""
         self.styles: list[Style | None] = [None, None]
-        """By seat, how its opponent plays, as the seat said last."""
+        """By seat, its opponent's style as the seat last reported it."""
         self.ended: Ended | None = None
         self.attempt = 1
-        """The number of the next attempt of the turn in hand."""
+        """The number of the next attempt in the current turn."""
         self.thoughts = 0
-        """Thoughts recorded in the turn in hand."""
+        """Thoughts recorded in the current turn."""
         self._words = lexicon.graph.contains
         self._alphabet = self.rules.distribution.alphabet
         self._clocks = [Clock(opened.time.initial_ms), Clock(opened.time.initial_ms)]
@@ -85,10 +80,7 @@ class Scorebook:
     ) -> Scorebook:
         """Return the game of a journal; its clock stands still until ``start_clock``.
 
-        Args:
-            records: all of the game's records in order, ``Opened`` first.
-            note: the last note of its clocks, if there is one.
-            lexicon: the words of the setup.
+        ``records`` are complete and in order, ``Opened`` first; ``note`` is the last of its clocks.
 
         Raises:
             ValueError: the records are not those of a game.
@@ -109,7 +101,7 @@ class Scorebook:
 
     @property
     def on_turn(self) -> int | None:
-        """The seat to move, if the game is on."""
+        """The seat to move; None before the start and after the end."""
         return self.game.position.on_turn if self.game and not self.ended else None
 
     @property
@@ -124,7 +116,7 @@ class Scorebook:
 
     @property
     def scores(self) -> tuple[int, int]:
-        """Both totals, racks settled if the game was played out, overtime not yet taken off."""
+        """Both totals, racks settled if the game was played out, overtime not yet deducted."""
         return self.game.position.scores if self.game else (0, 0)
 
     def rack_text(self, seat: int) -> str:
@@ -144,20 +136,19 @@ class Scorebook:
             self._started_ms = now_ms
 
     def elapsed(self, now_ms: int) -> int:
-        """Return how long the turn in hand has taken."""
+        """Return the duration of the current turn, in milliseconds."""
         running = 0 if self._started_ms is None else max(0, now_ms - self._started_ms)
         return self._spent_ms + running
 
     def limit(self) -> TurnLimit:
-        """Return how long the turn in hand may take."""
+        """Return the limit of the current turn."""
         assert self.on_turn is not None, "nobody is to move"
         return self._clocks[self.on_turn].limit(self.opened.time)
 
     def flag_falls(self) -> int | None:
-        """Return the millisecond at which the turn in hand has taken too long; None if none runs.
+        """Return the millisecond at which the current turn takes too long; None if no clock runs.
 
-        A move that comes by then may have spent up to the quota of lag on its way, which is not
-        known before the move is here.
+        It includes the lag quota, since a move's lag is unknown until it arrives.
         """
         if self._started_ms is None:
             return None
@@ -165,7 +156,7 @@ class Scorebook:
         return self._started_ms + allowed - self._spent_ms + 1
 
     def time_left(self, now_ms: int) -> int:
-        """Return how long until the game is lost on time, at least 0."""
+        """Return the milliseconds until the game is lost on time, at least 0."""
         return max(0, self.limit().ms - self.elapsed(now_ms))
 
     def clocks(self, now_ms: int) -> tuple[int, int]:
@@ -223,7 +214,7 @@ class Scorebook:
         return turn
 
     def refuse(self, move: str, error: IllegalMove) -> RefusedMove:
-        """Note an illegal move of the seat to move."""
+        """Record an illegal move of the seat to move."""
         assert self.on_turn is not None, "nobody is to move"
         record = RefusedMove(
             seq=self.next_seq,
@@ -237,7 +228,7 @@ class Scorebook:
         return record
 
     def think(self, seat: int, info: Info) -> Thought:
-        """Note what a seat says that it thinks."""
+        """Record a seat's thoughts."""
         record = Thought(
             seq=info.seq,
             seat=seat,
@@ -249,7 +240,7 @@ class Scorebook:
         return record
 
     def fail(self, seat: int, code: str, message: str, evidence: str) -> Failed:
-        """Note what went wrong with a seat."""
+        """Record a seat's failure."""
         record = Failed(seat=seat, code=code, message=message, evidence=evidence)
         self.take(record)
         return record
@@ -266,10 +257,10 @@ class Scorebook:
 
         Args:
             outcome: the code.
-            winner: the seat that wins, or None; ignored if the game was played out.
-            message: what there is to say beyond the outcome.
+            winner: the winning seat, or None; ignored if the game was played out.
+            message: details beyond the outcome.
             now_ms: the time, at which a running clock stops.
-            faults: what went wrong just now, beyond what records say.
+            faults: new faults, beyond those in the records.
         """
         clocks = self.clocks(now_ms)
         penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]
@@ -293,11 +284,11 @@ class Scorebook:
         return record
 
     def withdraw_verdict(self) -> None:
-        """Take back an end that was not kept and that nobody was told of."""
+        """Take back a verdict that was neither stored nor sent."""
         self.ended = None
 
     def take(self, record: Record) -> None:
-        """Take a record in, whether made just now or read from the journal."""
+        """Apply a record, new or read from the journal."""
         match record:
             case Began(nonces=nonces):
                 self.nonces = nonces

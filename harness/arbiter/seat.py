@@ -1,8 +1,8 @@
-"""What a seat is to the arbiter: whatever answers for one side of a table.
+"""The arbiter's interface to a seat: whatever plays one side of a table.
 
-A seat is given a function with ``start``, and from then on reports there what happens: it came, it
-said something, it is gone. Messages to it are queued, so a peer that does not read delays nobody.
-The kinds of seats are in ``harness.seats``.
+A seat is given a callback with ``start``, and reports its events there: it came, said something, is
+gone. Messages to it are queued, so a peer that does not read delays nobody. ``harness.seats`` has
+the kinds of seats.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["Came", "Gone", "Happening", "Noted", "Report", "Said", "Seat"]
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """The seat is connected, and knows the game up to event ``seen``."""
+    """The seat is connected and knows the game up to event ``seen``."""
 
     seen: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The seat sent a message, whose last byte came in at ``at_ms``."""
+    """The seat sent a message, whose last byte arrived at ``at_ms``."""
 
     message: Message
     at_ms: int
@@ -41,15 +41,15 @@ class Gone:
     why: str
     failure: Outcome | None = None
     evidence: str = ""
-    """Of a failed process: its exit status, the end of its stderr, its last messages."""
+    """A failed process's exit status, end of stderr and last messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something was wrong with what the seat said; it goes into the record, the game goes on."""
+    """A fault in the seat's messages; recorded, and the game goes on."""
 
     code: str
-    """``wrong_score``, or why a move was refused."""
+    """``wrong_score``, or the reason of a refused move."""
     message: str
     evidence: str = ""
 
@@ -63,11 +63,11 @@ class Seat(Protocol):
 
     name: str
     is_ours: bool
-    """Whether its player runs in a process of this host: then it is told what earlier games told
-    of its opponent, and what it learns is kept."""
+    """Whether its player runs in a process of this host: it receives, and updates, the stored style
+    of its opponent."""
 
     def start(self, report: Report) -> None:
-        """Begin; what happens to the seat is reported from now on."""
+        """Begin; report the seat's events from now on."""
         ...
 
     def restart(self) -> None:
@@ -75,13 +75,13 @@ class Seat(Protocol):
         ...
 
     def send(self, message: Message) -> None:
-        """Send a message, if the seat is there; it is not waited for."""
+        """Queue a message, if the seat is connected."""
         ...
 
     def refuse(self, error: PeerError) -> None:
-        """Answer a message that could not be taken; too many end the connection."""
+        """Answer an invalid message; too many end the connection."""
         ...
 
     async def stop(self) -> None:
-        """Release everything the seat holds; its processes are gone when this returns."""
+        """Release all resources; the seat's processes are gone when this returns."""
         ...

@@ -1,4 +1,4 @@
-"""What a spectator knows of a game: a value, replaced at each message."""
+"""A spectator's knowledge of a game: a value, replaced at each message."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class MoveView:
     move: str
     score: int
     totals: tuple[int, int] = (0, 0)
-    """The scores of both seats after it."""
+    """Both scores after it."""
     clock_ms: int = 0
-    """What the clock of its player showed after it."""
+    """The player's clock after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a spectator knows of a game at one moment."""
+    """A spectator's knowledge of a game at one moment."""
 
     offer: NewGame
     rules: Rules
     board: Board
     scores: tuple[int, int]
     clocks: tuple[int, int]
-    """As they were at ``at_ms``."""
+    """At ``at_ms``."""
     bag: int
     seq: int
-    """The number of the event that comes next."""
+    """The number of the next event."""
     at_ms: int
-    """When the last message arrived, on the clock of ``now_ms``."""
+    """Arrival of the last message, on the clock of ``now_ms``."""
     moves: tuple[MoveView, ...] = ()
     last_move: Move | None = None
     """None also for an exchange whose tiles are hidden."""
@@ -50,7 +50,7 @@ class Followed:
 
     @classmethod
     def offered(cls, offer: NewGame, at_ms: int) -> Followed:
-        """Return the game as the server offers it.
+        """Return the game as offered by the server.
 
         Raises:
             ValueError: its rules are unknown here, or its moves do not fit.
@@ -77,7 +77,7 @@ class Followed:
 
     @property
     def on_turn(self) -> int | None:
-        """The seat that thinks, None before the start and after the end."""
+        """The seat to move; None before the start and after the end."""
         return None if self.over or not self.seq else (self.seq - 1) % 2
 
     def started(self, message: Started, at_ms: int) -> Followed:
@@ -132,7 +132,7 @@ class Followed:
         return replace(self, over=message, scores=message.scores, clocks=clocks, at_ms=at_ms)
 
     def clocks_at(self, at_ms: int) -> tuple[int, int]:
-        """Return what both clocks show; the running one has gone on since the last message."""
+        """Return both clocks, the running one charged since the last message."""
         first, second = self.clocks
         passed = at_ms - self.at_ms
         match self.on_turn:

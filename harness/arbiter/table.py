@@ -1,13 +1,12 @@
-"""The arbiter of one game, without I/O: it is told what happens and when, and returns what to do.
+"""The arbiter of one game, without I/O: it takes events with their times and returns effects.
 
-A ``Table`` seats two players at a ``Scorebook``. Its inputs are messages with the millisecond at
-which their bytes arrived, seats that come and go, and the passing of time; its output is
-``Effects``: records to be made durable, then messages to be sent, as ``harness.arbiter.views``
-words them. It reads no clock and touches no socket, so tests play whole games with every kind of
-misconduct in no time.
+A ``Table`` seats two players at a ``Scorebook``. Its inputs are messages with the millisecond of
+their arrival, seats that come and go, and the passing of time; its output is ``Effects``: records
+to be made durable, then messages to be sent, as ``harness.arbiter.views`` words them. It reads no
+clock and touches no socket, so tests play whole games with every kind of misconduct in no time.
 
-Between a move and the next player's turn nobody's clock runs: the caller makes the records
-durable, sends the messages, and then calls ``begin_turn``.
+Between a move and the next player's turn no clock runs: the caller makes the records durable, sends
+the messages, and then calls ``begin_turn``.
 """
 
 from __future__ import annotations
@@ -30,10 +29,9 @@ from .views import EVERYBODY, Recipient
 __all__ = ["MAX_THOUGHTS", "Effects", "Sends", "Table"]
 
 MAX_THOUGHTS = 64
-"""``info`` messages kept of one turn; a seat may send more, the journal does not grow with them."""
+"""``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
 
 MAX_DISCONNECTS = 100
-"""Lost connections of a seat that are kept on record."""
 
 Sends: TypeAlias = tuple[tuple[Recipient, Message], ...]
 """Messages, each to a seat or (``None``) to every spectator."""
@@ -41,13 +39,12 @@ Sends: TypeAlias = tuple[tuple[Recipient, Message], ...]
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What is to be done, in this order: keep, send, restart."""
+    """What the caller must do, in this order: record, send, restart."""
 
     records: tuple[Record, ...] = ()
     """To be durable before anything is sent."""
     sends: Sends = ()
     restart: tuple[int, ...] = ()
-    """Seats whose process is to be started again."""
 
     def __add__(self, later: Effects) -> Effects:
         return Effects(
@@ -57,14 +54,12 @@ class Effects:
 
 @dataclass(slots=True)
 class _Side:
-    """One side of the table, as far as its connection goes."""
-
     number: int
     session: ArbiterSession | None = None
     live: bool = False
-    """Whether it has said that it is ready since it last came."""
+    """Whether it has reported ready since it last came."""
     been_live: bool = False
-    """Whether it has ever said so to this table: in a restored game nobody has at first."""
+    """Whether it has ever reported ready to this table; False at first in a restored game."""
     nonce: str = ""
     failures: int = 0
     disconnects: int = 0
@@ -78,10 +73,10 @@ class Table:
 
     Args:
         book: the game, new or restored from a journal.
-        now_ms: the time, in milliseconds of a monotonic clock that all later calls use too. The
-            seats have until ``ready_ms`` after it to be ready; in a restored game the clock of
-            each seat stands still as long, or until that seat is back.
-        known_styles: by seat, how its opponent plays; the seat is told, and nobody else.
+        now_ms: the time, in milliseconds of the monotonic clock of all later calls. Seats must be
+            ready within ``ready_ms``; in a restored game each seat's clock stands still as long, or
+            until that seat is back.
+        known_styles: by seat, its opponent's style; sent to that seat only.
     """
 
     def __init__(
@@ -108,23 +103,23 @@ class Table:
         return self._hold_until if flag is None else flag
 
     def watched(self, now_ms: int) -> list[Message]:
-        """Return what a spectator who comes now has to know: the game so far, and its end."""
+        """Return the messages for a new spectator: the game so far, and its end."""
         offer = views.new_game(self.book, None, now_ms)
         return [offer, self.verdict()] if self.over else [offer]
 
     def verdict(self) -> Message:
-        """Return how the game ended; it has to be over."""
+        """Return the verdict of a finished game."""
         return views.game_over(self.book)
 
-    # --- what happens to a table ----------------------------------------------------------------
+    # --- events --------------------------------------------------------------------------------
 
     def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:
-        """A seat has come, or come back; it is offered the game from event ``seen`` + 1 on."""
+        """Offer a seat that has come, or come back, the game from event ``seen`` + 1 on."""
         self._seats[seat].session = ArbiterSession()
         return self._offer(seat, now_ms, seen)
 
     def detach(self, seat: int, why: str) -> Effects:
-        """A seat's connection is lost. Its clock, if it runs, runs on."""
+        """Note the loss of a seat's connection; its clock runs on."""
         side = self._seats[seat]
         if side.session is None or self.over:
             return Effects()
@@ -137,9 +132,9 @@ class Table:
     def fail(
         self, seat: int, code: Outcome, message: str, now_ms: int, evidence: str = ""
     ) -> Effects:
-        """A local seat's process died (``crash``) or hangs (``stall``); once it is restarted.
+        """Note that a local seat's process died (``crash``) or hangs (``stall``); restart it once.
 
-        The evidence goes into the record and to nobody at the table.
+        The evidence is recorded and sent to nobody.
         """
         if self.over:
             return Effects()
@@ -154,22 +149,22 @@ class Table:
         return noted + self._end(code, 1 - seat, message, now_ms)
 
     def note(self, seat: int, code: str, message: str, evidence: str = "") -> Effects:
-        """Something went wrong with a seat: kept for the result, and nothing more."""
+        """Record a fault of a seat without any other effect."""
         if self.over:
             return Effects()
         return Effects(records=(self.book.fail(seat, code, message, evidence),))
 
     def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
-        """The host itself has failed: nobody loses.
+        """Void the game for a failure of the host: nobody loses.
 
-        With ``replace`` also if the game has ended, as long as nobody was told of it.
+        ``replace`` also voids a finished game, as long as its verdict was not sent.
         """
         if replace:
             self.book.withdraw_verdict()
         return Effects() if self.over else self._end("host_error", None, message, now_ms)
 
     def tick(self, now_ms: int) -> Effects:
-        """Time has passed."""
+        """Act on the passing of time."""
         deadline = self.deadline()
         if deadline is None or now_ms < deadline:
             return Effects()
@@ -181,8 +176,8 @@ class Table:
     def begin_turn(self, now_ms: int) -> Effects:
         """Start the clock of the seat to move, and ask it.
 
-        In a restored game a seat that is not back yet is waited for, even if the other was
-        quicker and has moved: that it is away is the host's fault.
+        In a restored game, wait for a seat that is not back yet even if the other has already
+        moved: its absence is the host's fault.
         """
         seat = self.book.on_turn
         if seat is None or self.book.clock_runs:
@@ -194,10 +189,10 @@ class Table:
     def receive(
         self, seat: int, message: Message, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0
     ) -> Effects:
-        """A seat's message arrived at ``now_ms``, having spent ``lag_ms`` on the way.
+        """Handle a seat's message that arrived at ``now_ms`` after ``lag_ms`` of network delay.
 
         Raises:
-            PeerError: the seat may not say this now; it gets the reply, the game goes on.
+            PeerError: the message is not allowed now; the seat gets the reply, the game goes on.
         """
         session = self._seats[seat].session
         if session is None:
@@ -225,10 +220,9 @@ class Table:
     # --- messages -------------------------------------------------------------------------------
 
     def _say(self, recipient: Recipient, *messages: FromArbiter) -> Effects:
-        """Send to the spectators, or to a seat that can take it.
+        """Send to the spectators, or to a seat that is ready.
 
-        A seat that is away, or that has not said that it is ready since it came back, gets what
-        it misses with the offer, or once it is ready.
+        An absent or unready seat gets missed events with its next offer, or once it is ready.
         """
         if recipient is None:
             return Effects(sends=tuple((None, message) for message in messages))
@@ -260,7 +254,7 @@ class Table:
         return self._say(seat, views.your_turn(self.book, now_ms))
 
     def _answer_again(self, seat: int, message: Move | Resign, now_ms: int) -> Message:
-        """Answer a repeated move as it was answered before.
+        """Answer a repeated move as before.
 
         Raises:
             PeerError: it was not this seat's to move.

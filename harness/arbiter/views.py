@@ -1,8 +1,8 @@
 """Every message of a game, cut to what its recipient may see: the only place that makes any.
 
 A recipient is a seat (0 or 1) or the spectators (``None``). Racks, tiles drawn and tiles exchanged
-are told to their owner alone; nobody is told the secret behind the bag before the end. What is
-not named here is not sent.
+go to their owner alone; the bag's secret goes to nobody before the end. Fields not named here are
+not sent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def new_game(
     seen: int = -1,
     known_style: Style | None = None,
 ) -> NewGame:
-    """Offer a game, or what a recipient has missed of it since event ``seen``."""
+    """Return an offer of a game, or of its events after ``seen``."""
     opened, has_begun = book.opened, book.game is not None
     secret_hash = commitment(bytes.fromhex(opened.secret)).hex()
     missed = [turn for turn in book.turns if turn.seq > seen]
@@ -65,7 +65,7 @@ def new_game(
 
 
 def started(book: Scorebook, recipient: Recipient, now_ms: int) -> Started:
-    """Return the news that the tiles are dealt."""
+    """Return the message that the game has started."""
     return Started(
         game=book.opened.game,
         seq=0,
@@ -76,7 +76,7 @@ def started(book: Scorebook, recipient: Recipient, now_ms: int) -> Started:
 
 
 def your_turn(book: Scorebook, now_ms: int) -> YourTurn:
-    """Return the question to the seat to move: the position, and no rack but its own."""
+    """Return the question to the seat to move: the position with its own rack only."""
     assert book.game is not None, "the game has not begun"
     position = book.game.position
     own = position.racks[position.on_turn]
@@ -94,7 +94,7 @@ def your_turn(book: Scorebook, now_ms: int) -> YourTurn:
 
 
 def refused(book: Scorebook, refusal: RefusedMove, now_ms: int) -> Refused:
-    """Return the answer to an illegal move, for the seat that made it."""
+    """Return the reply to an illegal move."""
     return Refused(
         game=book.opened.game,
         seq=refusal.seq,
@@ -107,7 +107,7 @@ def refused(book: Scorebook, refusal: RefusedMove, now_ms: int) -> Refused:
 
 
 def played(book: Scorebook, turn: Turn, recipient: Recipient) -> Played:
-    """Return the news of a turn; exchanged tiles and the new rack only to its player."""
+    """Return the message about a turn; exchanged tiles and the new rack only for its player."""
     own = recipient == turn.seat
     return Played(
         game=book.opened.game,
@@ -127,13 +127,13 @@ def played(book: Scorebook, turn: Turn, recipient: Recipient) -> Played:
 
 
 def _public_move(move: str) -> str:
-    """Hide which tiles were exchanged, not how many: the bag on the table shows that too."""
+    """Hide which tiles were exchanged, not how many, which players also see at a table."""
     is_exchange = move.startswith("-") and len(move) > 1
     return f"-{exchanged_count(move)}" if is_exchange else move
 
 
 def exchanged_count(move: str) -> int:
-    """Count the tiles in the text of an exchange; a tile in brackets is one."""
+    """Count the tiles in the text of an exchange; brackets enclose a single tile."""
     count, inside = 0, False
     for character in move[1:]:
         inside = (inside or character == "[") and character != "]"
@@ -142,11 +142,11 @@ def exchanged_count(move: str) -> int:
 
 
 def game_over(book: Scorebook) -> GameOver:
-    """Return the verdict, the same to everybody.
+    """Return the verdict, the same for everybody.
 
-    The secret is opened where it was committed to, with the moves that draws depend on. Where a
-    pair of games shares an order there is no commitment, and the order stays closed, since the
-    second game may still be on. A void game opens nothing: it may have to be played on.
+    A committed secret is opened, with the moves that draws depend on. Games of a pair share an
+    order without commitment; it stays closed, since the second game may still be on. A void game
+    opens nothing: it may be resumed.
     """
     opened, ended = book.opened, book.ended
     assert ended is not None, "the game is on"

@@ -1,6 +1,6 @@
 """Games between two players in this process, without arbiter and clocks.
 
-Players are told all that they are told in a match.
+Players get all the information of a match.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ __all__ = ["SeesRacks", "dealt", "play_game", "unhurried", "view_of"]
 _NEVER_MS = 1 << 60
 _TIME = TimeControl()
 _CLOCKS = (3_600_000, 3_600_000)
-"""Milliseconds that players are told are left; no clock runs."""
+"""Milliseconds shown to players; no clock runs."""
 
 
 @runtime_checkable
 class SeesRacks(Protocol):
-    """A player that is shown what no arbiter would show."""
+    """A player that also sees the opponent's rack, which no arbiter would show."""
 
     def see(self, rack: Rack) -> None:
-        """Take the opponent's rack in, before each choice."""
+        """Look at the opponent's rack, before each choice."""
 
 
 def dealt(rules: Rules, secret: bytes) -> Game:
-    """Begin a game whose bag is shuffled by a secret; each seat draws from an end of its own."""
+    """Return a new game with the bag shuffled by a secret; each seat draws from its own end."""
     return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
 
 
@@ -55,8 +55,8 @@ def play_game(
 ) -> Game:
     """Play a game to its end; seat 0 begins.
 
-    The chance that players are given depends on the secret and the seat. Without a leave table they
-    have their own.
+    Players' random seeds come from the secret and the seat. Without a leave table players use their
+    own.
 
     Raises:
         IllegalMove: a player's move is against the rules.
@@ -74,9 +74,9 @@ def play_game(
         if isinstance(player, SeesRacks):
             player.see(game.position.racks[1 - seat])
         game = game.play(player.choose(views[seat], unhurried()).move, lexicon.graph.contains)
-        for each, player in enumerate(players):
-            views[each] = _next_view(views[each], game)
-            player.observe(views[each], views[each].history[-1])
+        for watching, player in enumerate(players):
+            views[watching] = _next_view(views[watching], game)
+            player.observe(views[watching], views[watching].history[-1])
     for player, view in zip(players, views, strict=True):
         player.game_over(view, _result_of(game))
     return game
@@ -89,7 +89,7 @@ def view_of(
     seed: int,
     leaves: LeaveTable | None = None,
 ) -> View:
-    """Return a position with its history, as the player on turn sees it that takes the game up."""
+    """Return a position with its history, as a player on turn sees it that resumes the game."""
     seat = situation.position.on_turn
     history = tuple(
         Observed(
@@ -132,7 +132,6 @@ def _first_view(
 
 
 def _next_view(view: View, game: Game) -> View:
-    """Return the view after the last turn."""
     return replace(
         view,
         position=_seen_by(game, view.seat),
@@ -142,17 +141,15 @@ def _next_view(view: View, game: Game) -> View:
 
 
 def _seen_by(game: Game, seat: int) -> Position:
-    """Return the position without the other seat's rack."""
     own = game.position.racks[seat]
     return replace(game.position, racks=((), own) if seat else (own, ()))
 
 
 def _observed(game: Game, seat: int) -> Observed:
-    """Return what a seat sees of the last turn."""
     turn = game.turns[-1]
     totals = [0, 0]
-    for each in game.turns[-2:]:
-        totals[each.seat] = each.total
+    for last in game.turns[-2:]:
+        totals[last.seat] = last.total
     return Observed(
         seq=len(game.turns),
         seat=turn.seat,

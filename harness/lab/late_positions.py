@@ -1,7 +1,7 @@
 """Positions late in games between static players, with both racks and the bag known.
 
-Each comes from a game of its own, which seed and number decide; games without such a position are
-passed over. So each can be made without the others, in any process.
+Seed and number decide the game; games without such a position are skipped. So each position can be
+made without the others, in any process.
 """
 
 from __future__ import annotations
@@ -26,15 +26,13 @@ _MOST_GAMES = 10_000
 
 
 class Wanted(NamedTuple):
-    """Which turns of a game are wanted; each is equally likely.
+    """The wanted turns of a game, all equally likely.
 
-    With an empty bag only the first counts: it is the endgame, all later turns are parts of it.
+    With an empty bag only the first counts, the endgame: later turns are parts of it.
     """
 
     bag: range = range(1)
-    """Tiles in the bag."""
     tiles: int = 7
-    """The most tiles on a rack."""
 
 
 EMPTY_BAG = Wanted()
@@ -42,7 +40,7 @@ EMPTY_BAG = Wanted()
 
 @dataclass(frozen=True)
 class Late:
-    """A position of which everything is known."""
+    """A position with full information."""
 
     position: Position
     """With both racks."""
@@ -50,7 +48,7 @@ class Late:
     """The tiles in the bag, sorted."""
 
     def cgp(self, rules: Rules) -> str:
-        """Return it as CGP, with both racks; the bag is what it leaves out."""
+        """Return it as CGP, with both racks; the remaining tiles are the bag."""
         return write_cgp(self.position, rules)
 
 
@@ -65,15 +63,15 @@ def late_position(
     for attempt in range(_MOST_GAMES):
         state = np.random.SeedSequence((seed, number, attempt)).generate_state(2)
         games = play_static_games(lexicon, rules, leaves, 1, seed=int(state[0]), record=True)
-        found = [
+        candidates = [
             late
             for late in (_late(games, turn, rules) for turn in _turns(games, wanted.bag))
             if max(map(len, late.position.racks)) <= wanted.tiles
         ]
-        if found:
-            empty = [late for late in found if not late.bag]
-            some = [late for late in found if late not in empty[1:]]
-            return some[np.random.default_rng(int(state[1])).integers(len(some))]
+        if candidates:
+            empty = [late for late in candidates if not late.bag]
+            choices = [late for late in candidates if late not in empty[1:]]
+            return choices[np.random.default_rng(int(state[1])).integers(len(choices))]
     raise ValueError(
         f"no game of {_MOST_GAMES:,} has a turn with {wanted.bag.start} to {wanted.bag.stop - 1} "
         f"tiles in the bag and {wanted.tiles} at most on each rack; ask for others"
@@ -83,14 +81,14 @@ def late_position(
 def _turns(games: StaticGames, bag: range) -> list[int]:
     """List the turns of the only game that began with this many tiles in the bag."""
     bags = games.results.bags[0, : games.turns[0]].tolist()
-    # After the last turn the other rack is only known if nothing else is unseen.
+    # After the last turn the other rack is known only if nothing else is unseen.
     return [turn for turn in range(len(bags) - (bags[-1] > 0)) if bags[turn] in bag]
 
 
 def _late(games: StaticGames, turn: int, rules: Rules) -> Late:
     seen = situation(games, 0, turn, rules)
     position = seen.position
-    if seen.bag:  # the other rack is that of the next turn
+    if seen.bag:  # the next turn's rack is the other
         size = int(games.results.sizes[0, turn + 1])
         other = tuple(games.results.racks[0, turn + 1, :size].tolist())
     else:
@@ -101,7 +99,7 @@ def _late(games: StaticGames, turn: int, rules: Rules) -> Late:
 
 
 def _hidden(position: Position, rules: Rules) -> Rack:
-    """List what is neither on the board nor on a rack."""
+    """Return the tiles neither on the board nor on a rack."""
     left = list(unseen(position, position.on_turn, rules))
     for tile in position.racks[1 - position.on_turn]:
         left[tile] -= 1

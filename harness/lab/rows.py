@@ -1,4 +1,4 @@
-"""Rows of results: dataclasses whose fields say under which heading and how they are printed.
+"""Rows of results: dataclasses whose fields define their own headings and formats.
 
 A field annotated with a ``column`` is in the table; others appear in JSON only.
 """
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Tables: TypeAlias = Mapping[str, Sequence[Any]]
-"""Rows by the name of their table; in a table all are of one class."""
+"""Rows by the name of their table, each table of one class."""
 
 
 class _Column(NamedTuple):
@@ -50,11 +50,11 @@ def column(
 
     Args:
         heading: of the column.
-        error: the field that has its error, printed behind ±.
+        error: the field with the value's error, printed after ±.
         decimals: of a float; integers have none.
-        times: what the value and its error are multiplied by.
-        sign: whether a plus is printed.
-        unit: printed behind it.
+        times: factor on the value and its error.
+        sign: whether to print a plus.
+        unit: printed after the value.
     """
     return _Column(heading, error, decimals, times, sign, unit)
 
@@ -65,30 +65,27 @@ def percent(heading: str, *, error: str = "", decimals: int = 1) -> _Column:
 
 
 def table(rows: Sequence[Any]) -> str:
-    """Return rows of one class as a table; there is at least one.
-
-    A mapping has a column for each of its keys.
-    """
+    """Format rows of one class, at least one, as a table; a mapping has a column per key."""
     lines = [list(_cells(row)) for row in rows]
     heads = [heading for heading, _ in lines[0]]
     return figures.table(heads, [[text for _, text in line] for line in lines])
 
 
 def _cells(row: Any) -> Iterator[tuple[str, str]]:
-    """Yield each heading with what is below it."""
     for name, shown in _columns(type(row)).items():
         value = getattr(row, name)
         if shown is None:
             continue
         if isinstance(value, Mapping):
-            yield from ((f"{shown.heading} {key}", _text(one, shown)) for key, one in value.items())
+            yield from (
+                (f"{shown.heading} {key}", _text(entry, shown)) for key, entry in value.items()
+            )
         else:
             error = getattr(row, shown.error) if shown.error else None
             yield shown.heading, _text(value, shown, error)
 
 
 def _columns(kind: type[Any]) -> dict[str, _Column | None]:
-    """Return the fields of a dataclass, each with its column if it is one."""
     hints = get_type_hints(kind, include_extras=True)
     return {
         each.name: next(
@@ -104,22 +101,19 @@ def _columns(kind: type[Any]) -> dict[str, _Column | None]:
 
 
 def as_text(tables: Tables) -> str:
-    """Return tables one below the other, without those that have no row."""
+    """Format tables one below the other, skipping empty ones."""
     return "\n\n".join(table(rows) for rows in tables.values() if rows)
 
 
 def as_json(tables: Tables) -> str:
-    """Return an only table as a list of objects, several as an object of lists."""
+    """Return a single table as a list of objects, several as an object of lists."""
     objects = {name: [dataclasses.asdict(row) for row in rows] for name, rows in tables.items()}
     (first, *others) = objects.values()
     return json.dumps(objects if others else first, ensure_ascii=False)
 
 
 def figures_text(row: Any) -> str:
-    """Return one row as a table with a line for each of its columns.
-
-    A class without columns has a line for each field, called by its name.
-    """
+    """Format one row as a table with a line per column, or per field if it has no columns."""
     lines = list(_cells(row)) or figures.figure_rows(dataclasses.asdict(row))
     return figures.table(("figure", "value"), lines)
 
@@ -143,7 +137,7 @@ def with_error(
     sign: bool = False,
     unit: str = "",
 ) -> str:
-    """Write a value and its error, if known, both multiplied by ``times``."""
+    """Format a value and its error, if known, both multiplied by ``times``."""
     if value is None or error is None:
         return figures.number(value and times * value, decimals, sign, unit)
     middle = figures.number(times * value, decimals, sign)

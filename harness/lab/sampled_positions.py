@@ -1,4 +1,4 @@
-"""Positions of games between static players, with all that the player on turn was told.
+"""Positions of games between static players, with all information of the player on turn.
 
 They are ordinary positions: static players play each other with the usual luck, and somewhere in
 the game another player is asked for a move.
@@ -31,7 +31,7 @@ _FEW_TILES = 2  # on a rack that may have one move at most
 
 @dataclass(frozen=True)
 class TurnTaken:
-    """A turn that was taken before."""
+    """An earlier turn."""
 
     move: Move
     score: int
@@ -43,20 +43,19 @@ class TurnTaken:
 
 @dataclass(frozen=True)
 class Situation:
-    """A position and how it came about."""
+    """A position and its history."""
 
     position: Position
-    """The rack of the player on turn is known, the other is not."""
+    """With the rack of the player on turn only."""
     bag: int
-    """Tiles in the bag."""
     turns: tuple[TurnTaken, ...]
 
 
 def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situation:
-    """Return where a recorded game stood before a turn.
+    """Return a recorded game's situation before a turn.
 
     Raises:
-        ValueError: the games were not recorded, or this one has no such turn.
+        ValueError: the games were not recorded, or this game has no such turn.
     """
     position = games.position(game, turn, rules)
     leads, bags = games.results.spreads[game].tolist(), games.results.bags[game].tolist()
@@ -64,7 +63,7 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     turns: list[TurnTaken] = []
     for at in range(turn):
         (move,) = unpack(games.results.moves[game, at : at + 1], board)
-        score = -leads[at + 1] - leads[at]  # a lead is that of the player on turn
+        score = -leads[at + 1] - leads[at]  # leads are those of the player on turn
         scores[at % 2] += score
         scoreless = 0 if isinstance(move, Place) else scoreless + 1
         board = board.with_move(move) if isinstance(move, Place) else board
@@ -91,25 +90,26 @@ def varied_situations(
 ) -> list[Situation]:
     """Return positions of any kind, each from a game of its own; each turn is equally likely.
 
-    In place of every twentieth there is one in which the player on turn has one move besides the
-    pass or none, as far as there are some.
+    Every twentieth is replaced, if possible, by a position with at most one move besides the pass.
     """
     pool = max(count, _POOL)
     games = play_static_games(lexicon, rules, leaves, pool, seed=seed, record=True)
     turns = np.random.default_rng(seed).integers(games.turns[:count])
-    found = [situation(games, game, turn, rules) for game, turn in enumerate(turns.tolist())]
+    situations = [situation(games, game, turn, rules) for game, turn in enumerate(turns.tolist())]
     cornered = _cornered(games, Generator(lexicon, rules, leaves))
     for place, other in zip(range(0, count, _CORNERED_EVERY), cornered, strict=False):
-        found[place] = other
-    return found
+        situations[place] = other
+    return situations
 
 
 def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
-    """Yield positions with one move besides the pass or none, one in a game."""
+    """Yield positions with at most one move besides the pass, one per game."""
     results, rules = games.results, generator.rules
     room = np.arange(results.sizes.shape[1])
     few = (results.sizes <= _FEW_TILES) & (results.bags == 0)
     likely = (few | (results.moves == PASS_MOVE)) & (room < games.turns[:, np.newaxis])
     for game in np.flatnonzero(likely.any(axis=1)).tolist():
         at = (situation(games, game, turn, rules) for turn in np.flatnonzero(likely[game]).tolist())
-        yield from islice((one for one in at if len(generator.best(one.position, 2)) < 2), 1)
+        yield from islice(
+            (candidate for candidate in at if len(generator.best(candidate.position, 2)) < 2), 1
+        )

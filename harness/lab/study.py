@@ -1,8 +1,8 @@
 """A study: a question asked of numbered units of work, and a file that keeps the answers.
 
-The file has a line of JSON for each record behind a first line with the settings; whoever resumes
-it has to mean the same settings. A record has a ``number``; studies that share a file mark theirs
-(``Study.part``). A line that was cut short when the process was killed is removed.
+The file has the settings in its first line, and then a line of JSON per record; resuming requires
+the same settings. A record has a ``number``; studies that share a file mark theirs
+(``Study.part``). A line cut short when the process was killed is removed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Record: TypeAlias = dict[str, Any]
 
 
 class Study(ABC):
-    """Settings, frozen and sent to the workers, and what is done with them."""
+    """Frozen settings, sent to the workers, and the work on them."""
 
     unit: ClassVar[str] = "positions"
     """What is counted, in the plural."""
@@ -33,7 +33,7 @@ class Study(ABC):
 
     @abstractmethod
     def settings(self) -> dict[str, object]:
-        """Return what the records of a file have in common, as JSON can say it."""
+        """Return the common settings of a file's records, as JSON values."""
 
     @abstractmethod
     def record(self, number: int) -> Record:
@@ -41,48 +41,48 @@ class Study(ABC):
 
     @abstractmethod
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Add records up."""
+        """Summarize records."""
 
     @property
     def part(self) -> Record:
-        """What marks its records in a file that several studies share."""
+        """Fields that mark its records in a file shared by several studies."""
         return {}
 
     @property
     def name(self) -> str:
-        """What tells it from studies that share its file; empty if it is alone."""
+        """Its name among studies that share its file; empty if it is alone."""
         return ""
 
     def check(self, count: int) -> None:
-        """Check the settings, and that this many units make sense.
+        """Check the settings and the count.
 
         Raises:
-            ValueError: they don't.
+            ValueError: they are invalid.
         """
         if count < 1:
             raise ValueError(f"{count} {self.unit}; there is at least one")
 
     def numbers(self, count: int) -> Iterable[int]:
-        """Return which units to do, in this order, until the count is reached."""
+        """Return the units in order; work stops when the count is reached."""
         return range(count)
 
     def weight(self, record: Record) -> int:
-        """Return how much of the count a record is."""
+        """Return a record's contribution to the count."""
         return 1
 
 
 class RecordFile:
-    """The records that a file has, and more of them as they come."""
+    """The records of a file, growing as results come."""
 
     def __init__(self, file: BinaryIO | None, records: list[Record]) -> None:
         self._file, self._all = file, records
 
     def by_number(self, study: Study) -> dict[int, Record]:
         """Return the records of a study."""
-        return {each["number"]: each for each in self._all if each | study.part == each}
+        return {record["number"]: record for record in self._all if record | study.part == record}
 
     def chosen(self, study: Study, count: int) -> list[Record]:
-        """Return the records that make the count up, or all that there are if they are fewer."""
+        """Return the records that make up the count, or all if there are fewer."""
         there, total, chosen = self.by_number(study), 0, []
         for number in study.numbers(count):
             if total >= count:
@@ -93,7 +93,7 @@ class RecordFile:
         return sorted(chosen, key=lambda record: record["number"])
 
     def add(self, record: Record) -> None:
-        """Write a record behind the others."""
+        """Append a record."""
         self._all.append(record)
         if self._file is not None:
             _write(self._file, record)
@@ -106,14 +106,9 @@ def fill(
     workers: Workers,
     tell: Callable[[int], object] = lambda done: None,
 ) -> list[Record]:
-    """Have workers do what is missing; return the records that make the count up.
+    """Have workers do missing units; return the records that make up the count.
 
-    Args:
-        study: what is asked.
-        file: where records are, and go.
-        count: how many units, by ``Study.weight``.
-        workers: who does it.
-        tell: told after each record how much of the count is done.
+    ``tell`` is called after each record with the count done, by ``Study.weight``.
     """
     there, done = file.by_number(study), 0
 
@@ -140,11 +135,9 @@ def _record(study: Study, number: int) -> Record:
 
 @contextmanager
 def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[RecordFile]:
-    """Open a new file, or one to be resumed, for the time of a block.
+    """Open a file, new or resumed, for the time of a block.
 
-    Args:
-        path: the file; without one, records are kept no longer than the block.
-        settings: what all records have in common, as JSON can say it.
+    Without a path, records last no longer than the block; ``settings`` are JSON values.
 
     Raises:
         ValueError: it has other settings or is something else, or another process writes it.

@@ -1,4 +1,4 @@
-"""What studies and benchmarks are played with: words, rules, leaves, and warm kernels."""
+"""The equipment of studies and benchmarks: words, rules, leaves, and warm kernels."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Field:
 
     @cached_property
     def words(self) -> int:
-        """How many words the lexicon has."""
+        """The number of words in the lexicon."""
         return sum(1 for _ in self.lexicon.graph.words())
 
 
 @cache
 def ready() -> None:
-    """Compile or load all kernels, once a process, before anything is timed."""
+    """Compile or load all kernels, once a process, before timing anything."""
     warm_up()

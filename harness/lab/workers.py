@@ -1,7 +1,7 @@
-"""Workers that long work is handed out to: processes here, a Dask cluster, or this process alone.
+"""Workers for long work: processes here, a Dask cluster, or this process alone.
 
 A share may be done anywhere, in any order, and twice if a worker dies over it; its result is
-returned once. What all shares have in common (words, tables) goes to each worker once.
+returned once. Data common to all shares (words, tables) goes to each worker once.
 
 Users start the workers of a cluster, with tilewire installed beside them: ``dask scheduler``, and
 on each machine ``dask worker tcp://scheduler:8786``.
@@ -31,7 +31,7 @@ from typing import Any, Protocol, TypeVar
 __all__ = ["Workers", "WorkersError", "open_workers"]
 
 _MOST_DEATHS = 3
-"""Deaths in a row, with no share finished between them, that are no coincidence."""
+"""Deaths in a row, without a finished share between them, that end the work."""
 _CONNECTING_S = 10
 _INSTALL = "a cluster needs Dask: pip install -e '.[cluster]' where tilewire was checked out"
 
@@ -41,7 +41,7 @@ _Result = TypeVar("_Result")
 
 
 class WorkersError(RuntimeError):
-    """There are no workers, or they keep dying; the sentence says what to do."""
+    """There are no workers, or they keep dying; the message gives a remedy."""
 
 
 class Workers(Protocol):
@@ -55,12 +55,12 @@ class Workers(Protocol):
     ) -> Iterator[tuple[_Share, _Result]]:
         """Call a function for each share; yield each share with its result, as they finish.
 
-        ``function`` is at the top of a module, and all else can be pickled. Shares are drawn as
-        workers come free.
+        ``function`` is at the top of a module; arguments and results can be pickled. Shares are
+        drawn as workers become free.
 
         Raises:
             WorkersError: workers keep dying.
-            Exception: what the function raises.
+            Exception: any error of the function.
         """
         ...
 
@@ -76,11 +76,12 @@ def open_workers(
     """Open workers for the time of a block.
 
     Args:
-        workers: how many processes on this machine, if there is no cluster.
+        workers: processes on this machine, without a cluster.
         cluster: the address of a Dask scheduler, ``tcp://host:port``.
-        tell: called with a sentence about what is waited for.
-        alone: let a single worker be this process itself, which saves a start and compiling twice;
-            but Ctrl-C waits for the running kernel, and a share that kills a process kills this.
+        tell: called with a sentence when waiting.
+        alone: let a single worker be this process itself, which saves starting and compiling twice;
+            but Ctrl-C waits for the running kernel, and a share that kills its process kills this
+            one.
 
     Raises:
         WorkersError: Dask is not installed, or nobody answers at the address.
@@ -118,10 +119,10 @@ class _Alone:
 
 
 class _Processes:
-    """A ``ProcessPoolExecutor``, replaced by another when one of its processes dies.
+    """A ``ProcessPoolExecutor``, replaced when one of its processes dies.
 
-    What shares have in common, and each result, pass through files in ``folder``: a large result
-    would block the pool's pipe forever if its worker died halfway.
+    Common data and results pass through files in ``folder``: a large result would block the pool's
+    pipe forever if its worker died halfway.
     """
 
     def __init__(self, workers: int, folder: Path) -> None:
@@ -144,7 +145,7 @@ class _Processes:
                 try:
                     while waiting:
                         under_way[self._pool.submit(_work, function, path, waiting[0])] = waiting[0]
-                        waiting.popleft()  # not before it is submitted, which may fail
+                        waiting.popleft()  # only after submission, which may fail
                     if not under_way:
                         return
                     for future in wait(under_way, return_when=FIRST_COMPLETED).done:
@@ -166,13 +167,13 @@ class _Processes:
                 self._renew()
 
     def close(self) -> None:
-        """End the processes at once, whatever they are doing."""
+        """End the processes at once, even in mid-work."""
         # Cancelling futures makes the pool's own thread stumble once its processes are gone.
         self._lifeline.close()
         self._pool.shutdown()
 
     def _open(self) -> None:
-        context = multiprocessing.get_context("spawn")  # forks of threads and of numba go wrong
+        context = multiprocessing.get_context("spawn")  # forking breaks threads and numba
         end, self._lifeline = context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
             self._workers, mp_context=context, initializer=_begin, initargs=(end,)
@@ -183,7 +184,6 @@ class _Processes:
         self._open()
 
     def _write(self, common: object) -> Path:
-        """Write what shares have in common to a file named by its content."""
         packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
         path = self._folder / hashlib.sha256(packed).hexdigest()
         if not path.exists():
@@ -192,7 +192,7 @@ class _Processes:
 
 
 def _begin(lifeline: Connection) -> None:
-    """Leave interrupts to the parent, and end when it closes its side of the pipe or is killed."""
+    """Ignore interrupts, which the parent handles; end when the parent closes its pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
@@ -203,7 +203,6 @@ def _end_with(lifeline: Connection) -> None:
 
 
 def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _Share) -> str:
-    """Write the result to a file; return its path."""
     result = function(_read(common), share)
     with tempfile.NamedTemporaryFile(dir=common.parent, delete=False) as file:
         pickle.dump(result, file, pickle.HIGHEST_PROTOCOL)
@@ -226,7 +225,7 @@ def _read(path: Path) -> Any:
 
 
 class _Cluster:
-    """The workers of a Dask scheduler, which gives the work of those that die to others."""
+    """The workers of a Dask scheduler, which reassigns the work of dead ones."""
 
     def __init__(self, client: Any, tell: Callable[[str], object]) -> None:
         self._client, self._tell = client, tell
@@ -284,20 +283,18 @@ class _Cluster:
             raise
 
     def _send(self, common: object) -> Any:
-        """Send what shares have in common, as the result of a task.
+        """Send common data, as the result of a task.
 
-        Were it scattered, it would be lost with the only worker that holds it; a task is done again
-        elsewhere.
+        Scattered data would be lost with the only worker that holds it; a task is redone elsewhere.
         """
         from dask.config import set as configured
 
         packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-        # It is sent once a call, which is what the warning about its size asks for.
+        # It is sent once a call, as the warning about its size asks.
         with configured({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self._client.submit(pickle.loads, packed, pure=False)
 
     def _at_once(self) -> int:
-        """Return how many shares to have under way; workers come and go."""
         threads: int = sum(self._client.nthreads().values())
         return max(2, 2 * threads)
 
@@ -309,7 +306,7 @@ def _connected(address: str) -> Iterator[Any]:
         from distributed.comm.addressing import get_address_host_port
     except ImportError:
         raise WorkersError(_INSTALL) from None
-    # What workers do at their end is the cluster's to log.
+    # The cluster's own log has its workers' messages.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:

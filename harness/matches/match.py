@@ -1,9 +1,9 @@
-"""A match: games in pairs between two seats, at one table or several, until they are all played.
+"""A match: games in pairs between two seats, at one or several tables.
 
 If both players are local and start afresh for each game, the two games of a pair have the same
-draws with the seats swapped; so luck evens out and fewer games say as much. Every game is in the
-journal of the match's folder from its first offer; a match that was killed resumes where it was, in
-the middle of a game if need be, and counts every game once.
+draws with the seats swapped, so luck evens out and fewer games suffice. Every game is in the
+journal of the match's folder from its first offer; a killed match resumes, even in mid-game, and
+counts every game once.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .summary import game_record, game_result
 __all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
 
 NO_SHOWS = 2
-"""Games in a row to which a seat does not come before the match is given up."""
+"""Games in a row that a seat may miss before the match is given up."""
 
 
 class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a match; kept as ``match.json`` in its folder, so that it can be resumed."""
+    """The settings of a match; stored as ``match.json`` in its folder for resuming."""
 
     seats: tuple[str, str]
     names: tuple[str, str]
@@ -52,27 +52,25 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int = 1
     transport: str = "websocket"
     leaves: str | None = None
-    """A leave table for local seats."""
     winprob: str | None = None
-    """A table of win probabilities for local seats."""
     threads: int = 1
-    """Threads that each local seat may search with."""
+    """Search threads of each local seat."""
     ponder: bool = False
-    """Whether local seats may search while their opponent thinks."""
+    """Whether local seats may search on their opponent's time."""
 
     @property
     def equipment(self) -> Equipment:
-        """What local seats are given to play with."""
+        """The equipment of local seats."""
         return Equipment(self.lexicon, self.leaves, self.winprob, self.threads, self.ponder)
 
 
 def told_apart(first: str, second: str) -> tuple[str, str]:
-    """Return names for two seats of a match that differ even if the seats are called the same."""
+    """Return distinct names for the two seats of a match."""
     return (f"{first}-1", f"{second}-2") if first == second else (first, second)
 
 
 def write_config(config: MatchConfig, folder: Path) -> None:
-    """Keep a match's configuration in its folder."""
+    """Write a match's configuration to its folder."""
     text = msgspec.json.format(msgspec.json.encode(config), indent=2)
     with replacing(folder / "match.json") as temporary:
         temporary.write_bytes(text + b"\n")
@@ -82,7 +80,7 @@ def read_config(folder: Path) -> MatchConfig:
     """Read a match's configuration from its folder.
 
     Raises:
-        MatchError: there is none, or it can't be read.
+        MatchError: it is missing or invalid.
     """
     path = folder / "match.json"
     try:
@@ -97,12 +95,12 @@ class Match:
     """One match in its folder.
 
     Args:
-        config: what is played.
+        config: the settings.
         lexicon: the words.
-        folder: where journal, results and games go.
-        open_seat: makes the seat of a side (0 or 1) for the game of a number.
-        finished: called with each result as it comes, those of void games too.
-        known: results of earlier runs, of which ``finished`` was told.
+        folder: for journal, results and games.
+        open_seat: makes the seat of a side (0 or 1) for a game by number.
+        finished: called with each new result, including void games.
+        known: results of earlier runs, not passed to ``finished`` again.
     """
 
     def __init__(
@@ -121,9 +119,9 @@ class Match:
         self._finished = finished
         self._counted = {result.number for result in known if not result.void}
         self._halves: dict[int, KeptGame] = {}
-        """Games that the journal has unfinished, by number."""
+        """Unfinished games of the journal, by number."""
         self._absent = [0, 0]
-        """By side, games in a row to which it did not come."""
+        """Games in a row that each side has missed."""
         self._games = folder / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
@@ -131,7 +129,7 @@ class Match:
         """Play every game that the journal does not have yet.
 
         Raises:
-            MatchError: it can't go on.
+            MatchError: the match can't go on.
             JournalError: the folder's journal can't be used.
         """
         config = self._config
@@ -145,7 +143,7 @@ class Match:
                 await runner.play_all(todo, config.concurrency)
 
     def _recall(self, journal: Journal) -> None:
-        """Take over what the journal has; void games are to be played again."""
+        """Load the journal's games; void games are played again."""
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
             if planned.number not in self._counted:
@@ -170,7 +168,7 @@ class Match:
         return Draws.seeded(self._config.seed, planned.pair)
 
     def _settle(self, planned: PlannedGame, book: Scorebook) -> bool:
-        """Keep a game that is over, and see who came to it; return whether it counts."""
+        """Store a finished game and check attendance; return whether it counts."""
         counts = self._keep(planned, book)
         self._watch_absences(planned, book)
         return counts
@@ -178,7 +176,7 @@ class Match:
     def _keep(self, planned: PlannedGame, book: Scorebook) -> bool:
         result = game_result(book, planned)
         number, (first, second) = planned.number, book.opened.players
-        if book.evidence:  # of a void game this is all there is
+        if book.evidence:  # a void game leaves nothing else
             self._faults(number).write_text("\n".join(book.evidence), encoding="utf-8")
         if not result.void:
             gcg = game_record(book, f"Game {number}, {first} against {second}")

@@ -1,7 +1,7 @@
-"""How a match is shown: while it runs, at its end, and in the files that it leaves.
+"""Display of a match: while it runs, at its end, and in its files.
 
-``rich`` is imported where something is drawn, so that importing this module costs next to nothing.
-Names come from the players: they are shown as plain text, without markup or control characters.
+``rich`` is imported where something is drawn, to keep this module's import cheap. Players' names
+are shown as plain text, without markup or control characters.
 """
 
 from __future__ import annotations
@@ -33,19 +33,14 @@ BINS = 24
 BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
 BLOCKS = " ▁▂▃▄▅▆▇█"
 EVERY_S = 10.0
-"""Seconds between lines of progress where there is no terminal."""
+"""Seconds between lines of progress without a terminal."""
 
 
 # --- the table at the end -----------------------------------------------------------------------
 
 
 def match_table(stats: MatchStatistics, results: Sequence[GameResult]) -> RenderableType:
-    """Draw the result of a match, 80 columns wide.
-
-    Args:
-        stats: what the games add up to.
-        results: the games themselves, for the histogram of their spreads.
-    """
+    """Return the result of a match as a table, 80 columns wide; ``results`` give the histogram."""
     from rich.console import Group
     from rich.padding import Padding
 
@@ -96,7 +91,6 @@ def _heading(stats: MatchStatistics) -> Text:
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
-    """Return who is ahead and by how much, from side a's view."""
     from rich.table import Table
     from rich.text import Text
 
@@ -139,7 +133,7 @@ def _sentence(stats: MatchStatistics) -> str:
 
 
 def _histogram(spreads: Sequence[int]) -> Text | None:
-    """Draw how the spreads lie about 0, in one line; a column is the same number of points."""
+    """Return a one-line histogram of spreads about 0, with columns of equal width."""
     from rich.text import Text
 
     if len(spreads) < 2:
@@ -162,7 +156,7 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
 
 
 def table_text(stats: MatchStatistics, results: Sequence[GameResult], width: int = WIDTH) -> str:
-    """Draw the table as plain text, without colour."""
+    """Return the table as plain text, without colour."""
     import io
 
     from rich.console import Console
@@ -179,16 +173,11 @@ def table_text(stats: MatchStatistics, results: Sequence[GameResult], width: int
 class MatchProgress:
     """Games done, speed, time left and the running score, on stderr.
 
-    On a terminal a bar that is redrawn in place and goes away at the end; elsewhere a line now and
-    then. Use it as a context manager.
+    A context manager. On a terminal, draws a bar that disappears at the end; elsewhere, prints
+    occasional lines.
 
-    Args:
-        total: games of the match.
-        a: the name of side a.
-        b: the name of side b.
-        earlier: results of games played before the match was resumed.
-        console: where to draw, by default stderr; while a bar runs, print through it.
-        clock: monotonic seconds.
+    ``earlier`` are results from before the match was resumed. While a bar runs, print through
+    ``console``, by default on stderr. ``clock`` returns monotonic seconds.
     """
 
     def __init__(
@@ -211,7 +200,7 @@ class MatchProgress:
         self._bar: Progress | None = None
         self._unsaid = False
         self._fresh = self._spread = self._void = self._done = 0
-        self._wins = [0, 0, 0]  # of side a, of side b, ties
+        self._wins = [0, 0, 0]  # side a, side b, ties
         for result in earlier:
             self._count(result)
 
@@ -231,7 +220,7 @@ class MatchProgress:
             self._say()
 
     def game_finished(self, result: GameResult) -> None:
-        """Count a game that has ended; a void game is yet to be played."""
+        """Count a finished game; void games are replayed and don't count."""
         self._fresh += not result.void
         self._unsaid = True
         self._count(result)
@@ -242,11 +231,11 @@ class MatchProgress:
 
     def _say(self) -> None:
         self._said, self._unsaid = self._clock(), False
-        # Not through rich, which would wrap a line where there is no terminal to fit.
+        # Not through rich, which wraps lines without a terminal.
         print(self.line(), file=self.console.file, flush=True)
 
     def line(self) -> str:
-        """Return where the match stands, in one line."""
+        """Return the standing of the match in one line."""
         a, b = self._names
         fields = self._fields()
         parts = [f"{self._done}/{self._total} games", f"{a} {fields['score']} {b}"]
@@ -306,9 +295,9 @@ class MatchProgress:
 class MatchFolder:
     """The files of a match: ``results.jsonl`` as it runs, ``summary.json`` and ``summary.txt``.
 
-    Opening a folder that has results takes the match up: ``results`` begins with them, and an
-    unfinished last line is cut off. Each line is handed to the operating system before ``append``
-    returns: it outlives the death of the process, though not a loss of power.
+    Opening a folder with results resumes the match: ``results`` begins with them, and an unfinished
+    last line is cut off. Each line is with the operating system before ``append`` returns: it
+    survives the death of the process, but not a power failure.
 
     Raises:
         OSError: the folder or a file can't be written.
@@ -327,10 +316,10 @@ class MatchFolder:
         self._file = log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
-        """Keep the result of a game.
+        """Store the result of a game.
 
         Raises:
-            ValueError: the game of this number has a result that counts.
+            ValueError: the game of this number already has a result that counts.
         """
         if not result.void:
             if result.number in self._counted:
@@ -343,7 +332,7 @@ class MatchFolder:
         self.results.append(result)
 
     def write_summary(self, a: str, b: str, seed: int = 0) -> MatchStatistics:
-        """Write both summaries of the games so far, each whole or not at all, and return them."""
+        """Write both summaries of the games so far, each atomically, and return the statistics."""
         stats = match_statistics(self.results, seed, (a, b))
         summary = json.dumps(as_json_object(stats, a, b), indent=2, ensure_ascii=False)
         for name, text in (

@@ -1,8 +1,8 @@
 """The result of one game of a match, as a value and as a line of JSON.
 
 Everything is by **match side**: 0 is side a, 1 is side b, whoever moved first. A file of results
-has one game a line, in the order in which the games finished; a line counts once its line break is
-there, so a process that is killed while it writes loses no more than that game.
+has one game a line, in finishing order; a line counts once its line break is written, so a killed
+process loses at most that game.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from protocol.parts import Outcome
 __all__ = ["GameResult", "SeatResult", "read_results", "result_line"]
 
 FORFEITS: frozenset[Outcome] = frozenset({"resign", "time", "illegal", "crash", "stall", "no_show"})
-"""Endings that decide a game against one side, whatever the score."""
+"""Outcomes that decide a game against one side, whatever the score."""
 
 Side = Annotated[int, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -29,61 +29,59 @@ class SeatResult(Struct, frozen=True):
 
     name: str
     score: int
-    """The final score, racks and overtime settled; if the game broke off, as it stood."""
+    """The final score, racks and overtime settled; of an unfinished game, the score at its end."""
     moves: Count
     """Turns taken: plays, exchanges and passes."""
     think_ms: Count
-    """Clock used, all turns together."""
+    """Clock used in all turns."""
     longest_ms: Count
-    """Clock used for the longest turn."""
+    """Clock used in the longest turn."""
     overtime_ms: Count = 0
     """How far the clock fell below zero."""
     time_penalty: Count = 0
-    """Points taken off for overtime; ``score`` has them off already."""
+    """Points deducted for overtime, included in ``score``."""
     bingos: Count = 0
     faults: tuple[str, ...] = ()
-    """The code of each thing that went wrong, such as ``illegal`` or ``disconnect``."""
+    """Fault codes, such as ``illegal`` or ``disconnect``."""
 
 
 class GameResult(Struct, frozen=True):
-    """How a game between side a and side b ended."""
+    """The end of a game between side a and side b."""
 
     game: str
-    """The game's id."""
     number: int
-    """The game's place in the match; a game that was void is played again under its number."""
+    """The game's place in the match; a void game is replayed under its number."""
     pair: int
-    """Games with the same pair number belong together: the same opening, seats swapped."""
+    """Games of a pair share an opening, with seats swapped."""
     first: Side
-    """Which side had the first move."""
     sides: tuple[SeatResult, SeatResult]
     outcome: Outcome
     winner: Side | None
-    """The side that won; none for a tie, and for a game that is void."""
+    """None for a tie or a void game."""
     turns: Count
     seconds: float
-    """How long the turns of both took, by their clocks."""
+    """Duration of both sides' turns, by their clocks."""
     note: str = ""
-    """What there is to say beyond the outcome, such as ``disconnect``."""
+    """Details beyond the outcome, such as ``disconnect``."""
 
     @property
     def void(self) -> bool:
-        """Whether the game does not count: the host failed, or neither side came to play."""
+        """Whether the game does not count: the host failed, or neither side came."""
         return self.outcome == "host_error" or (self.outcome == "no_show" and self.winner is None)
 
     @property
     def forfeit(self) -> bool:
-        """Whether the game was lost otherwise than by the score."""
+        """Whether the game was lost by other means than the score."""
         return self.outcome in FORFEITS and not self.void
 
     @property
     def spread(self) -> int:
-        """Side a's score less side b's, as they stood at the end."""
+        """Side a's score less side b's at the end."""
         return self.sides[0].score - self.sides[1].score
 
     @property
     def points(self) -> float:
-        """What the game is worth to side a: 1, ½ or 0; a forfeit too is 1 or 0."""
+        """Side a's points: 1, ½ or 0; a forfeit is 1 or 0 too."""
         return 0.5 if self.winner is None else 1.0 - self.winner
 
 
@@ -93,7 +91,7 @@ def result_line(result: GameResult) -> bytes:
 
 
 def read_results(path: str | Path) -> list[GameResult]:
-    """Read a file of results, without what follows its last line break.
+    """Read a file of results, ignoring text after the last line break.
 
     Raises:
         OSError: the file cannot be read.

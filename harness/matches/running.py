@@ -1,4 +1,4 @@
-"""Running the games of a schedule: how many at once, and each until it has a result that counts."""
+"""Running the games of a schedule at several tables, each until it has a result that counts."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ __all__ = ["GameRunner", "MatchError"]
 log = structlog.get_logger(__name__)
 
 HOST_ERRORS = 3
-"""Times that one game may fail by the host's own fault before the match is given up."""
+"""Host failures of one game before the match is given up."""
 
 
 class MatchError(Exception):
-    """The match can't go on; the sentence says why. What was played is on disk."""
+    """The match can't go on; the message gives the reason. Finished games are on disk."""
 
 
 class GameRunner:
     """Plays planned games at the tables of this host.
 
     Args:
-        journal: where games are kept.
+        journal: of the games.
         lag: how late this host's own loop runs.
-        open_book: sets a planned game up, or takes it up where the journal has it.
-        open_seat: makes the seat of a side (0 or 1) for the game of a number.
-        settle: takes a game that is over; returns whether it counts. What does not count is
-            played again.
+        open_book: sets up a planned game, or restores it from the journal.
+        open_seat: makes the seat of a side (0 or 1) for a game by number.
+        settle: takes a finished game; returns whether it counts. If not, it is played again.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class GameRunner:
         """Play games in order, one at a table at a time.
 
         Raises:
-            MatchError: they can't go on.
+            MatchError: the match can't go on.
             JournalError: the journal can't be written.
             OSError: a file can't be written.
         """

@@ -1,7 +1,7 @@
 """How far results of games can be trusted: intervals, Elo and a test, over independent units.
 
-Student's t, errors of clustered means, the Elo difference with its error, and a sign-flip test,
-in numpy alone. What the units of a match are, ``harness.matches.statistics`` says.
+Student's t, errors of clustered means, the Elo difference with its error, and a sign-flip test, in
+numpy alone. ``harness.matches.statistics`` defines the units of a match.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ CONFIDENCE = 0.95
 EXACT_UNITS = 1_000
 """2⁻¹⁰⁰⁰ is still a float; beyond this many units the test samples."""
 EXACT_WORK = 200_000_000
-"""Additions that the exact test may take, a few tenths of a second."""
+"""Most additions of the exact test, a few tenths of a second."""
 RESAMPLES = 9_999
 NO_VARIANCE = 1e-12
-"""An error of a win rate below this is rounding."""
+"""A win rate's error below this is rounding."""
 
 Interval: TypeAlias = tuple[float | None, float | None]
-"""Lower and upper end; None where an end is unknown or unbounded."""
+"""Lower and upper end; None if unknown or unbounded."""
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -44,10 +44,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | None, float | None]:
     """Return the mean over games, and half the width of its 95 % interval over units.
 
-    Args:
-        values: of each game.
-        unit_of: the unit of each game, as an index.
-        units: how many units there are.
+    ``values`` and ``unit_of`` (unit indices) are [games].
     """
     if not values.size:
         return None, None
@@ -60,7 +57,7 @@ def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | N
 
 
 def around(middle: float | None, error: float | None) -> Interval:
-    """Return the interval of this half width about the middle."""
+    """Return the interval of half width ``error`` about ``middle``."""
     if middle is None or error is None:
         return None, None
     return middle - error, middle + error
@@ -70,7 +67,7 @@ def around(middle: float | None, error: float | None) -> Interval:
 
 
 def _elo_of(rate: float) -> float:
-    """Return the Elo difference at which a player is expected to score ``rate``, 0 < rate < 1."""
+    """Return the Elo difference with expected score ``rate``, 0 < rate < 1."""
     return 400 * math.log10(rate / (1 - rate))
 
 
@@ -79,12 +76,12 @@ def elo_difference(
 ) -> tuple[float | None, float | None, Interval]:
     """Return the Elo difference, the half width of its interval, and the interval.
 
-    The error of the rate is carried over by the slope of the Elo curve, 400 / (ln 10 · r(1 − r)).
+    The slope of the Elo curve, 400 / (ln 10 · r(1 − r)), converts the error of the rate.
 
-    With every game won the difference has no upper bound, and the sample no variance. What stays
-    is the exact binomial bound (Clopper & Pearson 1934): units that are won whole with a
-    probability below 0.025^(1/U) are all won less than one time in forty. With every game lost,
-    the mirror image. When all units score the same but not 0 or 1 (all ties, or every pair split),
+    With every game won the difference has no upper bound, and the sample no variance; the lower
+    bound is the exact binomial bound (Clopper & Pearson 1934): if units are won whole with a
+    probability below 0.025^(1/U), all are won less than one time in forty. With every game lost,
+    the mirror image. If all units score the same but not 0 or 1 (all ties, or every pair split),
     the sample has no variance either, and the error is None rather than 0.
     """
     if rate is None:
@@ -103,21 +100,19 @@ def elo_difference(
 
 
 def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
-    """Return the two-sided p-value of spreads like these if players were equal.
+    """Return the two-sided p-value of the spreads if the players were equal.
 
-    Between equal players who swap seats within a pair, a pair's spread is as likely to be in
-    favour of one as of the other. So every choice of signs is equally likely, and the p-value is
-    the share of them whose total is at least as far from 0 as the observed total, the observed
-    choice among them. One pair therefore gives 1, and n pairs no less than 2 / 2ⁿ.
+    Between equal players who swap seats within a pair, each sign of a pair's spread is equally
+    likely. So all choices of signs are equally likely, and the p-value is the share of choices
+    (including the observed choice) whose total is at least as far from 0 as the observed total. A
+    single pair therefore gives 1, and n pairs at least 2 / 2ⁿ.
 
     Up to ``EXACT_UNITS`` units (and ``EXACT_WORK`` additions) the share is exact, from the
     distribution of the total by the shift algorithm (Pagano & Tritchler 1983). Beyond, it is
-    estimated from ``RESAMPLES`` random choices as (1 + hits) / (1 + ``RESAMPLES``), which keeps
-    the test valid (Phipson & Smyth 2010).
+    estimated from ``RESAMPLES`` random choices as (1 + hits) / (1 + ``RESAMPLES``), which keeps the
+    test valid (Phipson & Smyth 2010).
 
-    Args:
-        sums: int[units], the sum of each unit's spreads.
-        seed: of the random choices.
+    ``sums`` is int[units], the sum of each unit's spreads; ``seed`` is for the random choices.
     """
     values = np.asarray(sums, dtype=np.int64)
     if not values.size:
@@ -134,8 +129,8 @@ def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
 def _exact_share(sizes: Ints, observed: int) -> float:
     """Return the share of the sign choices with |total| ≥ ``observed`` > 0.
 
-    ``chance[s]`` is the probability that the units with a plus sum to s; the total is 2s − Σ.
-    Only positive numbers are added, so even the smallest tail keeps its leading digits.
+    ``chance[s]`` is the probability that the units with a plus sum to s; the total is 2s − Σ. Only
+    positive numbers are added, so even the smallest tail keeps its leading digits.
     """
     whole = int(sizes.sum())
     chance = np.zeros(whole + 1)
@@ -151,10 +146,7 @@ def _exact_share(sizes: Ints, observed: int) -> float:
 
 
 def _sampled_share(sizes: Ints, observed: int, random: np.random.Generator) -> float:
-    """Estimate the same share.
-
-    Units of one size are interchangeable: only how many of them get a plus matters.
-    """
+    """Estimate the same share; the pluses of equal units have a binomial distribution."""
     totals = np.full(RESAMPLES, -int(sizes.sum()), dtype=np.int64)
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
         totals += 2 * int(size) * random.binomial(int(count), 0.5, RESAMPLES)

@@ -1,10 +1,10 @@
 """The statistics of a match, and how far they can be trusted.
 
-**What is independent.** The two games of a pair share an opening or the luck of the bag, so a
-pair, not a game, is the unit of every error, interval and test here. Games with the same ``pair``
-number are one unit; a match that is not paired gives each game a number of its own, and a pair
-of which one game is missing is a unit of one game. With units i of nᵢ games, N = Σ nᵢ in all, a
-mean over all games has the standard error of a mean of clusters,
+**Units.** The two games of a pair share an opening or the luck of the bag, so a pair, not a game,
+is the unit of every error, interval and test here. Games with the same ``pair`` number are one
+unit; unpaired games each have a number of their own, and an incomplete pair is a unit of one game.
+With units i of nᵢ games, N = Σ nᵢ in all, a mean over all games has the standard error of a mean of
+clusters,
 
     se² = U / (U − 1) · Σᵢ (Σ over unit i of (x − mean))² / N²,
 
@@ -12,12 +12,11 @@ which for pairs of equal size is the ordinary error of the mean of pair means, a
 is the pentanomial error (pairs score 0, ½, 1, 1½ or 2). Intervals take Student's t with U − 1
 degrees of freedom, 95 % two-sided.
 
-**What counts.** Void games (the host's fault, or nobody came) count for nothing but ``void``. A
-game lost on time, by illegal moves, by a crash, by a hang, by resigning or by not turning up is
-lost whatever the score: for wins, win rate and Elo it is a whole loss. In mean scores and spread
-it stands with the scores at which it broke off, so that the mean spread is the difference of the
-mean scores; ``SideStatistics.forfeits`` says how many such games there are. Games lost 2× and
-score ratios are taken from games played to their end.
+**What counts.** Void games (the host's fault, or nobody came) count only in ``void``. A forfeit
+(time, illegal moves, crash, hang, resignation, no-show) is a whole loss for wins, win rate and Elo,
+whatever the score. Mean scores and spread use its score at the end, so that the mean spread is the
+difference of the mean scores; ``SideStatistics.forfeits`` counts forfeits. Games lost 2× and score
+ratios are taken from games played to their end.
 
 **Unknown is None.** Nothing here is nan or infinite: an interval from one unit, or an Elo
 difference after winning every game, is None.
@@ -57,14 +56,13 @@ Section: TypeAlias = Literal["scores", "time", "faults"]
 
 
 class Row(NamedTuple):
-    """A row of the table at the end of a match, with a cell for each side."""
+    """A row of the final table, with a cell for each side."""
 
     section: Section
     label: str
     write: Callable[[SideStatistics], str]
-    """Writes the cell of a side."""
     optional: bool
-    """Whether the row is left out if the statistic is 0 or empty on both sides."""
+    """Whether the row is omitted if the statistic is 0 or empty on both sides."""
 
 
 def _shown(
@@ -74,7 +72,6 @@ def _shown(
     *,
     optional: bool = False,
 ) -> Any:
-    """Return the field of a statistic that is a row of the table."""
     return field(metadata={"row": Row(section, label, write, optional)})
 
 
@@ -92,7 +89,7 @@ def _heaviest_loss(side: SideStatistics) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SideStatistics:
-    """One side's play over a match; means are None if there is nothing to divide by.
+    """One side's play over a match; means are None without a denominator.
 
     A field is a key of the JSON object and, if ``_shown``, a row of the table.
     """
@@ -101,31 +98,28 @@ class SideStatistics:
     forfeits: Mapping[str, int] = _shown(
         "faults", "forfeited", lambda side: tally(side.forfeits), optional=True
     )
-    """Games lost otherwise than by the score, by outcome."""
+    """Games lost by other means than the score, by outcome."""
     faults: Mapping[str, int] = _shown(
         "faults", "faults", lambda side: tally(side.faults), optional=True
     )
-    """Things that went wrong, by code; those of games that neither side came to are among them."""
+    """Faults by code, including those of games that neither side came to."""
     moves: int
     move_ms_mean: float | None = _shown(
         "time", "time a move", lambda side: duration(side.move_ms_mean)
     )
-    """Clock used a move."""
     move_ms_longest: int | None = _shown(
         "time", "longest move", lambda side: duration(side.move_ms_longest)
     )
     clock_used_ms_mean: float | None = _shown(
         "time", "clock a game", lambda side: duration(side.clock_used_ms_mean)
     )
-    """Clock used a game."""
     overtime_games: int = _shown("time", "overtime", _overtime, optional=True)
     time_penalty: int
-    """Points lost to overtime, all games together."""
+    """Points lost to overtime in all games."""
     mean_score: float | None = _shown("scores", "mean score", lambda side: number(side.mean_score))
     bingos_mean: float | None = _shown(
         "scores", "bingos a game", lambda side: number(side.bingos_mean, 2)
     )
-    """Bingos a game."""
     lost_double: float | None = _shown("scores", "lost 2×", lambda side: share(side.lost_double))
     """Share of the games played to the end in which the opponent scored at least twice as much."""
     largest_ratio: float | None = _shown("scores", "heaviest loss", _heaviest_loss)
@@ -137,9 +131,8 @@ class MatchStatistics:
     """A match from side a's view; each field but ``sides`` is a key of the JSON object."""
 
     games: int
-    """Games that count."""
     units: int
-    """Independent units among them: pairs, and games that stand alone."""
+    """Independent units among them: pairs, and single games."""
     paired: bool
     """Whether any unit has more than one game."""
     void: int
@@ -147,7 +140,7 @@ class MatchStatistics:
     losses: int
     ties: int
     win_rate: float | None
-    """Points a game: a win is 1, a tie ½."""
+    """Points per game: a win is 1, a tie ½."""
     mean_score: float | None
     opponent_mean_score: float | None
     mean_spread: float | None
@@ -159,7 +152,7 @@ class MatchStatistics:
     elo_error: float | None
     """Half the width of the 95 % interval."""
     elo_ci95: Interval
-    """``elo ± elo_error``; with every game won or lost, the bound on the side that has one."""
+    """``elo ± elo_error``; with every game won or lost, a one-sided bound."""
     lost_double: float | None
     won_double: float | None
     largest_ratio: float | None
@@ -167,9 +160,9 @@ class MatchStatistics:
     largest_ratio_won: float | None
     """The largest ratio of a's score to the opponent's."""
     seconds: float
-    """Wall-clock time of the games, one after the other."""
+    """Duration of the games, one after the other."""
     sides: tuple[SideStatistics, SideStatistics]
-    """What each side did, a first."""
+    """By side, a first."""
 
 
 def match_statistics(
@@ -177,13 +170,11 @@ def match_statistics(
 ) -> MatchStatistics:
     """Compute the statistics of a match, from side a's view.
 
-    Args:
-        results: the games in any order, void ones among them; each number counts once.
-        seed: of the resampling in the test, which very long matches need.
-        names: of the sides; by default their names in the last game.
+    Results may be in any order and include void games; ``seed`` is for the test of very long
+    matches; ``names`` are by default those of the last game.
 
     Raises:
-        ValueError: two games that count have one number.
+        ValueError: two games that count have the same number.
     """
     counted = [result for result in results if not result.void]
     _refuse_repeats(counted)
@@ -236,7 +227,7 @@ def _refuse_repeats(counted: Sequence[GameResult]) -> None:
 
 
 def _units(counted: Sequence[GameResult]) -> tuple[Ints, Ints]:
-    """Return the unit of each game, by index, and the number of games of each unit."""
+    """Return the unit index of each game, and the number of games of each unit."""
     pairs = np.array([result.pair for result in counted], dtype=np.int64)
     _, unit_of, sizes = np.unique(pairs, return_inverse=True, return_counts=True)
     return unit_of.astype(np.int64), sizes.astype(np.int64)
@@ -289,12 +280,10 @@ def _ratio(total: int, count: int) -> float | None:
 
 
 def _doubled(own: int, other: int) -> bool:
-    """Return whether the other side won with at least twice the points."""
     return other > own and other >= 2 * own
 
 
 def _tally(codes: Iterable[str]) -> dict[str, int]:
-    """Count codes, the most frequent first."""
     return dict(Counter(codes).most_common())
 
 
@@ -302,7 +291,7 @@ def _tally(codes: Iterable[str]) -> dict[str, int]:
 
 
 def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]:
-    """Return the rows of a section of the table: a label, and the cell of either side."""
+    """Return the rows of a section of the table: a label, and both sides' cells."""
     a, b = stats.sides
     shown = []
     for statistic in fields(SideStatistics):
@@ -315,15 +304,10 @@ def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]
 
 
 def as_json_object(stats: MatchStatistics, a: str, b: str) -> dict[str, Any]:
-    """Return the statistics as an object for JSON.
+    """Return the statistics as a JSON object, ``a`` and ``b`` being the sides' names.
 
-    Unknown numbers are null; an interval is always a list of two. What each side has of its own
-    is an object with the keys ``a`` and ``b``.
-
-    Args:
-        stats: the statistics.
-        a: the name of side a.
-        b: the name of side b.
+    Unknown numbers are null; an interval is always a list of two. Each side's own statistics are an
+    object with the keys ``a`` and ``b``.
     """
     names = [statistic.name for statistic in fields(MatchStatistics) if statistic.name != "sides"]
     known: dict[str, Any] = {"a": a, "b": b}

@@ -1,4 +1,4 @@
-"""From a game as the arbiter kept it to what is published of it: a result and a GCG."""
+"""A finished game's public summary: a result and a GCG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["game_record", "game_result"]
 
 
 def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
-    """Sum a finished game up, by side of the match."""
+    """Return a finished game's result, by side of the match."""
     ended = book.ended
     assert ended is not None, "the game is not over"
     seats = (_seat_result(book, 0), _seat_result(book, 1))
@@ -51,7 +51,7 @@ def _seat_result(book: Scorebook, seat: int) -> SeatResult:
 
 
 def game_record(book: Scorebook, title: str) -> str:
-    """Write a finished game as GCG; what the rules of GCG have no line for is in a note."""
+    """Return a finished game as GCG; facts without a line of their own in GCG go into a note."""
     ended, opened = book.ended, book.opened
     assert ended is not None, "the game is not over"
     if book.game is None:

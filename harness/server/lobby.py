@@ -1,7 +1,7 @@
-"""Who is here, who seeks whom, and which games are on.
+"""The players present, their seeks, and the running games.
 
-A player is known by name; its connections come and go and the newest counts. Games that it sits in
-stay while it is away, and are there when it is back.
+A player is known by name; its connections come and go and the newest counts. Its games stay while
+it is away.
 """
 
 from __future__ import annotations
@@ -36,36 +36,35 @@ __all__ = ["Lobby", "Player"]
 log = structlog.get_logger(__name__)
 
 KEPT_GAMES = 64
-"""Games that can still be watched when they are over."""
+"""Finished games that can still be watched."""
 
 
 @dataclass(eq=False)
 class Player:
-    """Somebody who has been here since the server started, or whose games are still on."""
+    """A player seen since the server started, or with running games."""
 
     name: str
     link: Link | None = None
     peer: str | None = None
-    """Where its last connection came from."""
     seats: dict[str, GuestSeat] = field(default_factory=dict)
-    """Its seats in games that are on, by game."""
+    """Its seats in running games, by game."""
     rest: Seek | None = None
-    """What it will seek when its present game is over."""
+    """Its seek after the present game."""
 
     def tell(self, message: Message) -> None:
-        """Send it a message, if it is here."""
+        """Send it a message, if it is connected."""
         if self.link is not None:
             self.link.send(message)
 
 
 class Lobby:
-    """The players, their wishes and the games of one server.
+    """The players, seeks and games of one server.
 
     Args:
-        lexicon: what is played with.
+        lexicon: for all games.
         time: the clock of every game.
-        journal: where games are kept.
-        lag: how late the server's loop runs.
+        journal: for all games.
+        lag: measures the server's own loop.
         bots: makes a seat for a built-in bot, by name.
         max_games: games at once; more wait.
     """
@@ -80,7 +79,6 @@ class Lobby:
         max_games: int,
     ) -> None:
         self.games: dict[str, GameHost] = {}
-        """The games that are on."""
         self.closing = False
         self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
         self._lent = 0
@@ -93,7 +91,7 @@ class Lobby:
         self._max_games = max_games
         self._players: dict[str, Player] = {}
         self._wishes: dict[Player, Seek] = {}
-        """What players seek, first come first served."""
+        """Players' seeks, first come first served."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     # --- players --------------------------------------------------------------------------------
@@ -103,14 +101,14 @@ class Lobby:
         return self._players.setdefault(name, Player(name))
 
     def arrive(self, player: Player, link: Link) -> Link | None:
-        """A player has logged in; return the older connection that this one replaces."""
+        """Log a player in; return the older connection that this replaces."""
         older, player.link, player.peer = player.link, link, link.channel.peer
         if older is not None:
             self._stop_seeking(player)  # the newer connection seeks for itself
         return older
 
     def depart(self, player: Player, link: Link, why: str) -> None:
-        """A connection of a player ended."""
+        """Note the end of a player's connection."""
         for seat in player.seats.values():
             seat.leave(link, why)
         if player.link is link:
@@ -123,26 +121,25 @@ class Lobby:
         self._wishes.pop(player, None)
 
     def _forget(self, player: Player) -> None:
-        """Forget a player who is away and has no game."""
         if player.link is None and not player.seats:
             self._players.pop(player.name, None)
 
     def used_from(self, name: str) -> str | None:
-        """Return from where a name is in use: the peer whose connection was its last."""
+        """Return the address of a name's last connection, if the name is in use."""
         player = self._players.get(name)
         return player.peer if player is not None and (player.link or player.seats) else None
 
     def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
-        """A player says something about a game of its own.
+        """Pass a player's message on to its game.
 
         Raises:
-            PeerError: it is no game of its own.
+            PeerError: the player is not in that game.
         """
         seat = player.seats.get(message.game)
         if seat is None:
             past = self.find(message.game)
             if past is not None and player.name in past.guests:
-                link.send(past.verdict())  # the game ended while it was away
+                link.send(past.verdict())  # the game ended in its absence
                 return
             raise PeerError(
                 "unknown_game",
@@ -165,7 +162,7 @@ class Lobby:
 
     @contextmanager
     def lend(self) -> Iterator[None]:
-        """Keep the place of a game for a bot that plays elsewhere.
+        """Reserve a game's place for a bot that plays elsewhere.
 
         Raises:
             PeerError: no place is free.
@@ -186,7 +183,7 @@ class Lobby:
     # --- seeking --------------------------------------------------------------------------------
 
     def seek(self, player: Player, wish: Seek) -> None:
-        """Note what a player seeks, and seat whoever can be seated.
+        """Register a seek, and start the games that are possible.
 
         Raises:
             PeerError: the server is closing, or there is no such opponent.
@@ -203,7 +200,6 @@ class Lobby:
         self._pair()
 
     def _pair(self) -> None:
-        """Seat whoever can be seated."""
         for player in list(self._wishes):
             if self.closing or self._is_full:
                 return
@@ -213,12 +209,11 @@ class Lobby:
             if wish.opponent is not None and wish.opponent in self._bots:
                 self._seat(player, None, wish.opponent)
                 continue
-            other = next((each for each in self._wishes if self._suit(player, each)), None)
+            other = next((seeker for seeker in self._wishes if self._suit(player, seeker)), None)
             if other is not None:
                 self._seat(player, other, other.name)
 
     def _suit(self, player: Player, other: Player) -> bool:
-        """Return whether two who seek want each other."""
         first, second = self._wishes[player].opponent, self._wishes[other].opponent
         return player is not other and first in (None, other.name) and second in (None, player.name)
 
@@ -243,7 +238,7 @@ class Lobby:
     # --- games ----------------------------------------------------------------------------------
 
     def restore(self, kept: KeptGame) -> None:
-        """Take up a game where the journal has it; its players will be back."""
+        """Resume a game from the journal; its players will reconnect."""
         opened = kept.records[0]
         assert isinstance(opened, Opened), "a game's first record is its setup"
         lacking = [
@@ -252,7 +247,7 @@ class Lobby:
             if side["kind"] == "bot" and side["name"] not in self._bots
         ]
         if lacking or opened.lexicon_checksum != self._lexicon.checksum:
-            # It stays in the journal, for a server that has what it needs.
+            # It stays in the journal, for a server that can play it.
             log.error("game not restored", game=kept.game, lexicon=opened.lexicon, bots=lacking)
             return
         book = Scorebook.restored(kept.records, kept.note, self._lexicon)
@@ -304,20 +299,20 @@ class Lobby:
         self._pair()
 
     def _seek_on(self, guest: Player) -> None:
-        """Let a player who asked for several games seek the next."""
+        """Renew the seek of a player who asked for several games."""
         if guest.rest is None or guest.link is None or self.closing:
             return
-        if guest.seats or guest in self._wishes:  # it sought anew, while this game was put away
+        if guest.seats or guest in self._wishes:  # it sought anew while this game was closing
             return
         self._wishes[guest], guest.rest = guest.rest, None
 
     def find(self, game: str) -> GameHost | None:
-        """Return a game that is on, or was on not long ago."""
+        """Return a running or recently finished game."""
         past = (host for host in self._past if host.game == game and host.book.ended)
         return self.games.get(game) or next(past, None)
 
     def listed(self) -> GameList:
-        """Return the list of the games that are on."""
+        """Return the list of running games."""
         games = tuple(
             ListedGame(
                 game=host.game,
@@ -330,11 +325,9 @@ class Lobby:
         return GameList(games=games[:500])
 
     async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
-        """Begin no game; wait for those that are on, and return how many are left unfinished.
+        """Start no new game, wait for running ones, return how many are left unfinished.
 
-        Args:
-            patience_s: seconds to wait at most.
-            at_once: ends the wait when it is set.
+        ``at_once`` ends the wait when set.
         """
         self.closing = True
         if self._tasks:
@@ -346,6 +339,6 @@ class Lobby:
         left = [game for game, host in self.games.items() if host.book.ended is None]
         for game in left:
             self._tasks[game].cancel()
-        # Those that are over may still be putting their seats away.
+        # Finished games may still be stopping their seats.
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         return len(left)

@@ -1,7 +1,7 @@
-"""Connecting two channels: a bot of one place at the table of another.
+"""Connecting two channels: a bot of one server at the table of another.
 
-Each side has said its hello already; what is relayed is the games. Pings are answered on the
-side they come from, so that each connection's health is its own.
+Both sides have exchanged hellos; only games are relayed. Pings are answered on their own side, so
+that each connection's health is its own.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ PLAYED = "all games are over"
 async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str:
     """Carry messages both ways until one side closes; close both and return why.
 
-    What one side sends that can't be read is answered to that side and goes no further.
+    Unreadable messages are answered to their sender and go no further.
 
-    Args:
-        arbiter: runs the games.
-        bot: plays them.
-        games: how many to relay, after which ``PLAYED`` is returned; None: no limit.
+    After ``games`` games (None: no limit) return ``PLAYED``.
     """
-    over = set[str]()  # a verdict may be told twice
+    over = set[str]()  # a verdict may be sent twice
     played: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def to_bot(message: Message, _at_ms: int) -> None:

@@ -1,8 +1,7 @@
-"""``tilewire serve``: one server that plays three parts, by the role that the other side declares.
+"""``tilewire serve``: one server that plays three parts, by the peer's declared role.
 
-An *arbiter* runs a game and asks for moves: it gets a bot in a process of its own, and the two are
-connected to each other. Our arbiter seats a *player*. A *spectator* watches. Whatever a peer sends,
-the worst that comes of it is the end of its own connection.
+An *arbiter* runs a game elsewhere: it is connected to a bot in a process of its own. A *player* is
+seated by our arbiter. A *spectator* watches. A misbehaving peer loses at most its own connection.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ log = structlog.get_logger(__name__)
 
 
 HELLO_S = 10.0
-"""How long a connection may take to say hello."""
+"""Time for a connection to say hello."""
 
 OpenBot: TypeAlias = Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
 
@@ -70,7 +69,7 @@ class ServerConfig:
     """Games at once; more wait until one is over."""
     max_connections: int = 1_000
     drain_s: float = 30.0
-    """How long games may go on after SIGTERM; what is left is resumed at the next start."""
+    """Time for games to end after SIGTERM; unfinished ones resume at the next start."""
     tls: ssl.SSLContext | None = None
 
 
@@ -78,13 +77,13 @@ class MatchServer:
     """A server, from ``start`` to ``stop``.
 
     Args:
-        config: where to listen and what to play.
+        config: address and settings.
         lexicon: the words.
-        journal: where games are kept; its unfinished games go on.
-        gatekeeper: who may use which name.
+        journal: of all games; its unfinished games are resumed.
+        gatekeeper: authenticates names.
         bots: makes a seat for a built-in bot, by name.
-        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; returns it with the
-            process behind it, if that is ours.
+        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; returns it with its
+            process, if it is ours.
     """
 
     def __init__(
@@ -108,7 +107,7 @@ class MatchServer:
         self._server: Server | None = None
 
     async def start(self) -> None:
-        """Take up the games that were on, and listen.
+        """Resume unfinished games, and listen.
 
         Raises:
             OSError: the address can't be had.
@@ -124,10 +123,9 @@ class MatchServer:
         log.info("listening", host=config.host, port=self.port, bots=sorted(self._bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
-        """Take nobody new, let games end, close; return how many games are left to be resumed.
+        """Refuse new peers, let games end, close; return how many games are left unfinished.
 
-        Args:
-            at_once: ends the wait for games when it is set.
+        ``at_once`` ends the wait for games when it is set.
         """
         assert self._server is not None, "the server was not started"
         left = await self._lobby.drain(self._config.drain_s, at_once or asyncio.Event())
@@ -263,10 +261,10 @@ class MatchServer:
 
 
 async def _hello(channel: Channel) -> Hello:
-    """Wait for the hello of a peer, and return it.
+    """Return a peer's hello.
 
     Raises:
-        PeerError: it says nothing, or something else, or speaks another version.
+        PeerError: silence, another message, or another version.
     """
     try:
         async with asyncio.timeout(HELLO_S):

@@ -1,8 +1,8 @@
-"""Who may use a name: tokens of 256 bits, of which only hashes are kept.
+"""Authentication of names by tokens of 256 bits, of which only hashes are stored.
 
-With a token file only its names may play. Without one, a name belongs to whoever first came with
-a token for it, so that nobody takes over another's game; a name that nobody has claimed is free.
-Tokens are random and long, so a plain SHA-256 is enough: there is nothing to guess.
+With a token file only its names may play. Without it, a name belongs to the first peer that comes
+with a token for it, so nobody can take over another's game; unclaimed names are free. Tokens are
+random and long, so a plain SHA-256 is enough: there is nothing to guess.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ def new_token() -> str:
 
 
 def hash_token(token: str) -> str:
-    """Return the hash of a token that is kept, in hexadecimal.
+    """Return the stored hash of a token, in hexadecimal.
 
-    Bytes of an HTTP header that are not ASCII come as lone surrogates; they hash like any other
-    wrong token.
+    Non-ASCII bytes of an HTTP header come as lone surrogates; they hash like any other wrong token.
     """
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def read_token_file(path: Path) -> dict[str, str]:
-    """Read names and the hashes of their tokens: ``name sha256-in-hex``, one a line.
+    """Read names and token hashes: ``name sha256-in-hex``, one a line.
 
     Raises:
         ValueError: a line is no such pair, or the file no text; the message says which.
@@ -57,9 +56,7 @@ def read_token_file(path: Path) -> dict[str, str]:
 class Gatekeeper:
     """Checks names against tokens.
 
-    Args:
-        journal: keeps the names that were claimed.
-        known: names and hashes of a token file; then no other name may play.
+    With ``known`` names and hashes of a token file, no other name may play.
     """
 
     def __init__(self, journal: Journal, known: Mapping[str, str] | None = None) -> None:
@@ -69,38 +66,36 @@ class Gatekeeper:
     async def admit(
         self, name: str, token: str | None, *, used_from: str | None = None, peer: str = ""
     ) -> None:
-        """Let a player in, or not; a token that comes first with a free name claims it.
+        """Admit a player or refuse; the first token for a free name claims it.
 
-        Args:
-            name: who the player says that it is.
-            token: its secret, if it gave one.
-            used_from: the address where the name is in use just now, if it is.
-            peer: its address.
+        ``used_from`` is the address where the name is in use now, ``peer`` the player's.
 
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
         if self.check(name, token):
             return
-        # Nobody has claimed the name. While it is in use it is kept for whoever uses it.
+        # Nobody has claimed the name. While in use it belongs to its user.
         if used_from is not None and (token is not None or _host(used_from) != _host(peer)):
             raise _forbidden(f"the name {name!r} is in use")
         if token is not None:
             await self._journal.claim_name(name, hash_token(token))
-            self.check(name, token)  # it is another's, if two came at the same time
+            self.check(name, token)  # fails if another peer claimed it meanwhile
 
     def check(self, name: str, token: str | None) -> bool:
-        """Check the token of a name; return whether the name has one.
+        """Check the token of a name; return whether the name has a token.
 
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
-        kept = self._journal.token_hash(name) if self._known is None else self._known.get(name)
-        if kept is None and self._known is not None:
+        known_hash = (
+            self._journal.token_hash(name) if self._known is None else self._known.get(name)
+        )
+        if known_hash is None and self._known is not None:
             raise _forbidden(f"nobody called {name!r} is known here")
-        if kept is None:
+        if known_hash is None:
             return False
-        if token is None or not hmac.compare_digest(kept, hash_token(token)):
+        if token is None or not hmac.compare_digest(known_hash, hash_token(token)):
             raise _forbidden(f"the name {name!r} needs its token, and this is not it")
         return True
 

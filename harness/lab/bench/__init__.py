@@ -1,1 +1,1 @@
-"""Measurements, printed and never asserted: what is timed on a shared machine proves nothing."""
+"""Measurements, printed and never asserted: timings on a shared machine prove nothing."""

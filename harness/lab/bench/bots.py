@@ -14,10 +14,8 @@ __all__ = ["Burner", "Dies", "Hangs"]
 
 
 class Burner(Player):
-    """Searches for moves over and over, as a simulating player does, and passes.
-
-    Args:
-        ms: how long it thinks about each move.
+    """Searches for moves over and over for ``ms`` milliseconds, like a simulating player, and
+    passes.
     """
 
     def __init__(self, ms: str = "1000") -> None:
@@ -34,7 +32,7 @@ class Burner(Player):
 
 
 class _Stamping(Player):
-    """Writes down when it fails: nanoseconds of the machine's monotonic clock."""
+    """Records the time of its failure: nanoseconds of the machine's monotonic clock."""
 
     def __init__(self, stamp: str) -> None:
         self._stamp = Path(stamp)
@@ -44,7 +42,7 @@ class _Stamping(Player):
 
 
 class Dies(_Stamping):
-    """Its process ends when it is to move."""
+    """Ends its process when it is to move."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """End the process."""
@@ -53,7 +51,7 @@ class Dies(_Stamping):
 
 
 class Hangs(_Stamping):
-    """Its process stops answering when it is to move."""
+    """Stops its process when it is to move."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Stop the process, as a debugger would."""

@@ -1,4 +1,4 @@
-"""A bare client for measurements: a channel, a session, and when things came in."""
+"""A bare client for measurements: a channel, a session, and arrival times."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ class Client:
         self.channel = channel
         self.welcome = welcome
         self.at_ms = 0
-        """When the last message came in."""
 
     @classmethod
     async def login(cls, url: str, name: str, role: Role = "player") -> Client:
@@ -57,7 +56,7 @@ class Client:
         return content
 
     async def expect(self, kind: type[M]) -> M:
-        """Wait for a message of a kind, passing over others."""
+        """Wait for a message of a kind, skipping others."""
         while True:
             message = await self.receive()
             if isinstance(message, kind):
@@ -68,7 +67,7 @@ class Client:
         await self.channel.send(Seek(opponent=opponent, games=games))
 
     async def get_ready(self) -> str:
-        """Take the next offer; give the game's id."""
+        """Accept the next offer; return the game's id."""
         offer = await self.expect(NewGame)
         await self.channel.send(Ready(game=offer.game, nonce="00" * 16))
         return offer.game
@@ -78,11 +77,11 @@ class Client:
         await self.channel.send(Resume(game=game, seen=seen))
 
     async def play(self, turn: YourTurn, move: str = "-", attempt: int = 1) -> None:
-        """Answer a turn; with a pass, if nothing else is said."""
+        """Answer a turn, by default with a pass."""
         await self.channel.send(Move(game=turn.game, seq=turn.seq, move=move, attempt=attempt))
 
     async def pass_to_the_end(self) -> GameOver:
-        """Get ready and pass, whenever asked, until a game is over."""
+        """Get ready and always pass until a game is over."""
         while True:
             match await self.receive():
                 case NewGame(game=game):
@@ -99,11 +98,9 @@ class Client:
 
 @asynccontextmanager
 async def serving(folder: Path, settings: str) -> AsyncIterator[str]:
-    """Run ``tilewire serve`` in a process of its own; gives its URL.
+    """Run ``tilewire serve`` in a process of its own; yield its URL.
 
-    Args:
-        folder: for its journal and configuration.
-        settings: the configuration file's content.
+    ``settings`` is the content of its configuration file.
 
     Raises:
         ChannelClosed: it does not come up.

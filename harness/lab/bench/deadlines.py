@@ -1,14 +1,13 @@
 """Whether a seat moves in time when every core is busy, measured at the arbiter.
 
 A process like those of matches is asked for moves in positions of static games, while other
-processes of the same niceness burn the cores. Each position is a game that is taken up where it
-stands, as after a crash, with its whole history; so the seat gets ready for it without a clock, and
-then has a *budget*: from the sending of ``your_turn`` to the arrival of ``move``.
+processes of the same niceness keep the cores busy. Each position is a game resumed with its whole
+history, as after a crash; the seat gets ready without a clock, and then has a *budget*: from the
+sending of ``your_turn`` to the arrival of ``move``.
 
-Budgets are drawn so that each order of magnitude is as likely. In three of four games the budget is
-the longest that a turn may take, with a long time on the clock; in the fourth it is all that is
-left on the clock, and as much as the game began with, so that a seat that has more turns to come
-spends only a part.
+Budgets are log-uniform. In three of four games the budget is the cap of a turn, with a long time on
+the clock; in the fourth it is the whole clock, as at the game's start, so a seat with more turns to
+come spends only a part.
 """
 
 from __future__ import annotations
@@ -59,10 +58,10 @@ __all__ = ["Answer", "Asking", "DeadlineBench", "Span", "ask_for_moves", "summar
 
 LONG_MS: Final = 25 * 60_000
 PATIENCE_S: Final = 120
-"""An answer that takes longer never comes."""
+"""An answer that takes longer counts as missing."""
 
 _ON_CLOCK_EVERY = 4
-_LAST_WORDS_S = 0.2  # for stderr of a process that ended to come in
+_LAST_WORDS_S = 0.2  # to read stderr of an ended process
 _SPAN_ENDS_MS = (50, 100, 200, 500, 1_000)
 _BURN = """
 import os, sys
@@ -78,7 +77,7 @@ M = TypeVar("M", bound=Message)
 
 @dataclass(frozen=True)
 class Asking:
-    """What is asked of whom."""
+    """The settings of a measurement."""
 
     bot: str
     equipment: Equipment
@@ -100,22 +99,21 @@ class Asking:
 
 @dataclass(frozen=True)
 class Answer:
-    """One move."""
+    """A move."""
 
     budget_ms: int
     took_ms: float
     on_clock: bool
-    """Whether the budget was all that was left on the clock."""
+    """Whether the budget was the whole clock."""
     bag: int
-    """Tiles in the bag."""
     choices: int
     """Moves besides the pass: 0, 1, or 2 for more."""
     illegal: str = ""
-    """The move and what is wrong with it."""
+    """The move and the reason it is illegal."""
 
     @property
     def overshoot_ms(self) -> float:
-        """By how much it came after the end of the budget; below 0: in time."""
+        """Milliseconds after the end of the budget; negative: in time."""
         return self.took_ms - self.budget_ms
 
 
@@ -127,15 +125,15 @@ class Span:
     moves: Annotated[int, column("moves")]
     late: Annotated[int, column("late")]
     overshoot_ms: Annotated[Mapping[str, float], column("over")]
-    """Below 0: in time."""
+    """Negative: in time."""
     unused_ms: Annotated[Mapping[str, float], column("unused")]
     unused_share: Annotated[float, percent("unused share")]
-    """Of the budgets, on average; what came late used all of it."""
+    """Mean share of the budgets; late answers used all."""
 
 
 @dataclass(frozen=True)
 class DeadlineBench:
-    """What came of all of it."""
+    """The results of a measurement."""
 
     bot: str
     moves: int
@@ -148,11 +146,9 @@ class DeadlineBench:
     to_ms: int
     seed: int
     empty_bag: int
-    """Positions with no tile in the bag."""
     low_bag: int
     """Positions with 1 to 6 tiles in the bag."""
     one_move: int
-    """Positions with one move besides the pass."""
     only_pass: int
     spans: Sequence[Span]
 
@@ -160,16 +156,12 @@ class DeadlineBench:
 async def ask_for_moves(
     asking: Asking, field: Field, answers: list[Answer], tell: Callable[[int], object]
 ) -> None:
-    """Ask a seat for moves; each answer is added to the list when it comes.
+    """Ask a seat for moves; append each answer when it comes.
 
-    Args:
-        asking: what is asked.
-        field: what is played with, as the seat's equipment says too.
-        answers: modified in place, so that what there is stays when this is stopped.
-        tell: told after each how many there are.
+    ``field`` matches the seat's equipment; ``tell`` gets the number of answers after each.
 
     Raises:
-        SeatError: the text of the seat means nothing.
+        SeatError: the seat's text is invalid.
         ChannelClosed: the seat's process ended, or does not answer.
     """
     situations = varied_situations(
@@ -192,8 +184,8 @@ async def ask_for_moves(
 
 
 def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
-    """Add answers up."""
-    illegal = [one.illegal for one in answers if one.illegal]
+    """Summarize answers."""
+    illegal = [answer.illegal for answer in answers if answer.illegal]
     return DeadlineBench(
         bot=asking.bot,
         moves=len(answers),
@@ -205,16 +197,16 @@ def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
         from_ms=asking.from_ms,
         to_ms=asking.to_ms,
         seed=asking.seed,
-        empty_bag=sum(one.bag == 0 for one in answers),
-        low_bag=sum(1 <= one.bag <= 6 for one in answers),
-        one_move=sum(one.choices == 1 for one in answers),
-        only_pass=sum(one.choices == 0 for one in answers),
+        empty_bag=sum(answer.bag == 0 for answer in answers),
+        low_bag=sum(1 <= answer.bag <= 6 for answer in answers),
+        one_move=sum(answer.choices == 1 for answer in answers),
+        only_pass=sum(answer.choices == 0 for answer in answers),
         spans=[_span(name, some) for name, some in _spans(answers) if some],
     )
 
 
 class _Arbiter:
-    """Offers each position as a game of its own, and asks for one move in it."""
+    """Offers each position as a game of its own, and asks for a move."""
 
     def __init__(self, asking: Asking, field: Field) -> None:
         self._asking, self._field = asking, field
@@ -224,7 +216,6 @@ class _Arbiter:
         self._words = field.lexicon.graph.contains
 
     async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:
-        """Ask for a move and judge it."""
         ends = (math.log(self._asking.from_ms), math.log(self._asking.to_ms))
         budget_ms = round(math.exp(self._chance.uniform(*ends)))
         on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
@@ -262,7 +253,6 @@ class _Arbiter:
     def _offer(
         self, game: str, situation: Situation, budget_ms: int, clocks: tuple[int, int]
     ) -> NewGame:
-        """Offer to take a game up where it stands."""
         field, position = self._field, situation.position
         seat = position.on_turn
         cap_ms = None if clocks[seat] == budget_ms else budget_ms
@@ -302,7 +292,7 @@ class _Arbiter:
         return tuple(told)
 
     def _illegal(self, situation: Situation, text: str) -> str:
-        """Return what is wrong with a move by the rules; empty if nothing is."""
+        """Return the reason a move is illegal, or an empty string."""
         position, rules = situation.position, self._field.rules
         try:
             move = parse_move(text, position.board, self._alphabet)
@@ -317,7 +307,7 @@ class _Arbiter:
 
 
 async def _expect(channel: Channel, kind: type[M]) -> M:
-    """Wait for a message of a kind; what a seat thinks aloud is passed over."""
+    """Return the next message of a kind, skipping the seat's thoughts."""
     try:
         async with asyncio.timeout(PATIENCE_S):
             while True:
@@ -332,7 +322,7 @@ async def _expect(channel: Channel, kind: type[M]) -> M:
 
 @contextmanager
 def _busy(load: int) -> Iterator[None]:
-    """Keep cores busy, each by a process as nice as a seat's and in a session of its own, too."""
+    """Keep cores busy with processes as nice as a seat's, each in a session of its own, too."""
     command = [sys.executable, "-c", _BURN, str(NICENESS)]
     with contextlib.ExitStack() as stack:
         for _ in range(load):
@@ -341,24 +331,23 @@ def _busy(load: int) -> Iterator[None]:
         yield
 
 
-# --- what it adds up to ---------------------------------------------------------------------------
+# --- summary --------------------------------------------------------------------------------------
 
 
 def _spans(answers: Sequence[Answer]) -> Iterator[tuple[str, list[Answer]]]:
-    """Sort answers by their budgets."""
-    a_turn = [one for one in answers if not one.on_clock]
+    a_turn = [answer for answer in answers if not answer.on_clock]
     yield "all", list(answers)
-    yield "of the clock", [one for one in answers if one.on_clock]
+    yield "of the clock", [answer for answer in answers if answer.on_clock]
     yield "of a turn", a_turn
     for low, high in zip((0, *_SPAN_ENDS_MS), (*_SPAN_ENDS_MS, math.inf), strict=True):
         name = f"of a turn, {low} to {high} ms" if high < math.inf else f"of a turn, from {low} ms"
-        yield name, [one for one in a_turn if low <= one.budget_ms < high]
+        yield name, [answer for answer in a_turn if low <= answer.budget_ms < high]
 
 
 def _span(name: str, answers: Sequence[Answer]) -> Span:
-    overshoot = np.array([one.overshoot_ms for one in answers])
+    overshoot = np.array([answer.overshoot_ms for answer in answers])
     unused = np.maximum(-overshoot, 0)
-    budgets = np.array([one.budget_ms for one in answers])
+    budgets = np.array([answer.budget_ms for answer in answers])
     return Span(
         budgets=name,
         moves=len(answers),
@@ -370,7 +359,7 @@ def _span(name: str, answers: Sequence[Answer]) -> Span:
 
 
 def _late(answers: Sequence[Answer]) -> int:
-    return sum(one.overshoot_ms > 0 for one in answers)
+    return sum(answer.overshoot_ms > 0 for answer in answers)
 
 
 def _quantiles(values: Any) -> dict[str, float]:

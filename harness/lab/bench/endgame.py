@@ -1,8 +1,8 @@
 """How soon endgames are proven on this machine, and how good the value is before.
 
-The endgames are those of games between static players, from the first turn with an empty bag. Each
-is solved by a solver that knows nothing yet, in the slices that players use. Making the solver,
-compiling and laying out the words is not on the clock; taking the position up is.
+The endgames begin at the first turn with an empty bag in games of static players. A fresh solver
+solves each, in the slices that players use. Creating the solver, compiling and laying out the words
+is not timed; setting up the position is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["TIMES_MS", "EndgameBench", "EndgameStudy", "endgame_summary"]
 
 TIMES_MS = (1_000, 5_000, 30_000)
 EARLY_MS = 1_000
-"""When values are held against proven ones."""
+"""Time at which values are compared with proven values."""
 NEAR = 2
 """Points."""
 
@@ -42,21 +42,20 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True)
 class EndgameBench:
-    """What came of endgames."""
+    """Results of endgames."""
 
     positions: Annotated[int, column("positions")]
     proven: Annotated[Mapping[str, float], percent("proven in")]
-    """The share by each time."""
     median_ms: Annotated[float | None, column("median time to the proof", unit=" ms")]
     """None if fewer than half of all were proven."""
     median_of_proven_ms: Annotated[float | None, column("… of those proven", unit=" ms")]
     nodes_per_s: Annotated[int, column("nodes a second")]
     depth: Annotated[float, column("plies where nothing was proven, median")]
     memory_mb: Annotated[float, column("memory, most", unit=" MB")]
-    """By which the process grew, in units of 2²⁰ bytes."""
+    """Growth of the process, in units of 2²⁰ bytes."""
     memory_told_mb: Annotated[float, column("memory it was told", decimals=0, unit=" MB")]
     same_early: Annotated[float | None, percent("of those proven: the same value after 1 s")]
-    """None if there was no more time than that."""
+    """None if the time was no longer."""
     near_early: Annotated[float | None, percent("… within 2 points")]
     held_early: Annotated[float | None, percent("… the same, of those proven later")]
 
@@ -78,7 +77,7 @@ class EndgameStudy(Study):
     threads: int
 
     def settings(self) -> dict[str, object]:
-        """Return what decides the results."""
+        """Return the settings that decide the results."""
         return {
             "experiment": "bench endgame",
             "seed": self.seed,
@@ -90,15 +89,15 @@ class EndgameStudy(Study):
         }
 
     def record(self, number: int) -> Record:
-        """Solve one endgame.
+        """Solve an endgame.
 
-        ``trace`` has an entry whenever depth, value or proof changed: milliseconds since it began,
-        plies, points, and whether it is proven.
+        ``trace`` has an entry for each change of depth, value or proof: milliseconds since the
+        start, plies, points, and whether it is proven.
         """
         ready()
         field = self.field
         late = late_position(field.lexicon, field.rules, field.leaves, self.seed, number, EMPTY_BAG)
-        gc.collect()  # solvers before this one are gone
+        gc.collect()  # frees earlier solvers
         before = _resident()
         solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
         trace, took_ms, most = _followed(solver, late.position, self.time_ms)
@@ -118,9 +117,9 @@ class EndgameStudy(Study):
         }
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Add endgames up."""
-        found = endgame_summary(records, self.time_ms, self.memory)
-        return {"endgames": [] if found is None else [found]}
+        """Summarize endgames."""
+        bench = endgame_summary(records, self.time_ms, self.memory)
+        return {"endgames": [] if bench is None else [bench]}
 
 
 def _followed(
@@ -134,8 +133,8 @@ def _followed(
 
     def look() -> float:
         ms = (time.perf_counter() - began) * 1_000
-        found = solver.solution
-        seen = [found.depth, found.value, found.proven]
+        solution = solver.solution
+        seen = [solution.depth, solution.value, solution.proven]
         if not trace or trace[-1][1:] != seen:
             trace.append([round(ms, 1), *seen])
         return ms
@@ -148,7 +147,7 @@ def _followed(
 
 
 def _resident() -> int:
-    """Return the bytes of memory that the process has; where unknown, had at most."""
+    """Return the process's resident bytes; where unknown, its peak."""
     try:
         return int(_STATM.read_text().split()[1]) * resource.getpagesize()
     except OSError:
@@ -160,18 +159,20 @@ def _resident() -> int:
 
 
 def endgame_summary(records: Sequence[Record], time_ms: int, memory: int) -> EndgameBench | None:
-    """Add endgames up, each of which had this time and memory; None if there are none."""
+    """Summarize endgames with this time and memory; None if there are none."""
     if not records:
         return None
-    proven = [one for one in records if one["proven"]]
-    proofs = sorted(_proof_ms(one) for one in proven)
+    proven = [record for record in records if record["proven"]]
+    proofs = sorted(_proof_ms(record) for record in proven)
     half = (len(records) + 1) // 2
-    compared = proven if time_ms > EARLY_MS else []  # else what was known then is all that is
-    errors = [abs(_value_at(one, EARLY_MS) - one["value"]) for one in compared]
+    compared = proven if time_ms > EARLY_MS else []  # otherwise the early value is the last
+    errors = [abs(_value_at(record, EARLY_MS) - record["value"]) for record in compared]
     later = [
-        error for one, error in zip(compared, errors, strict=True) if _proof_ms(one) > EARLY_MS
+        error
+        for record, error in zip(compared, errors, strict=True)
+        if _proof_ms(record) > EARLY_MS
     ]
-    unproven = [one["depth"] for one in records if not one["proven"]]
+    unproven = [record["depth"] for record in records if not record["proven"]]
     return EndgameBench(
         positions=len(records),
         proven={
@@ -182,11 +183,11 @@ def endgame_summary(records: Sequence[Record], time_ms: int, memory: int) -> End
         median_of_proven_ms=median(proofs) if proofs else None,
         nodes_per_s=round(
             1_000
-            * sum(one["nodes"] for one in records)
-            / max(sum(one["ms"] for one in records), 0.001)
+            * sum(record["nodes"] for record in records)
+            / max(sum(record["ms"] for record in records), 0.001)
         ),
         depth=median(unproven) if unproven else 0.0,
-        memory_mb=max(one["memory_mb"] for one in records),
+        memory_mb=max(record["memory_mb"] for record in records),
         memory_told_mb=memory / _MIB,
         same_early=_share(errors, 0),
         near_early=_share(errors, NEAR),
@@ -199,7 +200,7 @@ def _proof_ms(record: Record) -> float:
 
 
 def _value_at(record: Record, at_ms: int) -> int:
-    """Return the value that was known at a time; the first is known at once."""
+    """Return the value known at a time, or else the first."""
     known = [value for ms, _, value, _ in record["trace"] if ms <= at_ms]
     return int(known[-1]) if known else int(record["trace"][0][2])
 

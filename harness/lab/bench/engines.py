@@ -1,7 +1,7 @@
-"""Misconduct of foreign engines: the outcome of each kind, and how soon after it that was known.
+"""Misconduct of foreign engines: the outcome of each kind, and the delay until it was known.
 
-Each case is a game, with a journal, of an SIU engine that fails (``misfit.py``) against a seat that
-passes; the time is taken where that seat learns of the verdict.
+Each case is a game, with a journal, of a failing SIU engine (``misfit.py``) against a seat that
+passes; the time is taken where that seat gets the verdict.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ __all__ = ["Passes", "call_engine_faults", "engine_seat", "play_engine"]
 
 SHORT = TimeControl(initial_ms=1_000, max_overtime_ms=0, ready_ms=1_500)
 LONG = TimeControl(initial_ms=1_000)
-"""Its overtime lets an engine that hangs be found out before its time is over."""
+"""Its overtime lets a hanging engine be detected before its time is over."""
 
 _MISFIT = Path(__file__).with_name("misfit.py")
 
 
 class Passes:
-    """A seat that gets ready, and passes whenever it is asked."""
+    """A seat that gets ready, and always passes."""
 
     is_ours = False
 
@@ -47,7 +47,6 @@ class Passes:
         self.name = name
         self.began_ms = 0
         self.over_ms = 0
-        """When it heard how the game ended."""
         self._report: Report = lambda _happening: None
 
     def start(self, report: Report) -> None:
@@ -56,10 +55,10 @@ class Passes:
         report(Came())
 
     def restart(self) -> None:
-        """It never fails."""
+        """Do nothing: it never fails."""
 
     def send(self, message: Message) -> None:
-        """Answer a message, if it is one to be answered."""
+        """Answer an offer or a turn."""
         match message:
             case NewGame(game=game):
                 self._say(Ready(game=game))
@@ -71,17 +70,17 @@ class Passes:
                 self.over_ms = now_ms()
 
     def refuse(self, error: PeerError) -> None:
-        """Nothing that it says is refused."""
+        """Do nothing: its messages are valid."""
 
     async def stop(self) -> None:
-        """It holds nothing."""
+        """Do nothing: it holds no resources."""
 
     def _say(self, message: Message) -> None:
         self._report(Said(message, now_ms(), 0))
 
 
 def engine_seat(text: str, lexicon: Lexicon) -> EngineSeat:
-    """Make an engine's seat as a match would."""
+    """Create an engine's seat as a match would."""
     spec = parse_seat(text)
     context = Context(spec.name, lexicon.name, lexicon)
     return EngineSeat(spec.name, lambda: engine_for(spec, context), lexicon)
@@ -90,15 +89,7 @@ def engine_seat(text: str, lexicon: Lexicon) -> EngineSeat:
 async def play_engine(
     engine: EngineSeat, other: Passes, time: TimeControl, lexicon: Lexicon, folder: Path
 ) -> Scorebook:
-    """Play a game in which the engine moves first; its processes are gone when this returns.
-
-    Args:
-        engine: seat 0.
-        other: seat 1.
-        time: the clocks.
-        lexicon: the words.
-        folder: for the journal.
-    """
+    """Play a game in which the engine moves first; its processes are gone when this returns."""
     opened = new_game((engine.name, other.name), lexicon, time, Draws.seeded(1, 1))
     journal = Journal(folder / f"{opened.game}.db")
     try:

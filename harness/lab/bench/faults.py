@@ -1,8 +1,7 @@
-"""Misconduct on real sockets: the outcome of each kind, and how soon after its deadline it came.
+"""Misconduct on real sockets: the outcome of each kind, and its delay after the deadline.
 
-A server runs in a process of its own. A misbehaving client plays against one that passes; the
-verdict's time is taken where the other player learns of it, so the way through sockets, arbiter
-and journal is all in it.
+A server runs in a process of its own. A misbehaving client plays against a client that passes; the
+verdict's time is taken where the other player gets it, so it includes sockets, arbiter and journal.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ SLOW_SETTINGS = SETTINGS.replace(f"initial_ms = {CLOCK_MS}", "initial_ms = 60000
 
 @dataclass(frozen=True)
 class Call:
-    """What came of one kind of misconduct."""
+    """The verdict on a kind of misconduct."""
 
     case: Annotated[str, column("case")]
     expected: Annotated[str, column("expected")]
@@ -72,7 +71,7 @@ async def call_faults() -> list[Call]:
 
 
 _Misfit = Callable[[Client], Coroutine[None, None, int]]
-"""Plays badly, and gives the millisecond from which the verdict is due."""
+"""Misbehaves; returns the millisecond from which the verdict is due."""
 
 
 async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) -> Call:
@@ -80,7 +79,7 @@ async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) 
     await bad.seek(f"good-{case}")
     await good.seek(f"bad-{case}")
     judged = asyncio.create_task(good.pass_to_the_end())
-    # The misfit goes on until the verdict; what it does after it does not matter.
+    # The misfit goes on until the verdict.
     due = asyncio.create_task(misfit(bad))
     over = await judged
     at_ms = good.at_ms
@@ -95,7 +94,7 @@ async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) 
 
 
 async def _first_turn(client: Client) -> tuple[YourTurn, int]:
-    """Get ready and wait for a turn; with the millisecond of its deadline."""
+    """Get ready and wait for a turn; return it with the millisecond of its deadline."""
     await client.get_ready()
     turn = await client.expect(YourTurn)
     return turn, client.at_ms + turn.deadline_ms
@@ -121,7 +120,6 @@ async def _late(client: Client) -> int:
 
 
 async def _returns(client: Client) -> int:
-    """Leave in mid-turn, come back, and play on to the end."""
     game = await client.get_ready()
     await client.expect(Started)
     await client.close()
@@ -147,7 +145,7 @@ async def _illegal(client: Client) -> int:
 
 
 async def _overtakes(client: Client) -> int:
-    """Move out of turn, twice, with forged numbers; the game goes on as if nothing had been."""
+    """Move out of turn, twice, with forged numbers; the game must go on undisturbed."""
     turn, _ = await _first_turn(client)
     for _ in range(2):
         forged = YourTurn(
@@ -185,5 +183,5 @@ async def _call_process(url: str, bot: str, expected: str, stamp: Path, patience
 
 
 def _read_stamp(stamp: Path) -> int:
-    """Read when a player of ``harness.lab.bench.bots`` failed, in milliseconds."""
+    """Return the milliseconds at which a player of ``harness.lab.bench.bots`` failed."""
     return int(stamp.read_text(encoding="ascii")) // 1_000_000

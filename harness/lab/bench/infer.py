@@ -1,8 +1,8 @@
 """How long inference takes on this machine, in one thread.
 
-The plays are static choices in games between static players, as somebody with a random rack sees
-them, each in a game of its own. All leaves that are possible are looked at; of five tiles also as
-many as so much time allows. Kernels are compiled and warm.
+The plays are static choices in games between static players, each in a game of its own, seen by an
+opponent with a random rack. All possible leaves are looked at; of five tiles also as many as 0.3
+seconds allow. Kernels are compiled and warm.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ from lexicons.jit import warm_up
 __all__ = ["KEPT", "InferBench", "InferRow", "measure_infer"]
 
 KEPT = (2, 3, 4, 5)
-"""Tiles that plays keep."""
 BUDGET_S = 0.3
-_LOOKING = 0.9  # of a budget; adding up takes the rest
+_LOOKING = 0.9  # of a budget; summation takes the rest
 
 
 @dataclass(frozen=True)
@@ -44,16 +43,16 @@ class InferRow:
     model: Annotated[str, column("model")]
     plays: Annotated[int, column("plays")]
     leaves: Annotated[float, column("leaves", decimals=0)]
-    """Looked at, the mean."""
+    """Mean number looked at."""
     ms: Annotated[float, column("ms")]
-    """For a play, the median."""
+    """Median per play."""
     most_ms: Annotated[float, column("most ms")]
     us_a_leaf: Annotated[float, column("µs a leaf", decimals=2)]
-    """All plays together."""
+    """Over all plays."""
     surviving: Annotated[float, percent("survive")]
-    """The share of leaves that are still possible; with the soft model all are."""
+    """The share of leaves still possible; all with the soft model."""
     effective: Annotated[float, column("sample", decimals=0)]
-    """The effective sample size, the median."""
+    """Median of the effective sample size."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
     seen = {kept: list(islice(_plays(field, kept, seed), plays)) for kept in KEPT}
     judges = Judges(field.lexicon, field.rules, field.leaves)
     models = [MODELS["deterministic"], MODELS["soft"]]
-    for some in seen.values():  # what is read from disk when it is first wanted
+    for some in seen.values():  # loads from disk what is read lazily
         _timed(judges, some[0], models[0], None)
     return InferBench(
         seed=seed,
@@ -92,7 +91,7 @@ _Seen = tuple[Play, tuple[int, ...]]
 
 
 def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
-    """Yield plays that keep this many tiles, and what is unseen by whoever sees them."""
+    """Yield plays that keep this many tiles, and the tiles unseen by the opponent."""
     rules = field.rules
     generator = Generator(field.lexicon, rules, field.leaves)
     for number in count():
@@ -113,9 +112,9 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
 
 
 def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | None) -> InferRow:
-    found = [_timed(judges, one, model, budget_s) for one in plays]
-    looked = [len(posterior.leaves) for posterior, _ in found]
-    seconds = [took for _, took in found]
+    timings = [_timed(judges, item, model, budget_s) for item in plays]
+    looked = [len(posterior.leaves) for posterior, _ in timings]
+    seconds = [took for _, took in timings]
     return InferRow(
         kept=plays[0][0].kept,
         model=model.name,
@@ -124,8 +123,8 @@ def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | Non
         ms=round(1_000 * median(seconds), 2),
         most_ms=round(1_000 * max(seconds), 2),
         us_a_leaf=round(1e6 * sum(seconds) / sum(looked), 2),
-        surviving=round(sum(one.surviving for one, _ in found) / sum(looked), 4),
-        effective=round(median(one.effective for one, _ in found), 1),
+        surviving=round(sum(item.surviving for item, _ in timings) / sum(looked), 4),
+        effective=round(median(item.effective for item, _ in timings), 1),
     )
 
 

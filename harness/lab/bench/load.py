@@ -43,11 +43,7 @@ async def measure_load(
 ) -> Load:
     """Load a server and time ``ping`` to ``pong`` at the client.
 
-    Args:
-        connections: how many at once.
-        rate: messages a second, all connections together.
-        seconds: how long.
-        searching: seats that search in processes of the server's meanwhile.
+    ``rate`` is in messages a second over all connections; ``searching`` seats search meanwhile.
     """
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -69,11 +65,13 @@ async def measure_load(
         await asyncio.gather(*games, return_exceptions=True)
         for client in clients:
             await client.close()
-    return _summary([t for one in times for t in one], connections, took, searching)
+    return _summary(
+        [t for client_times in times for t in client_times], connections, took, searching
+    )
 
 
 async def _keep_busy(url: str, number: int) -> None:
-    """Play the burner and pass at once, so that it is always its turn."""
+    """Play the burner and pass at once, so that it is always the burner's turn."""
     while True:
         client = await Client.login(url, f"busy{number}")
         await client.seek("burner")

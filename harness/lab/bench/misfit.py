@@ -1,9 +1,9 @@
-"""An SIU engine that misbehaves, and writes down when: for ``bench faults``.
+"""An SIU engine that misbehaves, and records the time: for ``bench faults``.
 
     python -I -S misfit.py CASE STAMP
 
-CASE is a name of ``CASES``; STAMP is the file that gets the nanoseconds of the machine's monotonic
-clock at the deed, the newest alone. It imports nothing of ours, as an engine of others.
+CASE is a name of ``CASES``; STAMP is the file that gets the time of the latest deed, in nanoseconds
+of the machine's monotonic clock. It imports nothing of ours, like a foreign engine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOREVER_S = 60
 
 
 def main(case: str, stamp: Path) -> None:
-    """Speak SIU until the case's own time has come."""
+    """Speak SIU until the moment to misbehave."""
 
     def deed() -> None:
         stamp.write_text(str(time.monotonic_ns()), encoding="ascii")
@@ -45,7 +45,6 @@ def main(case: str, stamp: Path) -> None:
 
 
 def _search(case: str) -> None:
-    """Answer as the case has it, or not at all."""
     match case:
         case "crash":
             os._exit(3)

@@ -1,7 +1,7 @@
 """How fast static players play each other, and how fast moves are listed, on this machine.
 
-Kernels are compiled or loaded, and the words laid out for them, before the time is taken; how long
-that took is stated apart.
+Kernels are compiled or loaded, and the words laid out for them, before timing; the duration of that
+is reported separately.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MOVES_LISTED = 1 << 20
 
 @dataclass(frozen=True)
 class Bench:
-    """What every measurement here states."""
+    """Fields common to all measurements here."""
 
     seconds: float
     """Of the measured work alone."""
@@ -58,7 +58,7 @@ class Bench:
     words: int
     leaves: str
     compile_seconds: float
-    """To compile or load the kernels and to lay the words out for them."""
+    """For compiling or loading the kernels and laying out the words."""
     peak_memory_mb: float
     """Of the whole process, in units of 2²⁰ bytes."""
 
@@ -69,21 +69,21 @@ class SelfPlayBench(Bench):
 
     games_per_s: float
     moves: int
-    """Turns, exchanges and passes included."""
+    """Turns, including exchanges and passes."""
     moves_per_s: float
     mean_score: float
-    """Of a player in a game."""
+    """Per player and game."""
     turns_per_game: float
     """Of both players."""
     bingos_per_game: float
     """Of both players."""
     first_wins: float
-    """The share of games won by the player that began; a tie is half a win."""
+    """Share of games won by the player that began; a tie is half a win."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """How long it took to list all placements in positions of one kind."""
+    """Timing of listing all placements in positions of one kind."""
 
     positions: int
     placements: int
@@ -114,7 +114,7 @@ def measure_selfplay(field: Field, games: int, threads: int, seed: int) -> SelfP
     """Play games between two static players with the same leave table.
 
     Raises:
-        ValueError: a number of games or threads below 1, or tiles that don't fit each other.
+        ValueError: fewer than one game or thread, or mismatched tile sets.
     """
     compile_seconds = timed(lambda: _play(field, 1, 1, seed))[0]
     seconds, played = timed(lambda: _play(field, games, threads, seed))
@@ -134,7 +134,7 @@ def measure_selfplay(field: Field, games: int, threads: int, seed: int) -> SelfP
 def measure_generation(field: Field, games: int, threads: int, seed: int) -> GenerationBench:
     """List all placements in each position of static games, in threads side by side.
 
-    Each thread has games of its own; seconds are then the mean of theirs.
+    Each thread has games of its own; seconds are then their mean.
 
     Raises:
         ValueError: as ``measure_selfplay``, or fewer games than threads.
@@ -147,8 +147,10 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
         tasks = [
             pool.submit(time_generation, field, share, seed + at) for at, share in enumerate(shares)
         ]
-        found = [task.result() for task in tasks]
-    kinds = {kind: _kind([one[kind] for one in found]) for kind in ("all", "no blank", "blank")}
+        timings = [task.result() for task in tasks]
+    kinds = {
+        kind: _kind([timing[kind] for timing in timings]) for kind in ("all", "no blank", "blank")
+    }
     return GenerationBench(
         **about(field, games, threads, seed, kinds["all"].seconds, compile_seconds),
         all=kinds["all"],
@@ -160,9 +162,9 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
 def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation]:
     """List all placements in each position of static games; time it by kinds of racks.
 
-    The time is that of sorting the rack out, looking leaves up, and listing the placements with
-    their scores; going through the games is measured apart and taken off. The kinds are ``all``,
-    ``no blank`` and ``blank``.
+    The time includes sorting the rack, looking up leaves, and listing placements with scores; the
+    time of replaying the games is measured separately and subtracted. The kinds are ``all``, ``no
+    blank`` and ``blank``.
     """
     played = play_static_games(
         field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
@@ -182,18 +184,18 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation
     run(MAX_PLACED + 1, MAX_PLACED + 1)
     *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
     kinds = {"all": (0, MAX_PLACED), "no blank": (0, 0), "blank": (1, MAX_PLACED)}
-    found = {kind: run(*blanks) for kind, blanks in kinds.items()}
+    timings = {kind: run(*blanks) for kind, blanks in kinds.items()}
     return {
         kind: Generation(positions, listed, max(seconds - walk, 0.0))
-        for kind, (positions, listed, seconds) in found.items()
+        for kind, (positions, listed, seconds) in timings.items()
     }
 
 
 def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
-    """Return a lexicon of some words of another, chosen by a seed.
+    """Return a lexicon of ``count`` random words of another.
 
     Raises:
-        ValueError: there are not as many, or none are asked for.
+        ValueError: ``count`` is below 1, or there are fewer words.
     """
     total = sum(1 for _ in lexicon.graph.words())
     if not 1 <= count <= total:
@@ -227,7 +229,7 @@ def about(
 
 
 def timed(work: Callable[[], _T]) -> tuple[float, _T]:
-    """Call a function; return the seconds that it took, and its result."""
+    """Call a function; return its seconds and its result."""
     began = time.perf_counter()
     done = work()
     return time.perf_counter() - began, done
@@ -240,7 +242,6 @@ def _play(field: Field, games: int, threads: int, seed: int) -> StaticGames:
 
 
 def _kind(subracks: list[Generation]) -> Kind:
-    """Add the threads up."""
     positions = sum(subrack.positions for subrack in subracks)
     placements = sum(subrack.placements for subrack in subracks)
     seconds = sum(subrack.seconds for subrack in subracks) / len(subracks)

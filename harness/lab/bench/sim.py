@@ -1,11 +1,11 @@
 """How many rollouts this machine makes in a second.
 
-A simulation is made of them: an *iteration* is one rollout of one candidate. Candidates have equal
-samples, so that all of them count alike. The usual position is before the eleventh turn of a game
-between static players; of those of the first eight games of seed 0 that last long enough it is the
-one of median speed. Stages of the game are measured in eight positions each.
+An *iteration* is a rollout of one candidate. Candidates have equal samples, so all count alike. The
+usual position is before the eleventh turn of a game between static players, with the median speed
+among the first eight games of seed 0 that last long enough. Stages of the game are measured in
+eight positions each.
 
-All positions have tiles in the bag: with none a rollout has no luck, and each candidate gets one.
+All positions have tiles in the bag: otherwise a rollout has no luck, and each candidate gets one.
 """
 
 from __future__ import annotations
@@ -49,21 +49,20 @@ MID_GAME: Final = (
 
 _RUNS = 5
 _TURNS: Final = {"opening": 0, "mid_game": 10, "late": 18}
-_POSITIONS = 8  # of each stage, one of a game
+_POSITIONS = 8  # per stage, each from its own game
 _GAMES = 16 * _POSITIONS  # to choose from
 
 
 @dataclass(frozen=True)
 class Simulating:
-    """What is simulated."""
+    """The settings of a simulation."""
 
     win_probabilities: WinProbabilities | None
     candidates: int = 15
-    """How many of the highest static equity, if there are as many."""
     plies: tuple[int, ...] = (2, 4)
-    """Turns after a candidate, one number after the other."""
+    """Turns after a candidate; each number is measured in turn."""
     rollouts: int = 10_000
-    """Of each run."""
+    """Per run."""
 
     def check(self, threads: int) -> None:
         """Check the numbers.
@@ -87,15 +86,14 @@ class SimBench(Bench):
     """All threads together, for the first number of plies."""
     plies: int
     position: str
-    """CGP."""
     candidates: int
     rollouts: int
-    """Of each run."""
+    """Per run."""
     runs: int
     by_plies: dict[str, float]
-    """Iterations a second for each number of plies."""
+    """Iterations a second by number of plies."""
     times_one_thread: dict[str, float]
-    """That divided by the figure of one thread, measured in turns; empty for one thread."""
+    """Speed-up over one thread, measured in alternation; empty for one thread."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +103,10 @@ class StagesBench(Bench):
     candidates: int
     """At most."""
     rollouts: int
-    """Of each run, in all positions of a stage together."""
+    """Per run, in all positions of a stage together."""
     runs: int
     opening: dict[str, float]
     mid_game: dict[str, float]
-    """Before the eleventh turn."""
     late: dict[str, float]
     """Before the nineteenth, with tiles in the bag."""
 
@@ -118,8 +115,8 @@ def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: in
     """Simulate one position.
 
     Raises:
-        ValueError: it can't be read or has an empty bag, a number is below 1, or tiles don't fit
-            each other.
+        ValueError: the position is invalid or has an empty bag, a number is below 1, or tile sets
+            don't match.
     """
     what.check(threads)
     position = read_cgp(cgp, field.rules).position
@@ -130,10 +127,12 @@ def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: in
         )
     compile_seconds, bench = timed(lambda: _Bench(field, what, [position], threads, seed))
     began = time.perf_counter()
-    found = {plies: bench.rates(plies) for plies in what.plies}
+    measured = {plies: bench.rates(plies) for plies in what.plies}
     seconds = time.perf_counter() - began
-    rates = {f"{plies}": round(all_threads, 1) for plies, (all_threads, _) in found.items()}
-    ratios = {f"{plies}": round(many / one, 2) for plies, (many, one) in found.items() if one}
+    rates = {f"{plies}": round(all_threads, 1) for plies, (all_threads, _) in measured.items()}
+    ratios = {
+        f"{plies}": round(many / single, 2) for plies, (many, single) in measured.items() if single
+    }
     return SimBench(
         **about(field, 1, threads, seed, seconds, compile_seconds),
         iterations_per_s=rates[f"{what.plies[0]}"],
@@ -151,7 +150,7 @@ def measure_stages(field: Field, what: Simulating, threads: int, seed: int) -> S
     """Simulate positions of each stage of the game.
 
     Raises:
-        ValueError: a number below 1, or tiles that don't fit each other.
+        ValueError: a number below 1, or mismatched tile sets.
     """
     what.check(threads)
     stages = stage_positions(field, seed)
@@ -159,7 +158,7 @@ def measure_stages(field: Field, what: Simulating, threads: int, seed: int) -> S
         lambda: {name: _Bench(field, what, some, threads, seed) for name, some in stages.items()}
     )
     began = time.perf_counter()
-    found = {
+    rates = {
         name: {f"{plies}-ply": round(bench.rate(plies), 1) for plies in what.plies}
         for name, bench in benches.items()
     }
@@ -169,14 +168,14 @@ def measure_stages(field: Field, what: Simulating, threads: int, seed: int) -> S
         candidates=what.candidates,
         rollouts=what.rollouts,
         runs=_RUNS,
-        opening=found["opening"],
-        mid_game=found["mid_game"],
-        late=found["late"],
+        opening=rates["opening"],
+        mid_game=rates["mid_game"],
+        late=rates["late"],
     )
 
 
 class _Bench:
-    """Positions with their candidates, and a generator for each thread; all is warm."""
+    """Positions with their candidates, and a warm generator for each thread."""
 
     def __init__(
         self,
@@ -203,17 +202,16 @@ class _Bench:
 
     def rates(self, plies: int) -> tuple[float, float]:
         """Return iterations a second, and those of one thread; 0 if there is no other."""
-        share, one = self._what.rollouts, self._generators[:1]
+        share, single = self._what.rollouts, self._generators[:1]
         if len(self._generators) == 1:
             return self.rate(plies), 0.0
         runs = [
-            (self._run(self._generators, plies, share), self._run(one, plies, share))
+            (self._run(self._generators, plies, share), self._run(single, plies, share))
             for _ in range(_RUNS)
         ]
         return median(many for many, _ in runs), median(alone for _, alone in runs)
 
     def _run(self, generators: Sequence[Generator], plies: int, rollouts: int) -> float:
-        """Make rollouts in each position; return iterations a second."""
         made, seconds = 0, 0.0
         for position, candidates in zip(self._positions, self.candidates, strict=True):
             simulation = Simulation(
@@ -233,10 +231,10 @@ class _Bench:
 
 
 def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
-    """Return positions of each stage, from games with tiles in the bag in all of them.
+    """Return positions of each stage, from games that have tiles in the bag at all stages.
 
     Raises:
-        ValueError: no game has; or tiles don't fit each other.
+        ValueError: there is no such game, or tile sets don't match.
     """
     games = play_static_games(
         field.lexicon, field.rules, field.leaves, _GAMES, seed=seed, record=True

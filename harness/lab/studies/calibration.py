@@ -1,20 +1,16 @@
-"""How well leaves are inferred, where the truth is known: in games that were played.
+"""How well leaves are inferred in finished games, where the truth is known.
 
-After each turn of a player that kept tiles, with some left in the bag, the other's beliefs are
-compared with what it really kept, and with the rack that it really drew to it:
+After each turn of a player that kept tiles, with some left in the bag, the opponent's beliefs are
+compared with the actual leave, and with the actual rack after drawing:
 
 *prior*
-    every rack as likely as it is to be drawn, given the tiles that were shown;
-*paper*
-    as in Richards and Amir (2007): the last play only, and only the best will do. What it rules out
-    is true now and then, which would cost infinitely much: so it gets the doubt that the others
-    have as well;
-*last*
-    the last play only, with a style that is learnt;
-*filter*
-    what was known before it too: the whole game.
+    every rack as likely as its draw, given the tiles shown; *paper*
+    as in Richards and Amir (2007): the last play only, assumed the best. It rules out some true
+    leaves, an infinite loss, so it gets the same doubt as the others; *last*
+    the last play only, with a learned style; *filter*
+    the whole game.
 
-Games are clustered by the draws that they share, for intervals of 95 %.
+Games are clustered by shared draws, for intervals of 95 %.
 """
 
 from __future__ import annotations
@@ -54,24 +50,23 @@ __all__ = [
 
 BELIEFS = ("prior", "paper", "last", "filter")
 TILE_BELIEFS = ("prior", "last", "filter")
-"""Those whose chances of tiles are looked at."""
 BINS = 10
 _AGAINST = {"paper": "prior", "last": "prior", "filter": "last"}
 _FINE = 10_000
-"""Chances of tiles are kept in files as whole numbers of this many parts."""
+"""Files store tile chances as whole multiples of 1 / ``_FINE``."""
 _SIZES = ("all", "1", "2", "3", "4", "5", "6", "exchanges, passes")
 
 
 @dataclass(frozen=True)
 class LossRow:
-    """How well a belief foresees leaves; errors are half the width of 95 % intervals."""
+    """How well a belief predicts leaves; errors are half the width of 95 % intervals."""
 
     belief: Annotated[str, column("belief")]
     leaves: Annotated[str, column("leaves")]
-    """Which: all, of a number of tiles, or those of exchanges and passes, which are drawn."""
+    """All, those of a size, or those of exchanges and passes, which are drawn."""
     positions: Annotated[int, column("positions")]
     loss: Annotated[float | None, column("nats a tile (95 %)", error="error", decimals=3)]
-    """Mean log-loss of the true leave for each of its tiles."""
+    """Mean log-loss of the true leave per tile."""
     error: float | None
     against: Annotated[str | None, column("less")]
     difference: Annotated[float | None, column("by (95 %)", error="difference_error", decimals=4)]
@@ -81,11 +76,11 @@ class LossRow:
 
 @dataclass(frozen=True)
 class BinRow:
-    """How often a tile is there to which a belief gives about the same chance."""
+    """How often a tile with a given predicted chance is held."""
 
     belief: Annotated[str, column("belief")]
     of: Annotated[str, column("tiles on")]
-    """``leave``, or ``rack``: the leave and what was drawn to it."""
+    """``leave``, or ``rack``: the leave and the tiles drawn."""
     cases: Annotated[int, column("chances")]
     predicted: Annotated[float, percent("predicted")]
     observed: Annotated[float, percent("observed")]
@@ -101,22 +96,21 @@ class BinRow:
 
 @dataclass(frozen=True)
 class Calibration(Study):
-    """Both players' beliefs about each other in games between two of a kind.
+    """Both players' beliefs about each other in the games of two players.
 
-    The count is one of positions: games are whole, so there may be more of them.
+    The count is in positions; games are whole, so there may be more.
     """
 
     games: Games
-    """Who plays, or played."""
     racks: int
-    """Looked at for each turn, at most."""
+    """Most racks examined per turn."""
     doubt: float = 0.0
-    """Every belief but the prior is doubted at least this much."""
+    """Least doubt of every belief but the prior."""
     given: PlayedGames | None = None
-    """Games that were played before; None: they are to be played."""
+    """Finished games; None: they are played now."""
 
     def settings(self) -> dict[str, object]:
-        """Return what decides the records; what strangers are taken for is a part of it."""
+        """Return the settings that decide the records, including the style assumed of strangers."""
         return {
             "experiment": "calibration",
             "lexicon": self.games.field.lexicon.checksum,
@@ -131,25 +125,25 @@ class Calibration(Study):
         return self.games.part
 
     def check(self, count: int) -> None:
-        """Check that the seat can be taken.
+        """Check that the seats can be taken.
 
         Raises:
-            ValueError: it can't.
+            ValueError: they can't.
         """
         create(self.games.seats[0])
 
     def numbers(self, count: int) -> Iterable[int]:
-        """Return the numbers of games, those that share draws with others last, or not at all."""
+        """Return the games' numbers; repeated draws come last, or not at all."""
         if self.given is None:
             return range(0, 2 * count, 2)
         return sorted(self.given.records, key=lambda number: (number % 2, number))
 
     def weight(self, record: Record) -> int:
-        """Return how many positions a game has."""
+        """Return the number of positions in a game."""
         return len(record["seen"])
 
     def record(self, number: int) -> Record:
-        """Play a game or take it up; return what either seat believed of the other."""
+        """Play a game or read it; return each seat's beliefs about the other."""
         field = self.games.field
         record = self.games.record(number) if self.given is None else self.given.records[number]
         game = self.games.replayed(record)
@@ -167,7 +161,7 @@ class Calibration(Study):
         }
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Add losses up, and sort chances of tiles into bins."""
+        """Summarize losses, and tile chances by bins."""
         return {"losses": loss_rows(records, self.doubt), "bins": bin_rows(records, self.doubt)}
 
 
@@ -178,49 +172,53 @@ def _watched(events: Iterable[Any], judges: Judges, racks: int) -> Iterator[Reco
         "filter": RackFilter(judges, stranger()),
     }
     for event in events:
-        found = {name: take_in(tracker, event, racks) for name, tracker in trackers.items()}
-        last = found["last"]
+        posteriors = {name: take_in(tracker, event, racks) for name, tracker in trackers.items()}
+        last = posteriors["last"]
         if isinstance(event, Seen) and last is not None and event.hides:
             kept = {"prior": _prior(last, event)}
-            yield _compared(event, kept | {name: one.prior for name, one in trackers.items()})
+            yield _compared(
+                event,
+                kept | {name: belief_filter.prior for name, belief_filter in trackers.items()},
+            )
 
 
 def _prior(last: Posterior, seen: Seen) -> LeavePrior:
-    """Return the belief if any rack made the play; random tiles, if it shows none."""
+    """Return the prior belief if the play placed tiles, else random tiles."""
     if not isinstance(seen.play.move, Place):
         return LeavePrior.nothing()
     return LeavePrior(last.leaves, last.prior / last.prior.sum(), last.unseen)
 
 
 def _compared(seen: Seen, kept: dict[str, LeavePrior]) -> Record:
-    """Return the record of a turn: what each belief says of what was kept and is held."""
+    """Return the record of a turn: each belief on the actual leave and rack."""
     rack = (*seen.leave, *seen.drawn)
     return {
         "turn": seen.number,
         "size": len(seen.leave),
         "placed": isinstance(seen.play.move, Place),
         "random": random_share(seen.leave, seen.left),
-        "shares": {name: share_of(seen.leave, one) for name, one in kept.items()},
-        "doubts": {name: one.doubt if one.size else 1.0 for name, one in kept.items()},
+        "shares": {name: share_of(seen.leave, belief) for name, belief in kept.items()},
+        "doubts": {name: belief.doubt if belief.size else 1.0 for name, belief in kept.items()},
         "leave": _tiles(kept, seen.leave, seen.left),
         "rack": _tiles(kept, rack, seen.left),
     }
 
 
 def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict[str, list[int]]:
-    """Return which unseen tiles are held, and the chance that each belief gives them."""
+    """Return which unseen tiles are held, and their chances by each belief."""
     tiles = [tile for tile, count in enumerate(left) if count]
     beliefs = {"random": LeavePrior.nothing(), **{name: kept[name] for name in TILE_BELIEFS}}
     chances = {
-        name: tile_chances(one, left, len(held) - one.size)[tiles] for name, one in beliefs.items()
+        name: tile_chances(entry, left, len(held) - entry.size)[tiles]
+        for name, entry in beliefs.items()
     }
     return {
         "there": [int(tile in held) for tile in tiles],
-        **{name: np.rint(_FINE * one).astype(int).tolist() for name, one in chances.items()},
+        **{name: np.rint(_FINE * entry).astype(int).tolist() for name, entry in chances.items()},
     }
 
 
-# --- sums ---------------------------------------------------------------------------------------
+# --- summary ------------------------------------------------------------------------------------
 
 
 class _Position(NamedTuple):
@@ -229,25 +227,24 @@ class _Position(NamedTuple):
 
 
 def _all_positions(records: Sequence[Record]) -> list[_Position]:
-    clusters = {pair: at for at, pair in enumerate(sorted({one["number"] // 2 for one in records}))}
+    clusters = {
+        pair: at for at, pair in enumerate(sorted({record["number"] // 2 for record in records}))
+    }
     return [
-        _Position(clusters[one["number"] // 2], seen) for one in records for seen in one["seen"]
+        _Position(clusters[record["number"] // 2], seen)
+        for record in records
+        for seen in record["seen"]
     ]
 
 
 def loss_rows(records: Sequence[Record], doubt: float = 0.0) -> list[LossRow]:
-    """Add losses up.
-
-    Args:
-        records: of games.
-        doubt: every belief but the prior is doubted at least this much.
-    """
+    """Return losses by belief and size; ``doubt`` is the least of every belief but the prior."""
     positions = _all_positions(records)
     return [
         _loss_row(belief, which, positions, doubt)
         for which in _SIZES
         for belief in BELIEFS
-        if which == "all" or any(_kind(one.seen) == which for one in positions)
+        if which == "all" or any(_kind(position.seen) == which for position in positions)
     ]
 
 
@@ -256,28 +253,28 @@ def _kind(seen: Record) -> str:
 
 
 def _doubt(belief: str, seen: Record, least: float) -> float:
-    found: float = seen["doubts"][belief]
-    return found if belief == "prior" else max(found, least)
+    doubt: float = seen["doubts"][belief]
+    return doubt if belief == "prior" else max(doubt, least)
 
 
 def _loss_row(belief: str, which: str, positions: list[_Position], doubt: float) -> LossRow:
-    those = [one for one in positions if which in ("all", _kind(one.seen))]
+    chosen = [position for position in positions if which in ("all", _kind(position.seen))]
 
     def losses(of: str) -> Floats:
         return np.array(
             [
                 loss_of(seen["shares"][of], _doubt(of, seen, doubt), seen["random"], seen["size"])
-                for _, seen in those
+                for _, seen in chosen
             ]
         )
 
     against = _AGAINST.get(belief)
-    own, clusters = losses(belief), np.array([one.cluster for one in those], np.int64)
+    own, clusters = losses(belief), np.array([position.cluster for position in chosen], np.int64)
     less = own - losses(against) if against else None
     return LossRow(
         belief,
         which,
-        len(those),
+        len(chosen),
         *_mean(own, clusters),
         against,
         *((None, None) if less is None else _mean(less, clusters)),
@@ -290,11 +287,9 @@ def _mean(values: Floats, clusters: npt.NDArray[np.int64]) -> tuple[float | None
 
 
 def bin_rows(records: Sequence[Record], doubt: float = 0.0) -> list[BinRow]:
-    """Sort all chances of tiles that are unseen into ten bins of equal count, by size.
+    """Return the tile chances in ten bins of equal count, by size of chance.
 
-    Args:
-        records: of games.
-        doubt: every belief but the prior is doubted at least this much.
+    ``doubt`` is the least of every belief but the prior.
     """
     positions = _all_positions(records)
     return [

@@ -1,4 +1,4 @@
-"""A calibration in a picture: chances of tiles against how often they are there, and losses."""
+"""Plots of a calibration: predicted tile chances against frequencies, and losses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def _draw_losses(axes: Axes, rows: Sequence[LossRow]) -> None:
 
 
 def _draw_bins(axes: Axes, rows: Sequence[BinRow]) -> None:
-    """Draw how far off each bin is, by what is predicted."""
     for belief in TILE_BELIEFS:
         those = [row for row in rows if row.belief == belief]
         predicted = 100 * np.array([row.predicted for row in those])

@@ -2,12 +2,12 @@
 
 Simple players meet in kernels, thousands of games a second (``play_duel``). Any two players meet
 turn by turn (``Games``): a match without clocks and processes, whose bags are those of ``tilewire
-match`` with the same seed. Each game begins between strangers: what one tells of a player's style
-is not carried to the next.
+match`` with the same seed. Players start each game as strangers: learned styles are not carried
+over.
 
 A record of ``Games`` has the ``players``, its ``number``, the ``scores`` of the player and the
-opponent, and the ``moves``, so that it can be replayed. The file knows a player by the text of its
-seat: one that plays differently now needs another file.
+opponent, and the ``moves`` for replaying. The file identifies a player by its seat's text: after a
+change of the player, use another file.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ __all__ = [
 Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 FULL_KNOWLEDGE = "full-knowledge"
-"""The name of the seat that sees the opponent's rack, which the registry refuses."""
+"""The seat that sees the opponent's rack; the registry refuses it."""
 _TIE_BREAK = 1_000
-"""Divides the leaves of a greedy player, so that all of them are less than a point."""
+"""Divides the leaves of a greedy player, so that all are below a point."""
 
 
 @dataclass(frozen=True)
 class Duel:
-    """The games of one player against another; None: unknown, or too few games to say."""
+    """The games of one player against another; None: unknown, or too few games."""
 
     player: Annotated[str, column("player")]
     opponent: Annotated[str, column("opponent")]
@@ -71,32 +71,27 @@ class Duel:
     win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")]
     """A tie is half a win."""
     win_rate_error: float | None
-    """Half the width of its 95 % interval, over pairs, as for ``error``."""
+    """Half the width of its 95 % interval over pairs; likewise ``error``."""
     mean: Annotated[float | None, column("mean")]
-    """Points of the player in a game."""
+    """The player's points per game."""
     opponent_mean: Annotated[float | None, column("opponent's")]
     difference: Annotated[
         float | None, column("ahead by (95 %)", error="error", decimals=2, sign=True)
     ]
-    """Points a game."""
+    """Points per game."""
     error: float | None
     deviation: Annotated[float | None, column("deviation")]
     """The standard deviation of one game's difference."""
     lost_twice: Annotated[float | None, percent("lost 2×")]
-    """The share of games lost to twice the own points or more."""
+    """Share of games lost to at least twice the player's points."""
     largest_ratio: Annotated[float | None, column("largest ratio", decimals=2)]
-    """The winner's points by the loser's, at most; fewer than one point count as one."""
+    """Largest winner's points / loser's points; a loser's score below 1 counts as 1."""
 
 
 def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Points) -> Duel:
-    """Add games up.
+    """Summarize games.
 
-    Args:
-        player: its name.
-        opponent: its name.
-        own: [games] points of the player.
-        other: [games] points of the opponent.
-        pair_of: [games] the pair of each; the second of a pair may be missing.
+    All arrays are [games]; ``pair_of`` has pair numbers, and a pair's second game may be missing.
     """
     _, pairs = np.unique(pair_of, return_inverse=True)
     units = int(pairs.max(initial=-1)) + 1
@@ -104,7 +99,7 @@ def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Poin
     rate, rate_error = mean_and_error((np.sign(ahead) + 1) / 2, pairs, units)
     difference, error = mean_and_error(ahead.astype(np.float64), pairs, units)
     ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
-    some = len(ahead) > 0
+    played = len(ahead) > 0
     return Duel(
         player=player,
         opponent=opponent,
@@ -114,13 +109,13 @@ def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Poin
         ties=int((ahead == 0).sum()),
         win_rate=rate,
         win_rate_error=rate_error,
-        mean=float(own.mean()) if some else None,
-        opponent_mean=float(other.mean()) if some else None,
+        mean=float(own.mean()) if played else None,
+        opponent_mean=float(other.mean()) if played else None,
         difference=difference,
         error=error,
         deviation=float(ahead.std(ddof=1)) if len(ahead) > 1 else None,
-        lost_twice=float(np.mean((own < other) & (2 * own <= other))) if some else None,
-        largest_ratio=float(ratios.max()) if some else None,
+        lost_twice=float(np.mean((own < other) & (2 * own <= other))) if played else None,
+        largest_ratio=float(ratios.max()) if played else None,
     )
 
 
@@ -133,7 +128,7 @@ def _check_pairs(games: int) -> None:
 
 
 class Judge(NamedTuple):
-    """What a player in kernels judges moves by; it plays the highest equity."""
+    """Evaluates moves in kernels; the highest equity is played."""
 
     leaves: LeaveTable
     evaluation: Evaluation
@@ -143,10 +138,10 @@ JUDGES = ("static", "greedy", "vanilla", "rh")
 
 
 def judge_of(name: str, field: Field) -> Judge:
-    """Return what a player of ``JUDGES`` judges by.
+    """Return the judge of a player of ``JUDGES``.
 
-    *static* judges by the leaves and all adjustments, *vanilla* by the score alone, *greedy* by the
-    score and, where scores are equal, the leave, *rh* by the score and weighted rack features.
+    *static* judges by leaves and all adjustments, *vanilla* by the score alone, *greedy* by the
+    score and, among equal scores, the leave, *rh* by the score and weighted rack features.
     """
     tiles = field.leaves.distribution
     match name:
@@ -201,9 +196,9 @@ def play_duel(
 
 @dataclass(frozen=True)
 class Games(Study):
-    """Games between any two players; 0 and 1, 2 and 3 … share their draws.
+    """Games between any two players; 0 and 1, 2 and 3 … share draws.
 
-    The player begins the even ones.
+    The player begins the even games.
     """
 
     unit: ClassVar[str] = "games"
@@ -212,12 +207,12 @@ class Games(Study):
     """Local seats (``bot.registry``, or ``full-knowledge``) of the player and the opponent."""
     field: Field
     seed: int
-    """For the bags, and for what players leave to chance."""
+    """For bags and for players' random choices."""
     own_leaves: bool = True
-    """Whether players have leaves of their own, and not those of the field."""
+    """Whether players use their own leaves instead of the field's."""
 
     def settings(self) -> dict[str, object]:
-        """Return what any two players' games in a file have in common."""
+        """Return the common settings of a file's games, for any two players."""
         about = {
             "experiment": "games",
             "lexicon": self.field.lexicon.checksum,
@@ -232,7 +227,7 @@ class Games(Study):
 
     @property
     def name(self) -> str:
-        """Return the two players."""
+        """The two players."""
         return " – ".join(self.seats)
 
     def check(self, count: int) -> None:
@@ -265,7 +260,7 @@ class Games(Study):
         }
 
     def replayed(self, record: Record) -> Game:
-        """Return the game of a record again, with both racks in each position.
+        """Return a record's game, with both racks in each position.
 
         Raises:
             ValueError: its moves can't be read, or are of another seed.
@@ -281,13 +276,13 @@ class Games(Study):
         return Draws.seeded(self.seed, number // 2).secret
 
     def duel(self, records: Sequence[Record]) -> Duel:
-        """Add games up."""
+        """Summarize games."""
         scores = np.array([each["scores"] for each in records], np.int64).reshape(-1, 2)
         pair_of = np.array([each["number"] // 2 for each in records], np.int64)
         return add_up(*self.seats, scores[:, 0], scores[:, 1], pair_of)
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Add games up."""
+        """Summarize games."""
         return {"duels": [self.duel(records)]}
 
 
@@ -295,7 +290,7 @@ def create(seat: str) -> Player:
     """Create the player of a local seat.
 
     Raises:
-        ValueError: there is no such seat, it is elsewhere, or an option makes no sense.
+        ValueError: the seat is unknown, not local, or has an invalid option.
     """
     return _maker(seat)()
 
@@ -308,7 +303,6 @@ def _maker(seat: str) -> Callable[[], Player]:
 
 
 def _spec(seat: str) -> SeatSpec:
-    """Read a seat, also the one that only an experiment has."""
     name, mark, options = seat.partition("?")
     if name != FULL_KNOWLEDGE:
         return parse_seat(seat)

@@ -1,9 +1,9 @@
-"""CS221's first table: built-in players against somebody else's engine, clocks on.
+"""CS221's first table: built-in players against a foreign engine, clocks on.
 
 The students (Stanford 2016) had *vanilla*, *rh*, *mc* and *mc+rh* play Quackle's Speedy Player
-through files. Here each player has a match against the engine's seat, in a folder of its own inside
-the experiment's, which goes on where it was. If the engine begins each game afresh, the games come
-in pairs with the same draws and the seats swapped, and the draws are the same for each player.
+through files. Here each player has a resumable match against the engine's seat, in a folder of its
+own inside the experiment's. If the engine begins each game afresh, games come in pairs with the
+same draws and swapped seats, and the draws are the same for each player.
 """
 
 from __future__ import annotations
@@ -45,17 +45,16 @@ from .published import CS221_PLAYERS
 __all__ = ["CHALLENGERS", "EngineRow", "EngineTable", "PlayedRow", "draw_differences"]
 
 CHALLENGERS = (*CS221_PLAYERS, "champion")
-"""The students' players, and the best of the house."""
 
 BIN_POINTS = 25
 
 
 @dataclass(frozen=True)
 class EngineRow(Duel):
-    """The games of a player against the engine; a forfeit is a whole loss."""
+    """A player's games against the engine; a forfeit is a whole loss."""
 
     forfeits: Annotated[int, column("forfeits")]
-    """Games that the player lost otherwise than by the score."""
+    """Games that the player lost by other means than the score."""
     opponent_forfeits: Annotated[int, column("opponent's")]
 
 
@@ -64,7 +63,7 @@ class PlayedRow(NamedTuple):
 
     row: EngineRow
     differences: npt.NDArray[np.int64]
-    """The player's points less the engine's, game by game."""
+    """The player's points less the engine's, by game."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +71,19 @@ class EngineTable:
     """The experiment in its folder.
 
     Raises:
-        SeatError: a player or the engine is no seat, or is elsewhere.
+        SeatError: a seat is invalid or not local.
     """
 
     engine: str
-    """Its seat."""
     players: Sequence[str]
-    """Their seats."""
     games: int
-    """For each player."""
+    """Per player."""
     time: TimeControl
     equipment: Equipment
     lexicon: Lexicon
-    """The words of the equipment, loaded."""
     seed: int
-    """For the draws, and for what players leave to chance."""
+    """For draws and for players' random choices."""
     concurrency: int
-    """Games at once."""
     folder: Path
 
     def __post_init__(self) -> None:
@@ -103,16 +98,13 @@ class EngineTable:
         tell: Callable[[int], object],
         notice: Callable[[str], None] | None = None,
     ) -> None:
-        """Play those games of a player that are not there yet.
+        """Play a player's missing games.
 
-        Args:
-            player: one of the players.
-            tell: called after each game with how many there are.
-            notice: called with a sentence about what takes long.
+        ``tell`` gets the number of games after each game, ``notice`` a sentence before a long step.
 
         Raises:
             ValueError: the folder has a match of another kind.
-            MatchError: it can't go on.
+            MatchError: the match can't go on.
             JournalError: the match's journal can't be used.
             OSError: the folder can't be written.
         """
@@ -141,16 +133,16 @@ class EngineTable:
 
     def rows(self) -> list[PlayedRow]:
         """Return a row for each player that has games."""
-        found = []
+        table = []
         for player in self.players:
             path = self._folder(player) / "results.jsonl"
             results = self._counted(read_results(path)) if path.exists() else []
             if results:
-                found.append(_added_up(player, parse_seat(self.engine).name, results))
-        return found
+                table.append(_added_up(player, parse_seat(self.engine).name, results))
+        return table
 
     def _counted(self, results: Sequence[GameResult]) -> list[GameResult]:
-        return [one for one in results if not one.void and one.number <= self.games]
+        return [result for result in results if not result.void and result.number <= self.games]
 
     def _folder(self, player: str) -> Path:
         return self.folder / quote(player, safe="+")
@@ -225,11 +217,7 @@ def _half_width(interval: Interval) -> float | None:
 
 
 def draw_differences(found: Sequence[PlayedRow], path: str | Path) -> None:
-    """Draw how far players were ahead, one above the other, into a PNG file.
-
-    Args:
-        found: a histogram each, one or more.
-        path: of the file; one that is there is replaced.
+    """Draw histograms of players' leads, one above the other, into a PNG file.
 
     Raises:
         OSError: the file can't be written.

@@ -1,7 +1,7 @@
-"""``full-knowledge``: simulates as ``sim`` does, with its options, and sees the opponent's rack.
+"""``full-knowledge``: simulates like ``sim``, with its options, but sees the opponent's rack.
 
-What it gains is the most that any belief about the rack could gain (Richards and Amir 2007). No
-arbiter tells what others hold, so it plays in experiments only (``in_process.play_game``).
+Its advantage is the most that any belief about the rack could gain (Richards and Amir 2007). No
+arbiter reveals racks, so it plays in experiments only (``in_process.play_game``).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["FullKnowledgePlayer"]
 
 
 class FullKnowledgePlayer(Strategy):
-    """Plays what wins most often against the rack that the opponent has.
+    """Plays the move that wins most often against the opponent's actual rack.
 
     Raises:
-        ValueError: an option makes no sense.
+        ValueError: an option is invalid.
     """
 
     def __init__(
@@ -35,14 +35,14 @@ class FullKnowledgePlayer(Strategy):
         self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:
-        """Be shown what the opponent holds; before each choice."""
+        """Look at the opponent's rack, before each choice."""
         self._seen = rack
 
     def begin(self, view: View) -> Searching:
         """Begin a search with both racks known.
 
         Raises:
-            RuntimeError: nobody showed it the rack.
+            RuntimeError: ``see`` was not called.
         """
         if self._seen is None:
             raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")

@@ -1,11 +1,10 @@
-"""How much win probability one player chooses better than another, judged by a long simulation.
+"""How much win probability one player's choices gain over another's, judged by a long simulation.
 
-Each position is of a game between static players, with tiles in the bag. Both players are told the
-game so far and choose a move, without a clock unless their options name one. Where the moves
-differ, a simulation with equal samples of both says how much the first wins more often. The judge
-had no say in the choices, so its sampling errors cancel over positions. What it can't see beyond
-its plies it takes from a table of win probabilities: 64 plies reach the end of every game. It knows
-nothing of the opponent's rack.
+Positions come from games between static players, with tiles in the bag. Both players get the game
+so far and choose a move, without a clock unless their options set one. Where the moves differ, a
+simulation with equal samples of both estimates the first move's gain. The judge had no part in the
+choices, so its sampling errors cancel over positions. Beyond its plies it relies on a table of win
+probabilities: 64 plies reach the end of every game. It knows nothing of the opponent's rack.
 """
 
 from __future__ import annotations
@@ -44,11 +43,10 @@ class OracleRow:
     bag: Annotated[str, column("tiles in the bag")]
     positions: Annotated[int, column("positions")]
     differ: Annotated[float | None, percent("moves differ")]
-    """The share of positions."""
     win: Annotated[
         float | None, percent("more wins, ± standard error", error="win_error", decimals=3)
     ]
-    """What the first player's choices win more often; where the moves are the same, 0."""
+    """Gain of the first player's choices; 0 where the moves are the same."""
     win_error: float | None
     points: Annotated[
         float | None, column("more points", error="points_error", decimals=2, sign=True)
@@ -61,20 +59,19 @@ class Oracle(Study):
     """Two players' choices, and the judge."""
 
     seats: tuple[str, str]
-    """Local seats."""
     field: Field
     seed: int
     win_probabilities: WinProbabilities
-    """The judge's."""
+    """Of the judge."""
     plies: int
-    """The judge's."""
+    """Of the judge."""
     rollouts: int
-    """The judge's, of each of two moves."""
+    """Of the judge, per move."""
     own_leaves: bool = True
-    """Whether players have leaves of their own, and not those of the field."""
+    """Whether players use their own leaves instead of the field's."""
 
     def settings(self) -> dict[str, object]:
-        """Return what decides the results; tables are told by checksums of their content."""
+        """Return the settings that decide the results, tables as checksums of their content."""
         table = self.win_probabilities
         arrays = (table.spreads, table.unseen, table.values)
         content = b"".join(array.tobytes() for array in arrays)
@@ -120,7 +117,7 @@ class Oracle(Study):
         } | gain
 
     def _choice(self, seat: str, situation: Situation, seed: int) -> Move:
-        """Return the move of a player, as it is listed.
+        """Return a player's move, as listed by the generator.
 
         Raises:
             IllegalMove: it is against the rules.
@@ -138,7 +135,6 @@ class Oracle(Study):
     def _judged(
         self, generator: Generator, situation: Situation, chosen: Sequence[RankedMove], seed: int
     ) -> Record:
-        """Return what the first move wins more than the second."""
         simulation = Simulation(
             [generator],
             situation.position,
@@ -157,7 +153,7 @@ class Oracle(Study):
         return {"win": first.win - second.win, "points": first.equity - second.equity}
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Add positions up, by tiles in the bag."""
+        """Summarize positions by tiles in the bag."""
         rows = [
             _row(name, [record for record in records if least <= record["bag"] <= most])
             for name, least, most in _BAGS
@@ -173,7 +169,6 @@ def _row(bag: str, records: Sequence[Record]) -> OracleRow:
 
 
 def _mean(values: Sequence[float]) -> tuple[float | None, float | None]:
-    """Return a mean and its standard error."""
     if not values:
         return None, None
     many = len(values) > 1

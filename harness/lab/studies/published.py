@@ -1,8 +1,8 @@
-"""What was published of players like ours, and the players of CS221 (Stanford 2016).
+"""Published results of players like ours, and the players of CS221 (Stanford 2016).
 
-M. Richards, E. Amir, "Opponent Modeling in Scrabble", IJCAI 2007: what knowing or guessing the
-opponent's rack is worth. Their games were Quackle's, with the words of North American tournaments
-(TWL06), and not in pairs.
+M. Richards, E. Amir, "Opponent Modeling in Scrabble", IJCAI 2007: the value of knowing or guessing
+the opponent's rack. Their games were Quackle's, unpaired, with the words of North American
+tournaments (TWL06).
 
 CS221: *vanilla* plays the highest score, *rh* adds learned features of the leave, and *static* has
 a whole leave table and all adjustments; these also play in kernels. *mc* and *mc+rh* sample before
@@ -35,7 +35,7 @@ def _printed(
     difference: float,
     remark: str = "",
 ) -> Duel:
-    """Return a row of the paper; what it does not print is None."""
+    """Return a row of the paper; unprinted values are None."""
     games, wins, losses = won
     return Duel(
         player=f"  Richards and Amir, Table {table}{remark}",
@@ -65,23 +65,23 @@ TABLES = {
 
 @dataclass(frozen=True)
 class RichardsAmir(Games):
-    """Games of one of the paper's tables, added up beside what the paper prints."""
+    """Games of one of the paper's tables, summarized beside the paper's results."""
 
     table: int = 1
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Add games up."""
+        """Summarize games."""
         return {"duels": [self.duel(records), TABLES[self.table]]}
 
 
 @dataclass(frozen=True)
 class Limit:
-    """How long players search that do."""
+    """The search limit of players that search."""
 
     time_ms: int = 150
-    """Of a turn, inference included; or …"""
+    """Per turn, inference included; or …"""
     iterations: int | None = None
-    """… rollouts of each candidate, however long they take: then inference costs no time."""
+    """… rollouts per candidate, however long they take: then inference costs no time."""
 
     def seat(self, name: str, **options: str | None) -> str:
         """Return a seat with this limit and the other options that are not None."""
@@ -97,7 +97,7 @@ class Limit:
 
 
 def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel]:
-    """Play games between each two of static, rh and vanilla.
+    """Play games between all pairs of static, rh and vanilla.
 
     Raises:
         ValueError: fewer than four games, an odd number of them, or no thread.
@@ -116,7 +116,7 @@ def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel
 
 
 def draw_duels(duels: Sequence[Duel], path: str | Path) -> None:
-    """Draw by how much players are ahead, with the intervals, into a PNG file.
+    """Draw players' leads, with intervals, into a PNG file.
 
     Raises:
         OSError: the file can't be written.

@@ -1,10 +1,9 @@
-"""Finished games as one player saw the other's turns, and its beliefs beside the truth.
+"""Finished games from one player's view of the other's turns, and its beliefs beside the truth.
 
-A belief about a leave is scored as players use it: the share of the leaves thought to be kept that
-is this leave, and, for the part that is doubted (``LeavePrior.doubt``), its share of random racks.
-Leaves are looked at in the order of their prior, up to a number of racks; one that was not looked
-at has nothing but the doubt. The leave of an exchange or a pass is drawn, and scored by how often
-it was drawn.
+A belief about a leave is scored as players use it: the leave's share among leaves thought kept and,
+for the doubted part (``LeavePrior.doubt``), its share of random racks. Leaves are examined in the
+order of their prior, up to a number of racks; an unexamined leave has only the doubt. The leave of
+an exchange or a pass is drawn, and scored by its frequency among the draws.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ __all__ = [
 ]
 
 ALL_LISTED = 1_000_000
-"""No rack of English leaves more: there are 736,281 leaves of six tiles."""
+"""No English rack has more: there are 736,281 leaves of six tiles."""
 
 
 class Drew(NamedTuple):
@@ -51,31 +50,31 @@ class Drew(NamedTuple):
 
     tiles: Rack
     counts: tuple[int, ...]
-    """How many of each tile were unseen to it before, by tile number."""
+    """Tiles unseen by it before, by tile number."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A turn of the other player: what was seen of it, and what was not."""
+    """A turn of the other player: its visible and hidden parts."""
 
     play: Play
     counts: tuple[int, ...]
-    """How many of each tile it may have had, by tile number: unseen, less ``given_back``."""
+    """Tiles that it may have had, by tile number: unseen, less ``given_back``."""
     given_back: Rack
-    """What the watching player exchanged since the other drew."""
+    """Tiles exchanged by the watching player since the other drew."""
     number: int
-    """Of the turn in the game; the first is 0."""
+    """Index of the turn in the game, from 0."""
     leave: Rack
-    """What it really kept."""
+    """The actual leave."""
     drawn: Rack
-    """What it really drew."""
+    """The tiles actually drawn."""
 
     @cached_property
     def left(self) -> tuple[int, ...]:
-        """How many of each tile are unseen after it."""
+        """Tiles unseen after it, by tile number."""
         shown, back = (
-            np.bincount(np.array(one, np.int64), minlength=len(self.counts))
-            for one in (self.play.tiles, self.given_back)
+            np.bincount(np.array(tiles, np.int64), minlength=len(self.counts))
+            for tiles in (self.play.tiles, self.given_back)
         )
         return tuple((np.array(self.counts) - shown + back).tolist())
 
@@ -89,10 +88,10 @@ class Seen:
 
 
 def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
-    """Yield what a seat learns about the other's rack while there are tiles in the bag."""
+    """Yield a seat's information about the other's rack while there are tiles in the bag."""
     board = Board.empty(game.rules.layout)
     own = tuple(sorted(game.opening_racks[seat]))
-    back: Rack = ()  # what the seat exchanged in its last turn
+    back: Rack = ()  # exchanged by the seat in its last turn
     for number, turn in enumerate(game.turns):
         racks = (own, ()) if seat == 0 else ((), own)
         counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
@@ -126,16 +125,13 @@ def _leave(turn: Turn) -> Rack:
     return tuple(sorted(left))
 
 
-# --- what is believed ---------------------------------------------------------------------------
+# --- beliefs ------------------------------------------------------------------------------------
 
 
 def take_in(tracker: RackFilter, event: Drew | Seen, racks: int) -> Posterior | None:
     """Update a tracker; return its belief after a turn of the other player.
 
-    Args:
-        tracker: of the watching player.
-        event: what it was told.
-        racks: looked at for a turn, at most.
+    At most ``racks`` racks are examined per turn.
     """
     if isinstance(event, Drew):
         tracker.drew(event.tiles, event.counts)
@@ -146,7 +142,7 @@ def take_in(tracker: RackFilter, event: Drew | Seen, racks: int) -> Posterior | 
 
 
 def share_of(leave: Rack, kept: LeavePrior) -> float:
-    """Return the share of the leaves thought to be kept that is this leave."""
+    """Return this leave's share among the leaves thought kept."""
     if kept.size != len(leave):
         return 0.0
     return float(kept.weights[(kept.tiles == np.array(leave, np.uint8)).all(axis=1)].sum())
@@ -159,7 +155,7 @@ def random_share(leave: Rack, left: tuple[int, ...]) -> float:
 
 
 def loss_of(share: float, doubt: float, random: float, size: int) -> float:
-    """Return the log-loss of a leave for each of its tiles, in nats."""
+    """Return the log-loss of a leave per tile, in nats."""
     return -math.log((1 - doubt) * share + doubt * random) / size
 
 
@@ -167,17 +163,16 @@ def loss_of(share: float, doubt: float, random: float, size: int) -> float:
 
 
 class PlayedGames(NamedTuple):
-    """Games that were played before."""
+    """Finished games."""
 
     seed: int
-    """Of their bags."""
     records: dict[int, dict[str, Any]]
-    """Of each game by its number, as ``duel.Games.record`` returns it."""
+    """By game number, as returned by ``duel.Games.record``."""
 
 
 def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGames:
-    """Read the games of two players from a file of games (``duel.Games``), or of an
-    experiment that keeps the games it plays.
+    """Read the games of two players from a file of ``duel.Games`` or of an experiment that keeps
+    its games.
 
     Raises:
         OSError: the file can't be read.
@@ -185,24 +180,24 @@ def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGa
     """
     try:
         content = path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]  # the last line may not be written yet
-        first, *records = [json.loads(line) for line in whole.splitlines()]
+        complete = content[: content.rfind(b"\n") + 1]  # the last line may be incomplete
+        first, *records = [json.loads(line) for line in complete.splitlines()]
         words, seed = first["lexicon"], int(first["seed"])
-        every = [(one["players"], one["number"], list(one["moves"])) for one in records]
+        every = [(game["players"], game["number"], list(game["moves"])) for game in records]
     except (ValueError, KeyError, TypeError):
         raise ValueError(
             f"{path} is no file of games with their moves, as experiments keep them"
         ) from None
     if words != lexicon.checksum:
         raise ValueError(f"{path} has games with other words than {lexicon.name}; name its lexicon")
-    found = {
+    chosen = {
         number: record
         for (players, number, _), record in zip(every, records, strict=True)
         if players == list(seats)
     }
-    if not found:
+    if not chosen:
         others = sorted({" – ".join(players) for players, _, _ in every})
         raise ValueError(
             f"{path} has no game {' – '.join(seats)}; it has: {', '.join(others) or 'none'}"
         )
-    return PlayedGames(seed, found)
+    return PlayedGames(seed, chosen)

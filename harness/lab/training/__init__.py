@@ -1,1 +1,1 @@
-"""Training: what players judge by, learned from games of static players."""
+"""Training: players' evaluations, learned from games of static players."""

@@ -1,8 +1,8 @@
-"""What a training knows, in one file that is there whole or not at all.
+"""A training's state in one file, written atomically.
 
-The first line is the format and the SHA-256 of all that follows, so that a file that was cut short
-or changed is known. The second line is JSON: what the caller says about the state, and the names,
-types and shapes of arrays. Their bytes follow one after another.
+The first line is the format and the SHA-256 of the rest, which detects truncation and changes. The
+second line is JSON: the caller's data, and the names, types and shapes of arrays. Their bytes
+follow one after another.
 """
 
 from __future__ import annotations
@@ -29,19 +29,16 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class CheckpointError(ValueError):
-    """A checkpoint can't be resumed or written; the sentence says which and why."""
+    """A checkpoint can't be resumed or written; the message names it and the reason."""
 
 
 def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a state; it is on the disk when this returns.
 
-    Args:
-        path: where; what was there is replaced at once, or stays as it was.
-        about: whatever JSON can say.
-        arrays: of plain numbers.
+    The file is replaced atomically; ``about`` has JSON values, the arrays plain numbers.
 
     Raises:
-        CheckpointError: the disk is full, or the file can't be written for another reason.
+        CheckpointError: the file can't be written, for example because the disk is full.
     """
     shapes = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
     parts: list[Any] = [json.dumps({"about": about, "arrays": shapes}).encode() + b"\n"]
@@ -66,10 +63,10 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Return what was said about a state, and its arrays, which are writable.
+    """Return a state's JSON values and its arrays, which are writable.
 
     Raises:
-        CheckpointError: it is no checkpoint, or not all of one.
+        CheckpointError: the file is no checkpoint, or incomplete.
         OSError: it cannot be read.
     """
     content = path.read_bytes()
@@ -97,8 +94,8 @@ def locked(out: Path) -> Iterator[None]:
     """Keep other trainings from writing the same table during the block.
 
     Raises:
-        CheckpointError: another one is under way.
-        OSError: nothing can be written there.
+        CheckpointError: another training is under way.
+        OSError: the lock can't be written.
     """
     path = out.with_name(f".{out.name}.lock")
     with path.open("a+") as file:
@@ -118,17 +115,16 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def _lock(file: TextIO, path: Path) -> bool:
-    """Lock a file; return whether nobody else holds it and the path still leads to it."""
+    """Lock a file; return whether the lock is held and the path still leads to it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Who had the lock may have removed the file since it was opened here.
+        # The lock's last holder may have removed the file since it was opened.
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except (BlockingIOError, FileNotFoundError):
         return False
 
 
 def _sync_folder(folder: Path) -> None:
-    """Flush the new name to the disk, too."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,18 +1,18 @@
-"""Weights of the rack heuristic (``lexicons.rack_features``), learned from games with itself.
+"""Weights of the rack heuristic (``lexicons.rack_features``), learned by self-play.
 
-A leave is worth what follows from it. So each turn with a full rack and a full rack's worth of
-tiles in the bag teaches: the equity of its move, less the mean, is what the leave that the same
-player kept a turn before came to. Equity is the score and, by the current weights, the next leave:
-a temporal difference without discount. A linear model of the features is fitted to that by
-stochastic gradient on the squared error, in small batches and with a step that decays; games are
-played in generations, each with the weights that the last one left.
+A leave is worth the equity that follows. So each turn with a full rack and at least as many tiles
+in the bag is an example: the equity of its move, less the mean, is the target for the leave that
+the same player kept a turn before. Equity is the score plus the value of the next leave by the
+current weights: a temporal difference without discount. A linear model of the features is fitted by
+stochastic gradient descent on the squared error, in small batches and with a decaying step; games
+are played in generations, each with the weights of the last.
 
-What all leaves have in common goes into an intercept that is not kept: the empty leave is worth
+The common part of all leaves goes into an intercept, which is discarded: the empty leave is worth
 nothing, and only differences choose moves.
 
-With simulation the games are those of *mc+rh*, which rolls a few moves out by the current weights
-before it makes one (``harness.lab.training.sampled``). They take longer, so that there are fewer of
-them; each generation is learned from several times instead.
+With simulation the games are those of *mc+rh*, which rolls out a few moves by the current weights
+(``harness.lab.training.sampled``). They take longer, so there are fewer games; each generation is
+learned from several times instead.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ class Pace:
     """How games are learned from."""
 
     generation: int
-    """Games that are played with the same weights."""
+    """Games played with the same weights."""
     passes: int
-    """How often each generation is learned from."""
 
 
 PACE = Pace(generation=2_000, passes=1)
@@ -79,16 +78,16 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Generation:
-    """How well the weights that a generation began with foretold it."""
+    """How well a generation's initial weights predicted it."""
 
     games: int
     """Of this generation and all before."""
     turns: int
-    """That taught, in this generation."""
+    """Examples in this generation."""
     loss: float
     """The mean squared error, points²."""
     spread: float
-    """The same without any features: the variance of what was to be foretold."""
+    """The variance of the targets: the error without features."""
 
     def __str__(self) -> str:
         """Return it as a line."""
@@ -100,14 +99,14 @@ class Generation:
 
 @dataclass(frozen=True)
 class Trained:
-    """The weights, and how they came about."""
+    """The weights, and the history of their training."""
 
     weights: RackWeights
     generations: tuple[Generation, ...]
 
 
 class Turns(NamedTuple):
-    """What games teach; one row or more."""
+    """Examples from games; at least one row."""
 
     features: Floats
     """[turns, features + 1] of the leaves kept a turn before, and 1 for the intercept."""
@@ -131,16 +130,15 @@ def train_features(
     Args:
         lexicon: the words.
         rules: the rules.
-        games: how many in all.
-        seed: for the bags and for the order of learning; the same seed gives the same weights.
+        games: in all.
+        seed: for bags and order of learning; the same seed gives the same weights.
         progress: called after each generation.
-        pace: how they are learned from.
-        threads: how many games at once; it makes no difference to the weights.
+        pace: of learning.
+        threads: games at once, without effect on the weights.
         with_simulation: whether *mc+rh* plays, instead of *rh*.
 
     Raises:
-        ValueError: no game at all or in a generation, no turn that teaches, or as
-            ``play_static_games``.
+        ValueError: no game at all or in a generation, no example, or as ``play_static_games``.
     """
     pace = pace or (PACE_WITH_SIMULATION if with_simulation else PACE)
     if games < 1 or pace.generation < 1:
@@ -171,8 +169,6 @@ def train_features(
 
 
 class _Learner:
-    """A linear model, and the gradient that it goes down by."""
-
     def __init__(self, features: int, chance: np.random.Generator) -> None:
         self.chance = chance
         self._weights = np.zeros(features + 1)  # the last is the intercept
@@ -180,11 +176,11 @@ class _Learner:
 
     @property
     def points(self) -> tuple[float, ...]:
-        """The weights without the intercept, to a thousandth."""
+        """The weights without the intercept, rounded to a thousandth."""
         return tuple(np.round(self._weights[:-1], 3).tolist())
 
     def learn(self, turns: Turns, passes: int) -> tuple[float, float]:
-        """Go through all turns, in random order, in each pass; return the losses from before."""
+        """Go through all turns in random order in each pass; return the losses before training."""
         targets = turns.equities - turns.equities.mean()
         loss = float(np.mean((turns.features @ self._weights - targets) ** 2))
         for _ in range(passes):
@@ -194,10 +190,10 @@ class _Learner:
         return loss, float(np.mean(targets**2))
 
     def _step(self, features: Floats, targets: Floats, batch: npt.NDArray[np.int64]) -> None:
-        some = features[batch]
-        off = some @ self._weights - targets[batch]
+        rows = features[batch]
+        off = rows @ self._weights - targets[batch]
         step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
-        self._weights -= step / len(batch) * (off @ some)
+        self._weights -= step / len(batch) * (off @ rows)
         self._steps += 1
 
 
@@ -223,34 +219,34 @@ def _sampled_turns(
     played = play_sampled_games(lexicon, rules, leaves, games, seed=seed, threads=threads)
     taught = [lesson for game in played for lesson in lessons(game, leaves)]
     kinds = len(rules.distribution.counts)
-    kept = np.array([np.bincount(one.leave, minlength=kinds) for one in taught])
-    return _turns(kept, np.array([one.equity for one in taught]), games, rules)
+    kept = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
+    return _turns(kept, np.array([example.equity for example in taught]), games, rules)
 
 
 def observe(played: StaticGames, rules: Rules) -> Turns:
-    """Pair each turn that teaches with the features of the leave that its player had kept.
+    """Pair the equity of each usable turn with the features of its player's last leave.
 
     Raises:
         ValueError: the games have no such turn.
     """
-    found = played.results
+    results = played.results
     full, past = rules.rack_size, slice(0, -2)  # the same player's turn before is two turns back
     teaches = (
-        (np.arange(2, found.moves.shape[1]) < found.turns[:, np.newaxis])
-        & (found.sizes[:, 2:] == full)
-        & (found.bags[:, 2:] >= full)
-        & (found.moves[:, 2:] < PASS_MOVE)
-        & (found.moves[:, past] < PASS_MOVE)
+        (np.arange(2, results.moves.shape[1]) < results.turns[:, np.newaxis])
+        & (results.sizes[:, 2:] == full)
+        & (results.bags[:, 2:] >= full)
+        & (results.moves[:, 2:] < PASS_MOVE)
+        & (results.moves[:, past] < PASS_MOVE)
     )
-    racks = found.racks[:, past][teaches][:, :full]
+    racks = results.racks[:, past][teaches][:, :full]
     kinds = len(rules.distribution.counts)
-    kept = tile_counts(racks, kinds) - _used(found.moves[:, past][teaches], kinds)
-    equities = found.equities[:, 2:][teaches] / POINT
-    return _turns(kept, equities, len(found.turns), rules)
+    kept = tile_counts(racks, kinds) - _used(results.moves[:, past][teaches], kinds)
+    equities = results.equities[:, 2:][teaches] / POINT
+    return _turns(kept, equities, len(results.turns), rules)
 
 
 def _turns(kept: npt.NDArray[np.int64], equities: Floats, games: int, rules: Rules) -> Turns:
-    """Pair leaves, as counts of their tiles, with what followed."""
+    """Pair leaves, as counts of their tiles, with the equities that followed."""
     if not len(equities):
         full = rules.rack_size
         raise ValueError(
@@ -274,11 +270,13 @@ def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    ranked = sorted(weights.by_name().items(), key=lambda one: one[1])
+    ranked = sorted(weights.by_name().items(), key=lambda weight: weight[1])
     names, points = zip(*ranked, strict=True)
     with picture(path, 7, 1 + 0.22 * len(names)) as figure:
         axes = figure.subplots()
-        axes.barh(names, points, color=["#b2452f" if one < 0 else "#2f6fb2" for one in points])
+        axes.barh(
+            names, points, color=["#b2452f" if weight < 0 else "#2f6fb2" for weight in points]
+        )
         axes.axvline(0, color="black", linewidth=0.8)
         axes.margins(y=0.01)
         axes.set_xlabel("points")

@@ -1,11 +1,11 @@
-"""Rare leaves forced into play, so that each has a floor of samples.
+"""Rare leaves forced into play, so that each has a minimum of samples.
 
-Chance deals JQXZ?? once in a hundred million racks. So before each round of games it is counted how
-far behind its share of the floor each leave of one tile less than a rack is, and those behind are
-handed out: on one of the first turns of a game the mover is given such a leave and random tiles
-(``engine.simulation.selfplay.Forced``), and plays on with them. Smaller leaves need no forcing,
-being parts of these. What cannot be given, for a tile of it lies on the board already, is tried
-again in the next round.
+Chance deals JQXZ?? once in a hundred million racks. So before each round of games, each leave of
+one tile less than a rack is compared with its share of the floor. Those behind are assigned to
+games: on one of the first turns the mover gets such a leave and random tiles
+(``engine.simulation.selfplay.Forced``), and plays on with them. Smaller leaves are parts of these
+and need no forcing. Leaves that can't be dealt, since a tile lies on the board already, are retried
+in the next round.
 """
 
 from __future__ import annotations
@@ -23,26 +23,22 @@ __all__ = ["FORCED_TURNS", "force", "missing", "room_for"]
 FORCED_TURNS = 6
 """Leaves are forced on the first turns, when most tiles are still in the bag."""
 _MOST_FORCED = 2
-"""… on this many of them in a game at most, so that most of the play stays as it is."""
+"""Most forced turns of a game, to keep most of the play natural."""
 _RACKS_HELP = 3
-"""A rack holds several leaves that may be behind, so that a part of the samples will do."""
+"""A rack holds several leaves that may be behind, so fewer forced samples suffice."""
 _MOST_AT_ONCE = 100
-"""How often a leave is listed for a round at most, however far behind it is."""
+"""Most times that a leave is listed for a round."""
 
 
 def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> LeaveMatrix:
     """List leaves that have fewer samples than the floor, each as often as it should be forced.
 
-    Args:
-        racks: the multisets.
-        counts: how often each rack came up, by number.
-        floor: how many samples each leave should have.
-        room: how many leaves to list at most; which of them, if there are more, is chance.
-        seed: for that, and for their order.
+    ``counts`` are occurrences by rack number, ``floor`` samples per leave; at most ``room`` leaves
+    are chosen, at random.
     """
     size = racks.rack_size - 1
-    found = racks.samples(counts)[racks.places[size]]
-    wanted = np.ceil(np.maximum(floor - found, 0) / _RACKS_HELP)
+    seen = racks.samples(counts)[racks.places[size]]
+    wanted = np.ceil(np.maximum(floor - seen, 0) / _RACKS_HELP)
     rows = np.repeat(np.arange(len(wanted)), np.minimum(wanted, _MOST_AT_ONCE).astype(np.int64))
     chosen = np.random.default_rng(seed).permutation(rows)[:room]
     leaves: LeaveMatrix = racks.by_size[size][chosen]
@@ -55,7 +51,7 @@ def room_for(games: int) -> int:
 
 
 def force(leaves: LeaveMatrix, games: int, seed: int) -> Forced:
-    """Spread leaves over the first turns of games, each on a turn of its own, by chance.
+    """Assign each leave at random to its own turn among the first turns of games.
 
     Raises:
         ValueError: there are more than ``room_for`` the games.

@@ -1,15 +1,15 @@
-"""What leaves are worth, learned from games of static players with themselves, in generations.
+"""Leave values, learned from self-play of static players in generations.
 
-Each generation plays by the table of the one before; the first values no leave. Its games say
-what followed each rack (``harness.lab.training.shares``); that is smoothed (``smoothing``), and a
-leave is worth the mean of what it may become (``racks``), less that of the empty leave. So a blank
-kept is worth what it brings on the next turn or, as the table so far values what is then kept, on
-later ones: policy iteration (Howard 1960), with the mean points of a turn as the measure. The last
-generation has most of the games, and in it rare leaves are forced into play (``forcing``).
+Each generation plays by the table of the one before; the first values no leave. Its games tell the
+equity that followed each rack (``harness.lab.training.shares``); this is smoothed (``smoothing``),
+and a leave is worth the mean of the racks it may become (``racks``), less that of the empty leave.
+So a kept blank is worth its gain on the next turn or, by the previous table's value of the next
+leave, on later turns: policy iteration (Howard 1960), with the mean points of a turn as the
+measure. The last generation has most of the games, and forces rare leaves into play (``forcing``).
 
-Games come in rounds. After each round all that is known goes into a checkpoint; a round that was
-killed is played again, from the same seeds. So a training that was stopped ends like one that was
-not, however many workers took part.
+Games come in rounds. After each round the state goes into a checkpoint; an interrupted round is
+replayed from the same seeds. So a resumed training ends like an uninterrupted one, with any number
+of workers.
 """
 
 from __future__ import annotations
@@ -35,39 +35,38 @@ from .smoothing import smooth
 __all__ = ["Goal", "LeaveTraining", "Progress", "RoundDone", "TableMade"]
 
 GENERATIONS = (0.02, 0.05, 0.13, 0.80)
-"""What part of the games each generation plays: the first ones only have to come near."""
+"""Each generation's share of the games: the first only need to come near."""
 _FEWEST_GAMES = 100
 _ROUNDS = 120
-"""About how many rounds a training has …"""
+"""Approximate number of rounds of a training …"""
 _ROUND = (2_000, 100_000)
 """… and the fewest and the most games of each."""
 _SHARES = 48
-"""Parts in which the games of a round are handed out, but none below _SMALLEST_SHARE."""
+"""Parts of a round's games for workers, at least _SMALLEST_SHARE games each."""
 _SMALLEST_SHARE = 100
 _ROUND_BY_TIME = 20_000
 _AHEAD = 1.1
-"""Forcing runs ahead of the games a little, so that the floor is met at the end."""
+"""Forcing runs slightly ahead of the games, so that the floor is met at the end."""
 _EXTRA_ROUNDS = 0.05
-"""What part of the games may be played beyond them until each leave has its floor."""
+"""Limit, as a share of the games, of extra games until each leave has its floor."""
 _FORMAT = "tilewire leave training 1"
 
 
 @dataclass(frozen=True)
 class Goal:
-    """How long to train, and what decides how it goes.
+    """The length and the settings of a training.
 
     Raises:
-        ValueError: not exactly one of games and minutes, or a number that makes no sense.
+        ValueError: not exactly one of games and minutes, or an invalid number.
     """
 
     games: int | None = None
     minutes: float | None = None
     seed: int = 0
     floor: int = 100
-    """How many samples each leave should have in the last generation."""
+    """Wanted samples per leave in the last generation."""
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if (self.games is None) == (self.minutes is None):
             raise ValueError("a training has a number of games or of minutes, and not both")
         if self.games is not None and self.games < _FEWEST_GAMES:
@@ -80,57 +79,54 @@ class Goal:
 
 @dataclass
 class Progress:
-    """How far a training has come."""
+    """Progress of a training."""
 
     generation: int = 0
-    """From 0; as many as there are when all is done."""
+    """From 0; the number of generations at the end."""
     round: int = 0
     """Of the generation, from 0."""
     games: int = 0
-    """Of the generations before this one."""
+    """Of earlier generations."""
     seconds: float = 0.0
     """Spent on rounds, over all runs."""
     tables: list[dict[str, float]] = field(default_factory=list)
-    """What is known of the table of each generation that is over."""
 
 
 @dataclass(frozen=True)
 class RoundDone:
-    """Told after each round."""
+    """The report after each round."""
 
     generation: int
     games: int
-    """All that were played so far."""
+    """In all so far."""
     share: float
-    """How much of the training is done, 0 to 1."""
+    """Of the training done, 0 to 1."""
     games_per_s: float
-    """In this round."""
     seconds_left: float
-    """If all goes on like this round."""
+    """At the speed of this round."""
     mean_score: float
-    """Of a player in a game of this generation."""
+    """Per player and game in this generation."""
 
 
 @dataclass(frozen=True)
 class TableMade:
-    """Told after each generation."""
+    """The report after each generation."""
 
     generation: int
     leaves: LeaveTable
     games: int
     """Of this generation."""
     samples: int
-    """Racks that were seen in them."""
+    """Racks seen in them."""
     fewest_samples: int
-    """Of all leaves."""
     below_floor: int
-    """How many leaves have fewer samples than the floor."""
+    """Leaves with fewer samples than the floor."""
     movement: float
-    """Points that leaves changed since the last table, the mean over all leaves, whatever sign."""
+    """Mean absolute change of all leaves since the last table, in points."""
     noise: float
-    """Points: the standard deviation of what follows a given rack."""
+    """Standard deviation of the equity after a given rack, in points."""
     trusted: float
-    """How many samples of a rack count as much as its parts do."""
+    """Samples of a rack that count as much as its parts do."""
 
 
 Tell = Callable[[RoundDone | TableMade], object]
@@ -139,11 +135,7 @@ Tell = Callable[[RoundDone | TableMade], object]
 class LeaveTraining:
     """A training of one leave table.
 
-    Args:
-        lexicon: the words.
-        rules: the rules.
-        goal: how long, and from what seed.
-        checkpoint: the file that keeps what is known; None keeps nothing.
+    Without a ``checkpoint`` file no state is stored.
     """
 
     def __init__(
@@ -158,12 +150,12 @@ class LeaveTraining:
 
     @property
     def games(self) -> int:
-        """How many games were played so far."""
+        """The number of games played so far."""
         return self.progress.games + self.totals.games
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What has to be the same for a checkpoint to be resumed."""
+        """Settings that a checkpoint must share to be resumed."""
         tiles = self.rules.distribution
         return {
             "format": _FORMAT,
@@ -177,7 +169,7 @@ class LeaveTraining:
         }
 
     def run(self, workers: Workers, tell: Tell, clock: Callable[[], float]) -> LeaveTable:
-        """Train to the end; ``clock`` gives seconds that only go up."""
+        """Train to the end; ``clock`` returns monotonic seconds."""
         while self.progress.generation < len(GENERATIONS):
             while (games := self._next_round()) > 0:
                 began = clock()
@@ -192,7 +184,7 @@ class LeaveTraining:
         return self.leaves
 
     def resume(self) -> None:
-        """Go on where a checkpoint is.
+        """Resume from the checkpoint.
 
         Raises:
             CheckpointError: it is damaged, or of a training with other settings.
@@ -200,11 +192,11 @@ class LeaveTraining:
         """
         assert self._checkpoint is not None
         about, arrays = read_checkpoint(self._checkpoint)
-        kept = about["settings"]
+        old = about["settings"]
         for name, value in self.settings.items():
-            if kept.get(name) != value:
+            if old.get(name) != value:
                 raise CheckpointError(
-                    f"{self._checkpoint} is of a training with {name} {kept.get(name)!r:.80}, not "
+                    f"{self._checkpoint} is of a training with {name} {old.get(name)!r:.80}, not "
                     f"{value!r:.80}; go on with the same options, or delete it to begin anew"
                 )
         self.progress = Progress(**about["progress"])
@@ -225,7 +217,7 @@ class LeaveTraining:
     # --- rounds -------------------------------------------------------------------------------
 
     def _next_round(self) -> int:
-        """Return how many games the next round of this generation has; 0 if it is over."""
+        """Return the games of the generation's next round; 0 if it is over."""
         until = sum(GENERATIONS[: self.progress.generation + 1])
         if self.goal.games is None:
             under_way = self.progress.round == 0 or self.share_done < until - 1e-9
@@ -238,16 +230,15 @@ class LeaveTraining:
         return self._extra_games(games) if self._is_last else 0
 
     def _extra_games(self, games: int) -> int:
-        """Return how many games to play beyond all, for leaves below the floor."""
         assert self.goal.games is not None
         behind = len(self._behind(float(self.goal.floor), room_for(games)))
         room = round(self.goal.games * (1 + _EXTRA_ROUNDS)) - self.games
-        # One game may give as many leaves as there is room for, but some can't be given.
+        # A game has room for several leaves, but some can't be dealt.
         return max(0, min(games, behind, room))
 
     @property
     def share_done(self) -> float:
-        """How much of the training is done, 0 to 1."""
+        """The share of the training done, 0 to 1."""
         if self.goal.games is not None:
             return min(1.0, self.games / self.goal.games)
         assert self.goal.minutes is not None
@@ -276,7 +267,6 @@ class LeaveTraining:
         return self.goal.seed, self.progress.generation, self.progress.round
 
     def _forced(self, games: int) -> Any:
-        """Return the leaves to be forced in a round: those that were seldom seen."""
         if not self._is_last:
             return self.racks.by_size[self.racks.rack_size - 1][:0]
         before = sum(GENERATIONS[:-1])
@@ -307,7 +297,7 @@ class LeaveTraining:
     # --- tables -------------------------------------------------------------------------------
 
     def _next_generation(self) -> TableMade:
-        """Make the table from what was seen, and reset the counts."""
+        """Make the table from the generation's games, and reset the counts."""
         smoothed = smooth(self.totals.samples, self.racks)
         leaves = self._table(self.racks.means(smoothed.worths))
         places = np.concatenate(self.racks.places[1:-1])
@@ -335,7 +325,7 @@ class LeaveTraining:
         return made
 
     def _table(self, means: Floats) -> LeaveTable:
-        """Value leaves by what they are worth more than the empty one."""
+        """Return the table of values above the empty leave's."""
         values = np.zeros(len(means), np.int32)
         for places in self.racks.places[1:-1]:
             values[places] = np.rint(means[places] - means[0])

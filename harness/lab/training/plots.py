@@ -1,4 +1,4 @@
-"""A leave table in a picture: what each tile is worth alone, in twos, and how leaves are spread."""
+"""Plots of a leave table: values of single tiles and pairs, and the spread of leaves."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def _draw_tiles(axes: Axes, leaves: LeaveTable) -> None:
 
 
 def _draw_pairs(axes: Axes, leaves: LeaveTable) -> None:
-    """Draw what two tiles are worth beyond what each is."""
+    """Draw the values of pairs beyond those of their tiles."""
     letters = list(leaves.distribution.alphabet.letters)
     counts = leaves.distribution.counts
     joint = np.full((len(letters), len(letters)), np.nan)
-    for one in range(len(letters)):
-        for other in range(len(letters)):
-            if counts[one] >= 1 + (one == other):
-                apart = leaves.value((one,)) + leaves.value((other,))
-                joint[one, other] = leaves.value((one, other)) - apart
+    for first in range(len(letters)):
+        for second in range(len(letters)):
+            if counts[first] >= 1 + (first == second):
+                apart = leaves.value((first,)) + leaves.value((second,))
+                joint[first, second] = leaves.value((first, second)) - apart
     far = float(np.nanmax(np.abs(joint))) or 1.0
     colours = axes.pcolormesh(joint, cmap="RdBu", vmin=-far, vmax=far)
     middles = np.arange(len(letters)) + 0.5

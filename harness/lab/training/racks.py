@@ -1,14 +1,14 @@
-"""All multisets of up to a rack of tiles, and what holds of a leave if it holds of racks.
+"""All multisets of up to a rack of tiles, and the values of leaves by those of racks.
 
-What a leave is worth is the mean of what the racks are worth that it may become. Tiles are drawn
-one after another, and each of those left in a full bag is as likely, so that
+A leave is worth the mean of the racks that it may become. Tiles are drawn one after another, each
+remaining tile of a full bag being equally likely, so that
 
     worth(leave) = Σ over tiles t of (nₜ − held) / (N − size) · worth(leave + t),
 
-with nₜ of N tiles in the full bag: from racks down to the empty leave, a size at a time. What else
-is known to be out of the bag, on the board or with the opponent, is not in a leave table.
+with nₜ of N tiles in the full bag: from racks down to the empty leave, a size at a time. A leave
+table ignores other tiles known to be out of the bag, on the board or with the opponent.
 
-Values lie in flat arrays with a place for each multiset (``lexicons.leaves``), racks behind leaves.
+Values lie in flat arrays with a place for each multiset (``lexicons.leaves``), racks after leaves.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ Longs = npt.NDArray[np.int64]
 
 
 class Racks:
-    """The racks and leaves that a full bag can give."""
+    """All racks and leaves of a full bag."""
 
     def __init__(self, distribution: TileDistribution, rack_size: int = RACK_SIZE) -> None:
         self.distribution = distribution
         self.rack_size = rack_size
-        # A rack is a leave of a rack that is one larger.
+        # Racks are indexed as leaves of racks one tile larger.
         self.index: LeaveArrays = LeaveTable.zero(distribution, rack_size + 1).arrays
         self.first = int(self.index.offsets[rack_size])
-        """The place of the first rack: how many places leaves have."""
+        """The place of the first rack: the number of leaves' places."""
 
     @property
     def count(self) -> int:
-        """How many places racks have, possible or not."""
+        """The number of racks' places, possible or not."""
         return len(self.index.values) - self.first
 
     @cached_property
     def by_size(self) -> list[LeaveMatrix]:
-        """What a full bag can give, by size from 0 to a rack; a row each, sorted."""
+        """Multisets of a full bag, by size from 0 to a rack; a row each, sorted."""
         return list(possible_leaves(self.distribution, self.rack_size + 1))
 
     @cached_property
@@ -62,14 +62,13 @@ class Racks:
         return [leave_places(matrix, self.index) for matrix in self.by_size]
 
     def numbers(self, racks: LeaveMatrix) -> Longs:
-        """Return the place of each rack of a matrix, counted from the first rack's."""
+        """Return the place of each rack of a matrix, relative to the first rack's."""
         return leave_places(racks, self.index) - self.first
 
     def means(self, worths: Floats) -> Floats:
-        """Return what each leave is worth, by place, from what each rack is, by number.
+        """Return the worth of each leave, by place, from that of each rack, by number.
 
-        Both are ``float64`` in one unit, whichever it is: a leave is worth the mean of the racks
-        that are drawn to it. There are ``len(worths)`` racks, and ``first`` leaves are returned.
+        Both are ``float64`` in the same unit, [``len(worths)``] racks and [``first``] leaves.
         """
         flat = np.zeros(len(self.index.values))
         flat[self.first :] = worths
@@ -79,20 +78,20 @@ class Racks:
         return flat[: self.first]
 
     def samples(self, counts: Longs) -> Longs:
-        """Count how often each leave was in a rack, by place, from how often each rack came up.
+        """Count how often each leave was in a rack, by place, from the count of each rack.
 
-        Both are ``int64``; ``counts`` is by the numbers of racks, ``first`` leaves are returned.
+        Both are ``int64``, ``counts`` by rack number, the result [``first``].
         """
-        found = np.zeros(self.first, np.int64)
+        samples = np.zeros(self.first, np.int64)
         seen = counts[self.places[-1] - self.first] > 0
         racks = np.ascontiguousarray(self.by_size[-1][seen])
-        _count_leaves(racks, counts[self.places[-1][seen] - self.first], self.index, found)
-        return found
+        _count_leaves(racks, counts[self.places[-1][seen] - self.first], self.index, samples)
+        return samples
 
 
 @kernel
 def _draw_one(leaves: LeaveMatrix, counts: Longs, index: LeaveArrays, worths: Floats) -> None:
-    """Fill in what leaves of a size are worth, from those with one tile more.
+    """Compute the worth of a size's leaves from the leaves one tile larger.
 
     ``counts`` are the tiles of a full bag; ``worths`` is modified in place.
     """
@@ -103,7 +102,7 @@ def _draw_one(leaves: LeaveMatrix, counts: Longs, index: LeaveArrays, worths: Fl
             place += index.binomials[at, leaves[row, at]]
         total, ways = 0.0, 0
         at, held, last = 0, 0, -1
-        grown = np.int64(index.offsets[size + 1])  # the place with no tile put in before ``at``
+        grown = np.int64(index.offsets[size + 1])  # the place with no tile inserted before ``at``
         for nth in range(size):
             grown += index.binomials[nth + 1, leaves[row, nth]]
         for tile in range(len(counts)):
@@ -134,7 +133,7 @@ def _count_leaves(racks: LeaveMatrix, counts: Longs, index: LeaveArrays, found: 
                 part = rest | 1 << at
                 sizes[part] = sizes[rest] + 1
                 places[part] = places[rest] + index.binomials[sizes[rest], tile]
-                # Of equal tiles the first ones stand for all.
+                # Of equal tiles only the first are used.
                 regular = places[rest] >= 0 and (not again or rest >> (at - 1) & 1)
                 if not regular:
                     places[part] = -(1 << 40)

@@ -1,7 +1,7 @@
-"""What games of *mc+rh* with itself teach about leaves (``bot.players.mc``).
+"""Leave examples from self-play of *mc+rh* (``bot.players.mc``).
 
-A move is chosen after a few samples, but what it teaches is its plain equity: the points that it
-scores, and what its leave is worth so far.
+A move is chosen after a few samples, but its target is the plain equity: its points plus the
+present value of its leave.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ _SECRET_BYTES = 32
 
 
 class Lesson(NamedTuple):
-    """What followed from a leave."""
+    """A leave and the equity that followed."""
 
     leave: Rack
-    """That a player kept."""
     equity: float
     """In points, of the same player's next move."""
 
@@ -39,10 +38,10 @@ class Lesson(NamedTuple):
 def play_sampled_games(
     lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, *, seed: int, threads: int
 ) -> list[Game]:
-    """Play games between two sampling players that judge leaves by the same table.
+    """Play games between two sampling players with the same leave table.
 
     Raises:
-        ValueError: tiles that don't fit each other, or no thread.
+        ValueError: mismatched tile sets, or no thread.
     """
     chance = np.random.default_rng(seed)
 
@@ -54,8 +53,6 @@ def play_sampled_games(
 
 
 class _Learning(Player):
-    """Plays as *mc+rh* does, by the weights so far."""
-
     def __init__(self, leaves: LeaveTable) -> None:
         self._leaves = leaves
 
@@ -64,7 +61,7 @@ class _Learning(Player):
 
 
 def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
-    """Yield a lesson for each turn with a full rack and as many tiles in the bag."""
+    """Yield a lesson for each turn with a full rack and at least as many tiles in the bag."""
     full = game.rules.rack_size
     bag = game.rules.distribution.total - 2 * full
     for number, turn in enumerate(game.turns):

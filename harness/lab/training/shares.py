@@ -1,10 +1,9 @@
 """A share of the games behind a leave table: played anywhere, in any order, and added up.
 
-What follows a leave is the equity of the mover's next move: the points that it scores and what its
-own leave is worth by the table so far, which stands for the points after that. So what a rack is
-worth is the mean equity of the moves that were made with it, and a leave what the racks are that
-it may become (``harness.lab.training.racks``). Turns near the end of the bag say little about the
-rest of the game and are left out.
+A leave's target is the equity of the mover's next move: its points plus the value of its own leave
+in the present table, which stands for later points. So a rack is worth the mean equity of its
+moves, and a leave the mean of the racks it may become (``harness.lab.training.racks``). Turns near
+the end of the bag say little about the rest of the game and are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["Ground", "Share", "Tally", "Totals", "play_share"]
 
 
 class Ground(NamedTuple):
-    """What all shares of a generation are played with."""
+    """The common data of a generation's shares."""
 
     lexicon: Lexicon
     rules: Rules
@@ -36,7 +35,7 @@ class Ground(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Some games to be played."""
+    """Games to be played."""
 
     games: int
     seed: tuple[int, ...]
@@ -44,7 +43,7 @@ class Share(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What came of a share: of each rack that came up how often, and the sum of its equities."""
+    """A share's results: the count and sum of equities of each rack that came up."""
 
     games: int
     points: int
@@ -61,7 +60,7 @@ class Tally(NamedTuple):
 
 @dataclass
 class Totals:
-    """Shares added up; integers, so that the order makes no difference."""
+    """The sum of shares, in integers, so that the order makes no difference."""
 
     counts: Longs
     sums: Longs
@@ -73,7 +72,7 @@ class Totals:
 
     @classmethod
     def none(cls, racks: Racks) -> Totals:
-        """Begin with nothing."""
+        """Return empty totals."""
         return cls(np.zeros(racks.count, np.int64), np.zeros(racks.count, np.int64))
 
     def add(self, tally: Tally) -> None:
@@ -88,12 +87,12 @@ class Totals:
 
     @property
     def samples(self) -> Samples:
-        """What is known of each rack."""
+        """The samples of each rack."""
         return Samples(self.counts, self.sums, self.squares * 100.0**2)
 
 
 def play_share(ground: Ground, share: Share) -> Tally:
-    """Play a share in one thread; the same share on the same ground gives the same tally."""
+    """Play a share in one thread; equal arguments give equal tallies."""
     games_seed, forcing_seed = np.random.SeedSequence(share.seed).generate_state(2).tolist()
     played = play_static_games(
         ground.lexicon,

@@ -1,14 +1,14 @@
-"""What each rack is worth, from samples of some racks: evidence where there is, else its parts.
+"""Rack values from samples of some racks: from evidence if available, else from their parts.
 
-A rack's worth is taken to be a sum over its parts, of up to three tiles: what one tile adds, what
-two together add beyond that, what three do; and a rest of its own. All of these are taken to be
-chance, the normal distribution, around 0: the more tiles, the less. The best guess then (Henderson
-1975, "Best linear unbiased estimation and prediction under a selection model") solves one system of
-linear equations, in which each part counts as much as it has evidence, and a part that was never
-seen counts nothing. The rest of a rack's worth is the mean of its samples less the sum, shrunk by
-samples / (samples + κ), κ being the noise of one sample over the variance of the rests.
+A rack's worth is modelled as a sum over its parts of up to three tiles (effects of one tile, of two
+beyond those, of three beyond those) plus a rest of its own. All are normal around 0; effects of
+more tiles vary less. The best linear unbiased prediction (Henderson 1975, "Best linear unbiased
+estimation and prediction under a selection model") solves one system of linear equations, which
+weights each part by its evidence; unseen parts have no effect. A rack's rest is the mean of its
+samples less the sum, shrunk by samples / (samples + κ), κ being a sample's noise variance over the
+variance of the rests.
 
-How far effects and rests reach was chosen on held-out racks; the noise is estimated.
+The standard deviations were chosen on held-out racks; the noise is estimated.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .racks import Floats, Longs, Racks
 __all__ = ["Samples", "Smoothed", "smooth"]
 
 REACH = (8_000.0, 3_000.0, 2_000.0)
-"""The standard deviations of what one, two and three tiles add, in thousandths of a point."""
+"""Standard deviations of the effects of one, two and three tiles, in thousandths of a point."""
 REST = 5_500.0
-"""That of the rest: all seven may be a word."""
+"""Standard deviation of the rest, which includes bingos, in thousandths of a point."""
 _LEAST_NOISE = 10_000.0
-"""Where few racks came up twice, samples that agree by chance would be taken for the truth."""
+"""Keeps accidentally equal samples from passing as exact where few racks came up twice."""
 _PRECISION = 1e-4
 _MOST_ROUNDS = 50
 
 
 class Samples(NamedTuple):
-    """What was seen of each rack, by its number (``Racks.numbers``), in thousandths of a point."""
+    """Samples of each rack, by its number (``Racks.numbers``), in thousandths of a point."""
 
     counts: Longs
     sums: Longs
@@ -44,18 +44,18 @@ class Samples(NamedTuple):
 
 
 class Smoothed(NamedTuple):
-    """What racks are worth."""
+    """Rack values."""
 
     worths: Floats
-    """By number, in thousandths of a point; also of racks that were never seen."""
+    """By number, in thousandths of a point, including unseen racks."""
     noise: float
     """The standard deviation of a sample, in thousandths of a point."""
     trusted: float
-    """κ: how many samples count as much as a rack's parts do."""
+    """κ: the number of samples that count as much as a rack's parts do."""
 
 
 def smooth(samples: Samples, racks: Racks) -> Smoothed:
-    """Compute what each rack is worth.
+    """Compute the worth of each rack.
 
     Raises:
         ValueError: there is no sample.
@@ -78,7 +78,7 @@ def smooth(samples: Samples, racks: Racks) -> Smoothed:
 
 
 def _noise(samples: Samples, total: int) -> float:
-    """Estimate the noise of a sample by how samples of one rack differ."""
+    """Estimate a sample's noise from differences within racks."""
     seen = samples.counts > 0
     means = samples.sums[seen] / samples.counts[seen]
     within = samples.squares - float((samples.sums[seen] * means).sum())
@@ -89,7 +89,7 @@ def _noise(samples: Samples, total: int) -> float:
 def _effects(
     racks: LeaveMatrix, counts: Floats, sums: Floats, noise: float, index: LeaveArrays
 ) -> Floats:
-    """Solve for what parts add, by place; ``sums`` are of samples less their mean."""
+    """Solve for the parts' effects, by place; ``sums`` are of samples less their mean."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     racks = np.ascontiguousarray(racks)
@@ -97,7 +97,7 @@ def _effects(
     pull = np.zeros(size)
     for tiles, reach in enumerate(REACH, start=1):
         pull[index.offsets[tiles] : index.offsets[tiles + 1]] = (noise / reach) ** 2
-    pull[0] = 1.0  # nothing comes of the empty part, whose effect is the mean
+    pull[0] = 1.0  # the empty part's effect is the mean, already subtracted
 
     def weigh(effects: Floats) -> Floats:
         totals = _totals_of_parts(racks, counts * _sums_of_parts(racks, effects, index), index)
@@ -118,14 +118,13 @@ def _effects(
 
 
 def _sums_of_parts(racks: LeaveMatrix, effects: Floats, index: LeaveArrays) -> Floats:
-    """Add up the effects of the parts of each rack."""
     sums = np.zeros(len(racks))
     _add_parts(racks, len(REACH), index, np.ascontiguousarray(effects), sums)
     return sums
 
 
 def _totals_of_parts(racks: LeaveMatrix, weights: Floats, index: LeaveArrays) -> Floats:
-    """Add up the weights of the racks that each part is in."""
+    """Sum, for each part, the weights of the racks that contain it."""
     totals = np.zeros(int(index.offsets[len(REACH) + 1]))
     _add_to_parts(racks, len(REACH), index, weights, totals)
     totals[0] = 0.0

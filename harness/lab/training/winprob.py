@@ -1,13 +1,13 @@
 """Win probabilities by spread and unseen tiles, learned from games of static players.
 
 A position is seen from the player on turn. Its *effective spread* is its lead, plus the worth of
-the leave of its last turn, minus that of the opponent's last turn: points still to come. It is
-rounded to a whole point, half to even. Once the bag is empty leaves bring nothing, and only points
-count. *Unseen* are the tiles in the bag and on the opponent's rack; they are no more than a rack
-holds just when the bag is empty, for with tiles in it the opponent's rack is full.
+the leave of its last turn, minus that of the opponent's: points still to come. It is rounded to a
+whole point, half to even. With an empty bag leaves are worth nothing, and only points count.
+*Unseen* tiles are those in the bag and on the opponent's rack; they fit on a rack exactly when the
+bag is empty, since otherwise the opponent's rack is full.
 
-Games are tallied in integers, so that it makes no difference in which order tallies are added up,
-and then smoothed: see ``fit_win_probabilities``.
+Games are tallied in integers, so that the order of addition makes no difference, and then smoothed:
+see ``fit_win_probabilities``.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
 
 MOST_SPREAD = 300
-"""Spreads beyond it, either way, count as this."""
+"""Larger spreads, either way, are clipped to this."""
 GAMES_A_SHARE = 2_000
 
-# Chosen by the log loss on 30,000 fresh games of a fit to 60,000; twice or half the trust in what
-# was believed changes it by less than 1 in 2,000.
+# Chosen by the log loss on 30,000 fresh games of a fit to 60,000; doubling or halving the trust
+# in the prior changes it by less than 1 in 2,000.
 _WINDOWS = ((32.0, 8.0), (16.0, 4.0), (8.0, 2.0), (4.0, 1.0), (2.0, 0.5))
 """Standard deviations of normal windows, in points by in tiles, the widest first."""
 _TRUST = 2_000
-"""As many positions in a window as what was believed before counts for."""
+"""Weight of the prior, in positions of a window."""
 _TRUST_IN_ENDGAMES = 200
-"""The same with an empty bag, where a point more or less decides."""
+"""The same with an empty bag, where single points decide."""
 _DEVIATION = 10.0
-"""Points by the root of the unseen tiles: about how far what is to come is from even."""
+"""Points per root of the unseen tiles: standard deviation of points to come."""
 _DRAWN = (1, 7, 20, 40, 60, 93)
 
 
@@ -76,14 +76,13 @@ class Tally:
     """
 
     games: Counts
-    """Positions."""
     half_wins: Counts
-    """2 for each that was won, 1 for a tie."""
+    """2 per win, 1 per tie."""
     rack_size: int
-    """With this many tiles unseen or fewer the bag is empty."""
+    """With at most this many tiles unseen the bag is empty."""
 
     def __add__(self, other: Tally) -> Tally:
-        """Add up two tallies of games by the same rules."""
+        """Return the sum of two tallies of games by the same rules."""
         if self.rack_size != other.rack_size or self.games.shape != other.games.shape:
             raise ValueError(
                 f"tallies of {self.games.shape} and {other.games.shape} positions, racks of "
@@ -93,9 +92,9 @@ class Tally:
 
 
 def share_out(games: int, seed: int) -> list[tuple[int, int]]:
-    """Split games into shares, each a number of games and a seed of its own, for ``tally_share``.
+    """Split games into shares for ``tally_share``: a number of games and a seed each.
 
-    The sum of the tallies is the same whoever plays which share, and when.
+    The sum of the tallies does not depend on who plays which share, or when.
 
     Raises:
         ValueError: fewer than one game.
@@ -119,7 +118,7 @@ def play_and_tally(
 ) -> Tally:
     """Play games of a static player with itself on workers, and tally every turn.
 
-    The same seed gives the same games, whoever plays them. ``tell`` is told how many were played.
+    The same seed gives the same games on any workers. ``tell`` is called with the games played.
 
     Raises:
         ValueError: as ``play_static_games``.
@@ -136,7 +135,7 @@ def play_and_tally(
 
 
 class Ground(NamedTuple):
-    """What all games are played with."""
+    """The common data of all shares."""
 
     lexicon: Lexicon
     rules: Rules
@@ -183,7 +182,7 @@ def effective_spreads(results: Results) -> Counts:
     coming[:, 2:] += kept[:, :-2]
     coming[:, 1:] -= kept[:, :-1]
     worth += np.where(results.bags > 0, coming, 0)
-    # A whole number and a half is a float exactly, so that rint sees it.
+    # Halves are exact as floats, so rint rounds them as intended.
     return np.rint(worth / 1000).astype(np.int64)
 
 
@@ -198,13 +197,13 @@ def unseen_tiles(results: Results, rules: Rules) -> Counts:
 
 
 def fit_win_probabilities(tally: Tally) -> WinProbabilities:
-    """Estimate how likely the player on turn is to win.
+    """Estimate the win probability of the player on turn.
 
-    What is believed at first is that points still to come are normally distributed about 0. Then,
-    from wide windows to narrow ones, it is corrected by how much more was won within the window
-    than that; a window where few positions were seen corrects little. At last each column is made
-    non-decreasing in the spread. Games that go on and those with an empty bag are fitted apart,
-    for they have little to say about each other.
+    The prior is that points still to come are normally distributed about 0. Then, from wide windows
+    to narrow ones, it is corrected by the excess of wins over the estimate within the window; a
+    window with few positions corrects little. At last each column is made non-decreasing in the
+    spread. Positions with tiles in the bag and with an empty bag are fitted apart, since they say
+    little about each other.
     """
     spreads = np.arange(-MOST_SPREAD, MOST_SPREAD + 1)
     unseen = np.arange(1, tally.games.shape[1] + 1)
@@ -240,7 +239,7 @@ def _fit(games: Counts, wins: Reals, spreads: Counts, unseen: Counts, trust: flo
 
 
 def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Reals:
-    """Add up, for each cell, what is about it; the cell itself has a weight of 1."""
+    """Return each cell's weighted sum over the window about it; its own weight is 1."""
     from scipy.ndimage import gaussian_filter
 
     mean: Reals = gaussian_filter(counts.astype(np.float64), window, mode="constant")
@@ -249,21 +248,21 @@ def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Rea
 
 @dataclass(frozen=True)
 class Tenth:
-    """Positions whose predicted probability is within a tenth of 0 to 1; None: there are none."""
+    """Positions with predicted probabilities within a tenth of 0 to 1; None: there are none."""
 
     low: float
-    """Where the tenth begins; 1 is in the last."""
+    """Lower bound of the tenth; 1 is in the last."""
     name: Annotated[str, column("predicted")]
     positions: Annotated[int, column("positions")]
     predicted: Annotated[float | None, percent("on average")]
     won: Annotated[float | None, percent("won")]
     """A tie is half a win."""
     difference: Annotated[float | None, column("won more", decimals=2, sign=True)]
-    """By how many points of per cent more was won than predicted."""
+    """Excess of wins over the prediction, in percentage points."""
 
 
 def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
-    """Compare predictions with games, which should not be those that the table was learned from."""
+    """Compare predictions with games other than those that the table was learned from."""
     spreads = np.arange(-MOST_SPREAD, MOST_SPREAD + 1)
     unseen = np.arange(1, tally.games.shape[1] + 1)
     rows = (spreads - table.spreads[0]).clip(0, len(table.spreads) - 1)
@@ -271,8 +270,8 @@ def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
     values = table.values[np.ix_(rows, columns)]
     tenths = np.minimum(values * 10, 9).astype(np.int64)
     positions, predicted, won = (
-        np.bincount(tenths.ravel(), each.ravel(), 10).tolist()
-        for each in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
+        np.bincount(tenths.ravel(), cells.ravel(), 10).tolist()
+        for cells in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
     )
     return [
         _tenth(number / 10, *sums)

@@ -43,13 +43,12 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Launch:
-    """How an engine is started."""
+    """The command of an engine and its limits."""
 
     id: str
-    """What pages call it."""
     command: tuple[str, ...]
     folder: Path | None = None
-    """Its working directory; the bridge's own if none is given."""
+    """Its working directory, by default the bridge's own."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Added to the bridge's own."""
     limits: Limits = field(default_factory=Limits)
@@ -58,23 +57,21 @@ class Launch:
 TILEWIRE = Launch(
     "tilewire", (sys.executable, "-P", "-c", _START, str(_ROOT), "siu", "--names-only")
 )
-"""tilewire itself, which every bridge offers, and which lets no page name a file of this machine; a
-configured engine of that id takes its place."""
+"""tilewire itself, offered by every bridge without access to files of this machine; a configured
+engine of the same id replaces it."""
 
 
 @dataclass(frozen=True)
 class BridgeConfig:
-    """A configuration that was checked."""
+    """A checked configuration."""
 
     origins: frozenset[str]
-    """Of the pages that may connect, as browsers write them in the header ``Origin``."""
+    """Of the pages that may connect, as in the browsers' header ``Origin``."""
     tokens: Path
-    """The file of the pages that were paired."""
     engines: Mapping[str, Launch] = field(default_factory=lambda: {TILEWIRE.id: TILEWIRE})
     port: int = DEFAULT_PORT
     """0 for any free one."""
     max_engines: int = 4
-    """How many may run at once."""
 
 
 class _Engine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -118,7 +115,7 @@ def read_config(path: Path) -> BridgeConfig:
     """Read and check a configuration.
 
     Raises:
-        ValueError: names the file, the key, and what is wrong with it.
+        ValueError: names the file, the key, and the fault.
         OSError: the file can't be read.
     """
     file = _read(path)
@@ -139,10 +136,10 @@ def read_config(path: Path) -> BridgeConfig:
 
 
 def tokens_of(path: Path) -> Path:
-    """Read where a bridge keeps its tokens, whether or not its engines are there.
+    """Read a bridge's token path, whether or not its engines exist.
 
     Raises:
-        ValueError: names the file, the key, and what is wrong with it.
+        ValueError: names the file, the key, and the fault.
         OSError: the file can't be read.
     """
     return _tokens(path, _read(path))
@@ -183,10 +180,10 @@ def _beside(folder: Path, text: str) -> Path:
 
 
 def _check_origin(origin: str) -> None:
-    """See that an origin is written as browsers write it, and that nobody else can speak for it.
+    """Check that an origin is in browsers' form and can't be impersonated.
 
-    Whoever is on the way can put words into a page that came by plain HTTP, so that is only for
-    pages of this machine. ``null`` is the origin of any file and any sandboxed frame.
+    Plain HTTP can be altered on the way, so only this machine's pages may use it. ``null`` is the
+    origin of any file and any sandboxed frame.
     """
     try:
         parts = urlsplit(origin)

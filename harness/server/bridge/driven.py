@@ -1,4 +1,4 @@
-"""An engine that a page drives: its process, and the lines that it says."""
+"""An engine driven by a page: its process and its output."""
 
 from __future__ import annotations
 
@@ -21,28 +21,24 @@ __all__ = ["BURST", "Driven", "Say", "is_ours"]
 log = structlog.get_logger(__name__)
 
 BURST = 32
-"""Lines that are taken before others get their turn."""
+"""Lines relayed before other tasks get their turn."""
 
 MAX_UNREAD = 1 << 17
-"""Bytes that an engine may leave unread; one that leaves more does not listen."""
+"""Bytes that an engine may leave unread before it counts as hung."""
 
 Say: TypeAlias = Callable[[str], Awaitable[None]]
 """Sends a line to the page; waits until there is room for it."""
 
 
 def is_ours(line: str) -> bool:
-    """Return whether a line is between the page and the bridge, whoever says it."""
+    """Return whether a line belongs to the bridge's own protocol, whoever sends it."""
     return line.lstrip().startswith("bridge")
 
 
 class Driven:
-    """A running engine; ``open`` starts one, and ``begin`` has the page hear it.
+    """A running engine; ``open`` starts it, ``begin`` relays its output.
 
-    Args:
-        id: what the page calls it.
-        process: its process.
-        say: sends a line to the page.
-        over: is called once, when nothing of the engine is left.
+    ``say`` sends a line to the page; ``over`` is called once, when nothing of the engine is left.
     """
 
     def __init__(self, id: str, process: EngineProcess, say: Say, over: Callable[[], None]) -> None:
@@ -71,26 +67,25 @@ class Driven:
         return cls(launch.id, process, say, over)
 
     def begin(self) -> None:
-        """Pass on what it says, from now on."""
+        """Relay the engine's output from now on."""
         self._relaying = asyncio.create_task(self._relay())
 
     async def tell(self, line: str) -> None:
-        """Pass a line on to it."""
+        """Send the engine a line."""
         self._process.send(line)
         if self._process.unread > MAX_UNREAD and not self.is_over:
             await self.close()
             await self._say(f"bridge closed {self.id} it does not read what it is told")
 
     async def close(self) -> None:
-        """End its process and all that it started, whatever it does. Again is allowed."""
+        """End its process and all its children. Safe to repeat."""
         if self._relaying is not None:
             self._relaying.cancel()
             await asyncio.gather(self._relaying, return_exceptions=True)
         await self._end()
 
     async def _relay(self) -> None:
-        """Pass on to the page what the engine says, no faster than it takes it."""
-        with contextlib.suppress(ConnectionClosed):  # the page's own loop has it end then
+        with contextlib.suppress(ConnectionClosed):  # the page's own loop then ends it
             try:
                 for count in itertools.count(1):
                     line = await self._process.line()

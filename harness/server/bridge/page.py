@@ -1,16 +1,16 @@
-"""The conversation with one page: it says who it is, and then drives one engine at a time.
+"""The conversation with one page: it authenticates, and then drives one engine at a time.
 
     page                     bridge
     bridge hello token T     bridge ok 0.2
     bridge engines           bridge engine ID …, bridge enginesok
     bridge open ID           bridge opened ID
-    siu, go, …               what the engine says, as it is
+    siu, go, …               the engine's lines, unchanged
     bridge close             bridge closed ID
 
-A page without a token says ``bridge pair``, is answered ``bridge pairing SECONDS``, has its user
-type the code that the bridge shows, says ``bridge hello code C``, and is answered
-``bridge token T`` before ``bridge ok 0.2``. What can't be done is ``bridge error CODE sentence``,
-and an engine that ends by itself is ``bridge closed ID reason``.
+A page without a token sends ``bridge pair``, gets ``bridge pairing SECONDS``, asks its user for the
+code that the bridge shows, sends ``bridge hello code C``, and gets ``bridge token T`` before
+``bridge ok 0.2``. Failures are ``bridge error CODE sentence``; an engine that ends by itself is
+``bridge closed ID reason``.
 """
 
 from __future__ import annotations
@@ -36,30 +36,29 @@ __all__ = ["House", "Page"]
 log = structlog.get_logger(__name__)
 
 VERSION = "0.2"
-"""Of SIU."""
+"""The SIU version."""
 
 HELLO_S = 10.0
-"""How long a page may take to say who it is, if it does not ask for a code."""
+"""Time for a page to authenticate, if it does not ask for a code."""
 
 STALLED_S = 10.0
-"""How long a page may leave unread what it is told."""
+"""Time that a page may leave output unread."""
 
 
 @dataclass
 class House:
-    """What the pages of a bridge share."""
+    """State shared by the pages of a bridge."""
 
     engines: Mapping[str, Launch]
     tokens: TokenFile
     free: int
-    """How many more engines may be started now."""
+    """Engines that may still be started."""
     notice: Callable[[str], None]
-    """Tells the user at the terminal."""
     codes: Codes = field(default_factory=Codes)
 
 
 class _Refused(Exception):
-    """What a page asked for is not done; with ``ends`` it is not asked for anything else."""
+    """A page's request is refused; ``ends`` also ends the conversation."""
 
     def __init__(self, code: str, sentence: str, *, ends: bool = False) -> None:
         super().__init__(sentence)
@@ -69,13 +68,7 @@ class _Refused(Exception):
 
 
 class Page:
-    """A connected page.
-
-    Args:
-        connection: its WebSocket.
-        origin: where it comes from; one of the allowed.
-        house: what it shares with others.
-    """
+    """A connected page."""
 
     def __init__(self, connection: ServerConnection, origin: str, house: House) -> None:
         self.paired: Paired | None = None
@@ -113,10 +106,9 @@ class Page:
             return
         await self._connection.close(1008, code)
 
-    # --- who it is --------------------------------------------------------------------------------
+    # --- authentication --------------------------------------------------------------------------
 
     async def _greet(self) -> None:
-        """Wait until it has shown a token or a code."""
         code: Code | None = None
         loop = asyncio.get_running_loop()
         try:
@@ -181,7 +173,7 @@ class Page:
         self._house.notice(str(error))
         return _Refused("no-tokens", "the bridge can't use its file of tokens", ends=True)
 
-    # --- what it wants ----------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------------
 
     async def _obey(self, line: str) -> None:
         engine = None if self._engine is None or self._engine.is_over else self._engine

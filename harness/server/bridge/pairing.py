@@ -1,8 +1,8 @@
-"""Which pages the user has let in: one-time codes, and the tokens that pages get for them.
+"""Pages that the user has let in: one-time codes, and the tokens that pages get for them.
 
-A code is shown at the bridge's terminal because a page asked for it, and is good on that page's
-connection alone, once, for two minutes and three tries. A token has 256 bits and is kept as a hash,
-with the origin of the page that it was given to; it is good for that origin until it is revoked.
+A code is shown at the bridge's terminal when a page asks for it, and is good on that page's
+connection alone, once, for two minutes and three tries. A token has 256 bits; its hash is stored
+with the page's origin, for which it is good until revoked.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from lexicons.cache import replacing
 __all__ = ["CODE_S", "Code", "Codes", "Paired", "TokenFile"]
 
 CODE_S = 120
-"""How long a code is good, in seconds."""
+"""Lifetime of a code, in seconds."""
 
 MAX_TRIES = 3
-MAX_CODES = 6  # shown within CODE_S, so that no page fills the terminal, or guesses for long
-_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # nothing that looks like another: 39 bits in 8
+MAX_CODES = 6  # per CODE_S, against flooding the terminal and guessing
+_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # no look-alikes: 39 bits in 8
 _LENGTH = 8
 
 
 @dataclass
 class Code:
-    """A code that is on the terminal."""
+    """A code shown at the terminal."""
 
     text: str
     until: float
@@ -42,7 +42,7 @@ class Code:
     tries: int = MAX_TRIES
 
     def accepts(self, guess: str, now: float) -> bool:
-        """Return whether a guess is right, once at most. Case and hyphens don't count."""
+        """Return whether a guess is right, at most once, ignoring case and hyphens."""
         if self.tries < 1 or now >= self.until:
             return False
         right = hmac.compare_digest(_bare(self.text), _bare(guess))
@@ -51,13 +51,13 @@ class Code:
 
 
 class Codes:
-    """Makes codes, but not too many."""
+    """Makes codes at a limited rate."""
 
     def __init__(self) -> None:
         self._out: deque[float] = deque()
 
     def make(self, now: float) -> Code | None:
-        """Return a new code at the time ``now`` (seconds); None if too many are out."""
+        """Return a new code at the time ``now`` (seconds); None if too many are valid."""
         while self._out and self._out[0] <= now:
             self._out.popleft()
         if len(self._out) >= MAX_CODES:
@@ -76,19 +76,17 @@ class Paired:
     """A page that was let in."""
 
     id: str
-    """By which a user revokes it."""
     origin: str
     made: str
-    """When, in ISO 8601."""
+    """ISO 8601 time."""
     hash: str
-    """Of its token."""
 
 
 class TokenFile:
     """The pages that were let in, one a line: id, origin, time, hash of the token.
 
-    It is read anew each time, so that what another process revokes is revoked at once; a file
-    that is gone has nobody in it.
+    It is read anew each time, so revocations by other processes take effect at once. A missing file
+    is empty.
     """
 
     def __init__(self, path: Path) -> None:
@@ -98,7 +96,7 @@ class TokenFile:
         """Read it, by id.
 
         Raises:
-            ValueError: a line is none, or others could have written it.
+            ValueError: a line is invalid, or others could have written it.
             OSError: it can't be read.
         """
         try:
@@ -128,7 +126,7 @@ class TokenFile:
         return None
 
     def add(self, origin: str, now: datetime) -> tuple[str, Paired]:
-        """Let a page in; return its token, which is kept nowhere. Raises as ``read`` does."""
+        """Let a page in; return its token, which is stored nowhere. Raises as ``read`` does."""
         token = new_token()
         with self._changed() as paired:
             page = Paired(
@@ -138,13 +136,13 @@ class TokenFile:
         return token, page
 
     def revoke(self, *ids: str) -> list[Paired]:
-        """Forget pages; return those that were known. Raises as ``read`` does."""
+        """Remove pages; return those that were known. Raises as ``read`` does."""
         with self._changed() as paired:
             return [paired.pop(id) for id in ids if id in paired]
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Paired]]:
-        """Yield its pages, to be changed by one process at a time, and write them."""
+        """Yield the pages for changes, under a lock, and write them."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:

@@ -23,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 MAX_LINE = 1 << 16  # bytes; as of an engine
 MAX_PAGES = 64
 REVOKED_S = 0.5
-"""How often is looked whether the tokens of connected pages were revoked."""
+"""Interval between checks for revoked tokens of connected pages."""
 
 _OUR_NAMES = re.compile(r"(localhost|127\.0\.0\.1)(:\d+)?", re.IGNORECASE)
 
@@ -37,9 +37,7 @@ class _PageEnd(Budgeted, ServerConnection):
 class Bridge:
     """A bridge, from ``start`` to ``stop``.
 
-    Args:
-        config: what it may do.
-        notice: shows a sentence at the terminal; codes among them, so it goes into no log.
+    ``notice`` shows a message at the terminal; it may be a code, so it must not be logged.
     """
 
     def __init__(self, config: BridgeConfig, notice: Callable[[str], None]) -> None:
@@ -58,7 +56,7 @@ class Bridge:
 
         Raises:
             OSError: the port can't be had, or the file of tokens can't be read.
-            ValueError: the file of tokens is none, or others may write it.
+            ValueError: the file of tokens is invalid, or others may write it.
         """
         self._tokens.read()
         self._server = await serve(
@@ -86,10 +84,10 @@ class Bridge:
         await self._server.wait_closed()
 
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Refuse, before there is a WebSocket, who has no business here.
+        """Refuse unauthorized requests before a WebSocket opens.
 
-        Any page may try to reach loopback, and the header ``Origin`` says which one does. One that
-        has its own name lead to loopback (DNS rebinding) gives itself away by the header ``Host``.
+        Any page may try to reach loopback; the header ``Origin`` names it. A page whose own name
+        resolves to loopback (DNS rebinding) is recognized by the header ``Host``.
         """
         names = request.headers.get_all("Host")
         if len(names) != 1 or not _OUR_NAMES.fullmatch(names[0]):
@@ -106,7 +104,7 @@ class Bridge:
         return None
 
     def _tell_once(self, sentence: str) -> None:
-        """Show a sentence to the user once, so that nobody fills the terminal."""
+        """Show each message once, so that nobody floods the terminal."""
         safe = plain(sentence)[:200]
         if safe not in self._turned_away and len(self._turned_away) < 20:
             self._turned_away.add(safe)
@@ -122,7 +120,7 @@ class Bridge:
             self._pages.discard(page)
 
     async def _dismiss_revoked(self) -> None:
-        """Dismiss pages whose token is no longer known, whatever they are doing."""
+        """Disconnect pages whose token was revoked, even mid-search."""
         while True:
             await asyncio.sleep(REVOKED_S)
             try:
