@@ -1,1 +1,1 @@
-"""Who chooses a move, and how time is spent: players, their processes, the registry of plugins."""
+"""Players, their processes, the plan of their time, and the registry of plugins."""

@@ -1,4 +1,4 @@
-"""A player's answer: its move, what it thinks of moves, and what it believes of its opponent."""
+"""A player's answer: its move, its estimates of moves, and its belief about the opponent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from protocol.parts import MAX_MODELS
 __all__ = ["Believed", "Choice", "Considered"]
 
 ROUNDING = 1e-9
-"""By how much a mean of numbers from 0 to 1 may lie outside."""
+"""How far a mean of numbers from 0 to 1 may lie outside, by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A move that a player has looked at, and its estimates; None where it has none.
+    """A move that a player considered, and its estimates; None if unknown.
 
     Raises:
         ValueError: a probability outside 0 to 1, an equity that is not finite, a standard error or
@@ -36,10 +36,9 @@ class Considered:
     equity_error: float | None = None
     """Standard error of ``equity``, in points."""
     samples: int | None = None
-    """Number of continuations that were looked at."""
+    """Number of continuations sampled."""
 
     def __post_init__(self) -> None:
-        """Check here, where a mistake is made, what the arbiter would not take."""
         if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
             raise ValueError(f"win is {self.win}; a chance of winning is 0 to 1")
         if self.equity is not None and not math.isfinite(self.equity):
@@ -53,16 +52,16 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """What a player believes of its opponent after the opponent's last play, for the record.
+    """A player's belief about the opponent after its last play, for the record.
 
     Raises:
         ValueError: a probability outside 0 to 1, a measure below 0 or not finite, too many models.
     """
 
     considered: int = 0
-    """Number of leaves that the opponent may have kept, or were drawn if there are too many."""
+    """Number of leaves that the opponent may have kept, or were sampled if there are too many."""
     surviving: int = 0
-    """Number of leaves still possible after the play, of those that were looked at."""
+    """Number of those leaves still possible after the play."""
     top: tuple[tuple[Rack, float, float], ...] = ()
     """The likeliest leaves first, at most 20, each with its prior and posterior probability."""
     mass_top10: float = 0.0
@@ -72,22 +71,21 @@ class Believed:
     entropy: float = 0.0
     """Entropy of the posterior, in bits."""
     unseen: float = 0.0
-    """Prior probability of the leaves that there was no time to look at."""
+    """Prior probability of the leaves not looked at for lack of time."""
     effective: float = 0.0
     """Effective sample size."""
     tiles: Sequence[float] = ()
-    """Probability that the opponent now holds at least one of a tile, by tile number."""
+    """Probability that the opponent now holds a tile at least once, by tile number."""
     bingo: float | None = None
-    """Probability that the opponent has a bingo in its next turn."""
+    """Probability that the opponent has a bingo next turn."""
     seconds: float = 0.0
-    """Time that the belief took to work out."""
+    """Time that the inference took."""
     note: str = ""
     """Why nothing is known, as a sentence."""
     style: Mapping[str, float] = field(default_factory=dict)
     """Odds of models of how the opponent plays, by name, at most 16."""
 
     def __post_init__(self) -> None:
-        """Check here, where a mistake is made, what the arbiter would not take."""
         chances = (self.mass_top10, self.unseen, self.bingo or 0.0, *self.tiles)
         of_leaves = (chance for _, *both in self.top for chance in both)
         for chance in (*chances, *of_leaves, *self.style.values()):
@@ -102,15 +100,15 @@ class Believed:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move, and what the player thinks of it, for the record of the game."""
+    """A move and the player's estimates, for the record of the game."""
 
     move: Move
     score: int | None = None
     equity: float | None = None
     """In points."""
     text: str | None = None
-    """A remark for people to read, at most 2,000 characters."""
+    """A remark for readers of the record, at most 2,000 characters."""
     candidates: tuple[Considered, ...] = ()
-    """Moves that were compared, the best first."""
+    """Moves compared, the best first."""
     belief: Believed | None = None
-    """What the player believes of its opponent."""
+    """The player's belief about its opponent."""

@@ -8,7 +8,7 @@ __all__ = ["usable_cores"]
 
 
 def usable_cores() -> int:
-    """Count the processors that this process may run on, which may be few of many."""
+    """Count the processors that this process may run on; affinity may allow fewer than exist."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""What a seat plays with, as named on a command line and as loaded.
+"""What a seat plays with: ``Equipment`` by name, ``Resources`` loaded.
 
 ``Equipment`` goes from a command to the processes of its seats, and imports nothing heavy.
-``Resources`` are what a player gets for a game.
+``Resources`` go to a player for one game.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Equipment", "Resources", "Tables", "doubts_about_tables", "load_tabl
 
 @dataclass(frozen=True)
 class Equipment:
-    """What a seat is given, by name.
+    """A seat's equipment, by name.
 
     Raises:
         ValueError: the number of threads is below 1.
@@ -36,23 +36,22 @@ class Equipment:
     lexicon: str = "scowl"
     """An embedded lexicon's name, or the path of a word list or word graph."""
     leaves: str | None = None
-    """``trained``, ``formula`` or a leave table (KLV2); None: the players' own, which is the
-    trained one where the tiles are those it was trained for, and else the formula."""
+    """``trained``, ``formula`` or a leave table (KLV2); None: the trained table if the tiles are
+    those of its training, else the formula."""
     win_probabilities: str | None = None
-    """``trained`` or a table by spread and unseen tiles (CSV); None: the players' own, which is the
-    trained one, or, with other tiles, none."""
+    """``trained`` or a table by spread and unseen tiles (CSV); None: the trained table, or none
+    with other tiles."""
     threads: int = 1
-    """Number of threads that a player may search with at once."""
+    """Number of threads that a player may search with."""
     ponder: bool = False
-    """Whether a player may search while its opponent thinks, on cores of its own."""
+    """Whether a player may search while its opponent thinks, on separate cores."""
 
     def __post_init__(self) -> None:
-        """Check the number of threads. Files are checked when they are loaded."""
         if self.threads < 1:
             raise ValueError(f"{self.threads} threads; a player searches with 1 or more")
 
     def arguments(self) -> list[str]:
-        """Return the options of a worker that say the same."""
+        """Return the worker's command-line options for this equipment."""
         written = ["--lexicon", self.lexicon, "--threads", str(self.threads)]
         if self.leaves is not None:
             written += ["--leaves", self.leaves]
@@ -65,9 +64,9 @@ class Equipment:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a player has for one game, loaded.
+    """A player's words and tables for one game, loaded.
 
-    A table is None if the player was given none: it then uses its own (``leaves_for`` and
+    A table is None if none was given: the player then uses its default (``leaves_for`` and
     ``win_probabilities_for`` of ``lexicons.tables``).
     """
 
@@ -79,20 +78,20 @@ class Resources:
 
 
 class Tables(NamedTuple):
-    """The tables of an equipment, loaded; None if it names none."""
+    """The loaded tables of an equipment; None if not named."""
 
     leaves: LeaveTable | None
     win_probabilities: WinProbabilities | None
 
 
 def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
-    """Load the tables that an equipment names, for games with these tiles.
+    """Load the tables named by an equipment, for games with these tiles.
 
-    Each table is loaded once in a process.
+    A process loads each table only once.
 
     Raises:
-        ValueError: a file is broken, or for other tiles; the message names it.
-        OSError: a file cannot be read; the sentence names it.
+        ValueError: a file is broken or for other tiles; the message names it.
+        OSError: a file cannot be read; the message names it.
     """
     leaves, winprob = equipment.leaves, equipment.win_probabilities
     return Tables(
@@ -102,7 +101,7 @@ def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
 
 
 def doubts_about_tables(equipment: Equipment, lexicon: Lexicon) -> list[str]:
-    """Return a sentence for each table that was trained on other words than are played.
+    """Return a sentence for each table trained on another lexicon than the one played.
 
     Raises:
         ValueError: a manifest is broken; the message names it.

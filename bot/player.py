@@ -1,12 +1,13 @@
-"""What a player is: the interface that your bot implements.
+"""The player interface: implement it to write a bot.
 
 A player sees a game as ``View`` values, from its own side of the table, and chooses moves:
 
     from bot.player import Budget, Choice, Player, View
 
-    class First(Player):
-        def choose(self, view: View, budget: Budget) -> Choice:
-            return Choice(view.legal_moves()[0].move)
+A factory is any callable that returns a player, such as the class itself. The options of the seat
+(``first.py:First?depth=2``) are its keyword arguments, all text. Each game gets a new player, in a
+separate process. The methods of a player are called in one thread, one at a time; its ``budget``
+may be used from any thread that the player starts.
 
 A factory is anything callable that returns a player, such as the class itself. The options of the
 seat (``first.py:First?depth=2``) are its keyword arguments, all of them text. Each game gets a new
@@ -34,8 +35,8 @@ from .choice import Believed, Choice, Considered
 
 if TYPE_CHECKING:
     from bot.equipment import Resources
-    from engine.movegen.generator import ScoredMove  # brings numba in, which only searching needs
-    from lexicons.leaves import LeaveTable  # and so does this
+    from engine.movegen.generator import ScoredMove  # imports numba, which only searching needs
+    from lexicons.leaves import LeaveTable  # likewise
     from lexicons.win_probability import WinProbabilities
 
 __all__ = [
@@ -53,24 +54,24 @@ __all__ = [
 ]
 
 GRACE_MS = 5
-"""How much later than its own limit a player may return before its best offer is played."""
+"""How far a player may exceed its own limit before its best offer is played."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangedCount:
-    """An exchange by the opponent: the number of tiles is known, the tiles are not."""
+    """An exchange by the opponent: only the number of tiles is known."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A turn that was taken, as the player sees it."""
+    """A turn taken, as the player sees it."""
 
     seq: int
     """The number of the event in the game; the first turn is 1."""
     seat: int
-    """Who took the turn."""
+    """The seat that took the turn."""
     move: Move | ExchangedCount
     score: int
     scores: tuple[int, int]
@@ -78,12 +79,12 @@ class Observed:
     bag: int
     """Tiles in the bag after the turn."""
     think_ms: int
-    """Milliseconds that the turn cost on the clock."""
+    """Milliseconds charged to the clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A move of this turn that the arbiter did not accept."""
+    """A move of this turn that the arbiter refused."""
 
     move: Move
     code: str
@@ -92,7 +93,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game ended; ``racks`` are the tiles that were left, by seat."""
+    """How a game ended; ``racks`` are the tiles left, by seat."""
 
     outcome: str
     winner: int | None
@@ -103,7 +104,7 @@ class Result:
 
 @dataclass(frozen=True)
 class View:
-    """The game as one player may know it at one moment: no bag order, no opponent's rack."""
+    """What one player may know of the game at one moment: no bag order, no opponent's rack."""
 
     game: str
     seat: int
@@ -122,20 +123,19 @@ class View:
     history: tuple[Observed, ...] = ()
     """All turns so far, in order."""
     refused: tuple[Refusal, ...] = ()
-    """Moves of this turn that the arbiter did not accept."""
+    """Moves of this turn that the arbiter refused."""
     seed: int = 0
-    """A seed for the player's own random choices; the same all game."""
+    """A seed for the player's random choices; the same throughout the game."""
     leaves: LeaveTable | None = None
     """Leave values, if the seat was given a table; otherwise use ``lexicons.tables.leaves_for``."""
     win_probabilities: WinProbabilities | None = None
     """By spread and unseen tiles, if the seat was given a table; otherwise use
     ``lexicons.tables.win_probabilities_for``."""
     threads: int = 1
-    """Number of threads that the player may search with at once."""
+    """Number of threads that the player may search with."""
     opponent_style: Mapping[str, float] | None = None
-    """Odds of models of how this opponent plays, by name, as a player of this seat last reported
-    them in an earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is
-    known."""
+    """Odds of models of this opponent's play, by name, as last reported from this seat in an
+    earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is known."""
 
     @classmethod
     def at(
@@ -154,10 +154,10 @@ class View:
         seed: int = 0,
         opponent_style: Mapping[str, float] | None = None,
     ) -> View:
-        """Return the view of a player that has these resources.
+        """Return the view of a player with these resources.
 
-        ``position`` has the racks that the player may know, ``time`` is the usual control by
-        default; other arguments are as the fields.
+        ``position`` has the racks that the player may know; ``time`` is the usual control by
+        default; the other arguments are as the fields.
         """
         return cls(
             game=game,
@@ -190,7 +190,7 @@ class View:
 
     @property
     def rack(self) -> Rack:
-        """The player's own tiles, sorted."""
+        """The player's rack, sorted."""
         return self.position.racks[self.seat]
 
     @property
@@ -210,14 +210,14 @@ class View:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended, as far as the board and the tiles show."""
+        """Whether the game has ended, as far as board and tiles show."""
         is_out = not self.bag and not (self.rack and any(self.unseen))
         return is_out or self.position.scoreless_turns >= self.rules.scoreless_limit
 
     def legal_moves(self) -> list[ScoredMove]:
-        """Return the legal moves of the player's own turn, the highest score first.
+        """Return the player's legal moves, the highest score first, without refused moves.
 
-        Refused moves are left out. The list is made once for each view; do not change it.
+        The list is made once for each view; do not change it.
         """
         return self._legal_moves
 
@@ -238,10 +238,10 @@ class Budget:
     ``last_ms``, the last offer is played.
 
     Args:
-        deadline_ms: when the turn should be over, by ``clock``.
-        last_ms: when an answer has to go out, or the game may be lost; by default the deadline.
+        deadline_ms: planned end of the turn, by ``clock``.
+        last_ms: latest moment for an answer, or the game may be lost; by default the deadline.
         clock: returns the time in milliseconds.
-        stretch_ms: when the turn should be over if the decision is still close; no later than
+        stretch_ms: end of the turn if the decision is still close; no later than
             ``last_ms``, and by default the deadline.
     """
 
@@ -265,8 +265,7 @@ class Budget:
     def remaining_ms(self, *, close: bool = False) -> int:
         """Return the milliseconds left in the turn, at least 0.
 
-        Args:
-            close: whether the decision is still close, so that ``stretch_ms`` counts.
+        If the decision is ``close``, ``stretch_ms`` counts.
         """
         return self._until(self.stretch_ms if close else self.deadline_ms)
 
@@ -284,21 +283,21 @@ class Budget:
 
     @property
     def best(self) -> Choice | None:
-        """The last choice that was offered, if any."""
+        """The last choice offered, if any."""
         with self._lock:
             return self._best
 
     def offer(self, choice: Choice) -> None:
-        """Offer a choice better than those before."""
+        """Offer a choice that is better than earlier offers."""
         with self._lock:
             self._best = choice
         self._changed()
 
     def limit(self, ms: int) -> None:
-        """End the turn in ``ms`` milliseconds, unless it ends sooner anyway.
+        """End the turn within ``ms`` milliseconds.
 
-        A player with a limit of its own sets it here, and is held to it: if it has not returned a
-        few milliseconds later, its last offer is played.
+        A player with a limit of its own sets it here. If it has not returned a few milliseconds
+        later, its last offer is played.
         """
         end = self._clock() + ms
         with self._lock:
@@ -308,11 +307,13 @@ class Budget:
         self._changed()
 
     def cancel(self) -> None:
-        """End the turn now: nobody waits for the answer any more."""
+        """End the turn now: the answer is no longer wanted."""
         self._cancelled = True
 
     def on_change(self, told: Callable[[], object] | None) -> None:
-        """Call a function after each offer and each limit, in the player's thread; None: none."""
+        """Set or remove (None) a function called after each offer and limit, in the player's
+        thread.
+        """
         with self._lock:
             self._on_change = told
 
@@ -327,7 +328,7 @@ class Player:
     """A player of one game. Only ``choose`` has to be implemented."""
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Load and compile what takes time. Called once, before all else; no clock runs yet."""
+        """Load and compile. Called once, before all else; no clock runs yet."""
 
     def make_room(self, view: View) -> None:
         """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
@@ -336,33 +337,33 @@ class Player:
         """
 
     def new_game(self, view: View) -> None:
-        """Begin a game, or resume it after a crash: ``view`` is where it stands."""
+        """Begin a game, or resume it after a crash: ``view`` is the current state."""
 
     def observe(self, view: View, play: Observed) -> None:
-        """Take note of a turn, the player's own included; ``view`` is after the turn."""
+        """Note a turn, the player's own included; ``view`` is after the turn."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Return a move.
 
-        The player's own clock runs meanwhile. If an exception leaves this method, the process is
-        restarted and asked once more; a second one loses the game.
+        The player's clock runs meanwhile. If an exception leaves this method, the process is
+        restarted and asked again; a second exception loses the game.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
     def ponder(self, view: View, budget: Budget) -> None:
-        """Use the time in which the opponent thinks, until ``budget.expired``, at any moment.
+        """Use the opponent's thinking time, until ``budget.expired``, which may come at any moment.
 
-        Called after each move of the player's own that does not end the game, if the seat may
-        ponder; ``view`` has the new rack. Offers are ignored. The next call waits for the return,
-        so the player's own clock pays for a late one.
+        Called after each of the player's moves that does not end the game, if the seat may ponder;
+        ``view`` has the new rack. Offers are ignored. The next call waits for the return, so a late
+        return costs the player's clock.
         """
 
     def refused(self, view: View, move: Move, message: str) -> None:
-        """Learn that a move was against the rules; ``choose`` is called again after this."""
+        """Learn that a move was illegal; ``choose`` is called again after this."""
 
     def game_over(self, view: View, result: Result) -> None:
         """Learn how the game ended."""
 
 
 Factory: TypeAlias = Callable[..., Player]
-"""Returns a new player; the options of the seat are keyword arguments, all of them text."""
+"""Returns a new player; the options of the seat are keyword arguments, all text."""

@@ -1,10 +1,10 @@
-"""What a seat is, which players have names, and how players are made.
+"""Seats by name: the registry of players, and how players are made.
 
-The built-in names come first; a package that is installed adds a player by an entry point of
-the group ``tilewire.bots``. ``bot.seat_text`` reads what is written for a seat.
+Built-in names come first; an installed package adds a player by an entry point of the group
+``tilewire.bots``. ``bot.seat_text`` reads the text of a seat.
 
-A seat is often only looked at by a process that runs no player itself, so looking a name up imports
-neither numpy nor the player. ``load_factory`` does that.
+Looking up a name imports neither numpy nor the player, since many processes never run it;
+``load_factory`` imports them.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ _HOUSE: dict[str, _House] = {
 _ELSEWHERE = {
     "full-knowledge": "sees the opponent's rack, and plays in `tilewire experiment` only",
 }
-"""Names that no seat may have, and why."""
+"""Names that no seat may have, and the reason."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 class SeatError(ValueError):
-    """The text names no seat, or its player can't be made; the message says why."""
+    """The text names no seat, or its player can't be made; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class SeatSpec:
     name: str
     """The name of the bot or factory, or the last part of the URL."""
     target: str
-    """``module:factory`` or ``file.py:factory``; of a remote seat the URL; of an engine its
-    program and arguments, as a shell would read them, or its folder."""
+    """``module:factory`` or ``file.py:factory``; the URL of a remote seat; an engine's program and
+    arguments, quoted as for a shell, or its folder."""
     options: tuple[tuple[str, str], ...] = ()
-    """For the factory, decoded."""
+    """Options for the factory, decoded."""
     text: str = ""
-    """As it was given."""
+    """The text as given."""
     built_in: bool = False
     """Whether the player is built in."""
     dialect: str = ""
@@ -99,13 +99,13 @@ class SeatSpec:
     def starts_afresh(self) -> bool:
         """Whether it runs on this machine and knows nothing of earlier games.
 
-        Only then may the two games of a pair have the same draws.
+        Only then may the two games of a pair share their draws.
         """
         return self.kind == "local" or (self.kind == "engine" and self.dialect != "files")
 
 
 def known_bots() -> dict[str, str]:
-    """List the players that have a name: name to ``module:factory``."""
+    """Map the names of players to ``module:factory``."""
     listed = {name: house.target for name, house in _HOUSE.items()}
     for point in _entry_points():
         if point.name not in _ELSEWHERE:
@@ -114,15 +114,15 @@ def known_bots() -> dict[str, str]:
 
 
 def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
-    """Return the seat of a player by its name.
+    """Return the seat of a named player.
 
     Args:
-        name: of the player.
-        options: for its factory.
-        text: of the seat, as it was given.
+        name: the player's name.
+        options: options for its factory.
+        text: the seat's text, as given.
 
     Raises:
-        SeatError: no player or several have the name, or a built-in player has no such option.
+        SeatError: no player or several have the name, or a built-in player lacks an option.
     """
     if not name:
         raise SeatError(f"{text!r} names no bot; {_known()}")
@@ -148,10 +148,10 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
 def load_factory(spec: SeatSpec) -> Factory:
     """Import the factory of a local seat.
 
-    Exceptions of the player's own code are not caught: its author needs the traceback.
+    Exceptions of the player's code pass: its author needs the traceback.
 
     Raises:
-        SeatError: there is no such module or factory.
+        SeatError: the module or factory does not exist.
     """
     if spec.kind == "remote":
         raise SeatError(f"{spec.text!r} is elsewhere; it is dialled, not loaded")
@@ -170,10 +170,10 @@ def load_factory(spec: SeatSpec) -> Factory:
 
 
 def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
-    """Make the player of a local seat, with the options of the seat.
+    """Make the player of a local seat, with the seat's options.
 
     Raises:
-        SeatError: the factory does not take the options, or makes something else.
+        SeatError: the factory refuses the options, or does not make a player.
     """
     from .player import Player
 
@@ -192,17 +192,14 @@ def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
 
 
 def check_options(spec: SeatSpec, factory: Factory) -> None:
-    """Check that a factory takes the options of a seat, and gets all that it needs.
+    """Check that a factory takes a seat's options and gets all that it requires.
 
     Raises:
-        SeatError: names the option, and the known ones.
+        SeatError: an option is unknown or missing; the message lists the known options.
     """
     taken = _taken(factory)
     if taken is not None:
         _check_options(spec.text, dict(spec.options), taken)
-
-
-# --- names ------------------------------------------------------------------------------------
 
 
 def _known() -> str:
@@ -226,17 +223,14 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "an unknown package"
 
 
-# --- making -----------------------------------------------------------------------------------
-
-
 def _taken(factory: Factory) -> dict[str, bool] | None:
-    """Return the options of a factory and whether each is required; None if it takes any."""
+    """Map a factory's options to whether each is required; None if it takes any."""
     from inspect import Parameter, signature
 
     try:
         parameters = signature(factory).parameters.values()
     except (TypeError, ValueError):
-        return None  # some callables written in C don't say
+        return None  # some C callables have no signature
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         return None
     named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -256,7 +250,7 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
 
 
 def _search_last(folder: Path) -> None:
-    """Add a folder to the import path, last, so that nothing in it hides ours."""
+    """Append a folder to the import path, so that nothing in it hides our packages."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

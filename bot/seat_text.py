@@ -1,4 +1,4 @@
-"""Reads the text that names a seat.
+"""The text of a seat, read.
 
 =============================  ================================================================
 ``static``                     a built-in player, or one that an installed package adds
@@ -28,10 +28,10 @@ _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def parse_seat(text: str) -> SeatSpec:
-    """Read a seat, and check that its name is known, or that its file or package exists.
+    """Read a seat; check that its name is known, or that its file or package exists.
 
     Raises:
-        SeatError: names what exists.
+        SeatError: the message names what exists.
     """
     if text.startswith(("ws://", "wss://")):
         return _remote(text)
@@ -117,7 +117,7 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _check_package(module: str, text: str) -> None:
-    """Check that a module's package exists, without importing anything."""
+    """Check that a module's package exists, without importing it."""
     from importlib.machinery import PathFinder
     from importlib.util import find_spec
 

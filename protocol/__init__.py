@@ -1,1 +1,1 @@
-"""What is said between an arbiter and a bot, and how it gets there. See ``SPEC.md``."""
+"""The conversation between an arbiter and a bot, and its channels. See ``SPEC.md``."""

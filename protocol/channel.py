@@ -1,8 +1,7 @@
-"""A channel carries messages to one peer and back, over whatever.
+"""A channel carries messages to and from one peer.
 
-``PipeChannel`` is the channel to a process on the same machine: each message is a frame of
-MessagePack behind its length in four bytes, little-endian. The channel over a WebSocket is in
-``protocol.websocket``.
+``PipeChannel`` connects processes on one machine: each message is a frame of MessagePack behind its
+length in four bytes, little-endian. ``protocol.websocket`` has the channel over a WebSocket.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _LENGTH = struct.Struct("<I")
 
 
 def now_ms() -> int:
-    """Read the monotonic clock in whole milliseconds; games go by no other."""
+    """Read the monotonic clock in whole milliseconds; games use no other clock."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -35,7 +34,7 @@ class ChannelClosed(Exception):
 
 
 class Arrival(NamedTuple):
-    """A message, or what made it unreadable, and when its last byte came in."""
+    """A message, or the fault that made it unreadable, and the arrival of its last byte."""
 
     content: Message | PeerError
     at_ms: int
@@ -43,7 +42,7 @@ class Arrival(NamedTuple):
 
     @classmethod
     def read(cls, codec: Codec, frame: bytes | str, at_ms: int) -> Arrival:
-        """Read a frame that came in."""
+        """Read a received frame."""
         try:
             return cls(codec.decode(frame), at_ms)
         except PeerError as error:
@@ -51,14 +50,14 @@ class Arrival(NamedTuple):
 
 
 class Channel(Protocol):
-    """One peer. Sending and receiving may go on at the same time, each from one task."""
+    """One peer. One task may send while another receives."""
 
     peer: str
-    """Who is at the other end, for logs and messages."""
+    """The peer's name in logs and messages."""
 
     @property
     def lag_ms(self) -> int:
-        """The round-trip time as last measured; 0 if it never was."""
+        """The last measured round-trip time; 0 if never measured."""
         ...
 
     async def send(self, message: Message) -> None:
@@ -70,7 +69,7 @@ class Channel(Protocol):
         ...
 
     async def receive(self) -> Arrival:
-        """Wait for the next message; what can't be read comes as a ``PeerError``.
+        """Wait for the next message; an unreadable one comes as a ``PeerError``.
 
         Raises:
             ChannelClosed: the peer is gone.
@@ -78,12 +77,12 @@ class Channel(Protocol):
         ...
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close the channel; it may be closed already."""
+        """Close the channel; may be repeated."""
         ...
 
 
 class PipeChannel:
-    """A channel over a pair of byte streams between two processes of ours."""
+    """A channel over a pair of byte streams between two processes on this machine."""
 
     lag_ms = 0
 
@@ -93,7 +92,7 @@ class PipeChannel:
         self.peer = peer
         self._reader = reader
         self._writer = writer
-        self._length: int | None = None  # of the frame that is coming in
+        self._length: int | None = None  # of the incoming frame
 
     async def send(self, message: Message) -> None:
         """Send a message."""
@@ -106,7 +105,7 @@ class PipeChannel:
             raise ChannelClosed(f"{self.peer}: {error or 'the pipe is closed'}") from None
 
     async def receive(self) -> Arrival:
-        """Wait for the next message; being cancelled loses nothing."""
+        """Wait for the next message; cancellation loses nothing."""
         try:
             if self._length is None:
                 (self._length,) = _LENGTH.unpack(await self._reader.readexactly(_LENGTH.size))

@@ -1,8 +1,8 @@
 """Messages to bytes and back: MessagePack (binary) and JSON (text), one schema for both.
 
-Whatever a peer sends, ``decode`` raises nothing but ``PeerError``. The limits are far above what an
-honest message needs. MessagePack is held to them while it is read, before memory is taken; JSON
-afterwards, since a text can't claim to hold more than it does and a frame has a limit itself.
+``decode`` raises only ``PeerError``, whatever a peer sends. The limits are far above the needs of
+honest messages. MessagePack is held to them while it is read, before memory is taken; JSON
+afterwards, since a text is as long as its content and a frame is limited itself.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Frame: TypeAlias = bytes | str
 
 @dataclass(frozen=True)
 class Codec:
-    """A way to write messages."""
+    """An encoding of messages."""
 
     subprotocol: str
-    """The WebSocket subprotocol that stands for it."""
+    """Its WebSocket subprotocol."""
     format: str
     frame_type: type[bytes] | type[str]
     encode: Callable[[Message], Frame]
     """Returns a message as the content of one frame."""
     load: Callable[[Any], object]
-    """Returns the content of a frame, within the limits; raises if it has none."""
+    """Returns the content of a frame; raises if it is malformed or exceeds the limits."""
 
     def decode(self, frame: Frame) -> Message:
         """Read a frame.
@@ -93,11 +93,7 @@ def _load_json(frame: str) -> object:
 
 
 def _check_limits(content: object) -> None:
-    """Hold JSON to the limits that MessagePack's decoder keeps by itself.
-
-    Raises:
-        ValueError: a text, list or map is too long.
-    """
+    """Raise ValueError if a text, list or map of JSON exceeds MessagePack's limits."""
     waiting = [content]
     while waiting:
         item = waiting.pop()

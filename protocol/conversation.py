@@ -1,9 +1,9 @@
-"""What may be said next in a game: one table, used by both ends.
+"""The legal messages of a game: one table, used by both ends.
 
-A game between an arbiter and one bot is in one of the states of ``State``. ``_TABLE`` has, for each
-state and side, the messages that may be sent and the states that they lead to; anything else is a
-protocol error (the pattern of h11's ``_state.py``). Time plays no part here: when a deadline passes
-the arbiter sends ``game_over``, which is allowed in every state.
+A game between an arbiter and one bot is in a state of ``State``. ``_TABLE`` has, for each state and
+side, the messages that may be sent and the next states; anything else is a protocol error (the
+pattern of h11's ``_state.py``). Time plays no part: when a deadline passes the arbiter sends
+``game_over``, which every state allows.
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ class State(Enum):
 
 
 _OFFER: dict[type, State] = {NewGame: State.OFFERED, GameOver: State.OVER}
-"""What an arbiter may send at any time: an offer, which also resumes a game; the end."""
+"""Messages that an arbiter may send at any time: an offer, which also resumes a game; the end."""
 
 _AGAIN: dict[type, State] = {Resume: State.UNKNOWN}
-"""What a bot may say at any time. It then says nothing before the new offer, so that nothing is
-taken for an answer to an offer that it has not seen."""
+"""Messages that a bot may send at any time. After this it waits for the new offer, so that nothing
+is taken as an answer to an unseen offer.
+"""
 
 _TABLE: dict[State, dict[Side, dict[type, State]]] = {
     State.UNKNOWN: {
@@ -69,7 +70,7 @@ _TABLE: dict[State, dict[Side, dict[type, State]]] = {
         Side.ARBITER: {
             **_OFFER,
             Started: State.WAITING,
-            Played: State.WAITING,  # these two only after a resume: the start lies in the past
+            Played: State.WAITING,  # these two only after a resume: the start is past
             YourTurn: State.TO_MOVE,
         },
         Side.BOT: {**_AGAIN},
@@ -101,8 +102,8 @@ _TABLE: dict[State, dict[Side, dict[type, State]]] = {
 class Conversation:
     """One game between an arbiter and a bot, as either end sees it.
 
-    ``next_seq`` is the number of the event that comes next; events are ``started`` (0), each
-    ``played`` and ``game_over``. ``attempt`` is the number of the next attempt of the turn in hand.
+    ``next_seq`` is the number of the next event: ``started`` (0), each ``played``, and
+    ``game_over``. ``attempt`` is the next attempt of the current turn.
     """
 
     def __init__(self, game: str) -> None:
@@ -112,7 +113,7 @@ class Conversation:
         self.attempt = 1
 
     def check(self, sender: Side, message: GameMessage) -> None:
-        """Check that ``sender`` may say this now; nothing is changed.
+        """Check that ``sender`` may send this now, without any change.
 
         Raises:
             PeerError: ``out_of_turn`` or ``bad_seq``.
@@ -136,7 +137,7 @@ class Conversation:
             )
 
     def advance(self, sender: Side, message: GameMessage) -> None:
-        """Note what ``sender`` said.
+        """Note a message of ``sender``.
 
         Raises:
             PeerError: as ``check``.
@@ -156,6 +157,6 @@ class Conversation:
     def _expected_seq(self, message: GameMessage) -> int | None:
         match message:
             case NewGame() | GameOver() | Ready() | Decline() | Resume():
-                return None  # may come at any time, or have no number
+                return None  # allowed at any time, or without a number
             case _:
                 return self.next_seq

@@ -1,6 +1,6 @@
-"""Whose fault an error is, decided in one place.
+"""Faults of the peer, apart from our bugs.
 
-``PeerError`` is the peer's fault and has the reply to it. Any other exception of this package is a
+``PeerError`` is the peer's fault and carries the reply. Any other exception of this package is a
 bug of ours.
 """
 
@@ -13,7 +13,7 @@ __all__ = ["PeerError", "wrong_role"]
 
 
 class PeerError(Exception):
-    """The peer sent what it may not send; ``reply`` is the answer.
+    """The peer sent an illegal message; ``reply`` is the answer.
 
     Args:
         code: a word from the table in ``SPEC.md``.

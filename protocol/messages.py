@@ -1,9 +1,9 @@
-"""The messages of the conversation: one frozen value each, one closed union.
+"""The messages of the conversation: frozen values, one closed union.
 
-``SPEC.md`` says when each may be sent. Times are whole milliseconds and durations only; seats are
-0 (moves first) and 1; moves are text, ``8D WO.Ds``, ``-ABC``, ``-``; bytes are lower-case hex.
-Readers ignore fields that they do not know, so that a later version may add some. The types of
-fields are in ``protocol.parts``.
+``SPEC.md`` has their order. Times are whole milliseconds and durations only; seats are 0 (moves
+first) and 1; moves are text, ``8D WO.Ds``, ``-ABC``, ``-``; bytes are lower-case hex. Readers
+ignore unknown fields, so that a later version may add some. ``protocol.parts`` has the types of
+fields.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The types of fields: bounded numbers and texts, and parts that have fields of their own.
 
-Every number and text has a bound, so that either codec can carry what the other can, and a part
-that is passed on makes no other message too large to be read.
+Every number and text is bounded, so that either codec can carry what the other can, and a forwarded
+part makes no other message too large to be read.
 """
 
 from __future__ import annotations

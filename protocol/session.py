@@ -1,11 +1,11 @@
 """The two ends of the conversation, without I/O: messages in, events and messages out.
 
 ``ArbiterSession`` is the arbiter's end towards one peer, ``BotSession`` the bot's. Each holds a
-``Conversation`` for each game, answers by itself what needs no thought (a ping, a repetition), and
-hands on the rest. A thin shell feeds it what arrives and sends what it returns; neither knows
-sockets or clocks, so tests call them directly.
+``Conversation`` per game, answers trivial messages (a ping, a repetition), and passes on the rest.
+A thin shell feeds it arrivals and sends its results; neither end knows sockets or clocks, so tests
+call them directly.
 
-A fault of the peer raises ``PeerError``, which has its reply; a fault of our own side raises
+A fault of the peer raises ``PeerError``, which has its reply; a fault of our side raises
 ``RuntimeError`` and is a bug.
 """
 
@@ -49,13 +49,13 @@ class Repeated:
 
 
 FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume
-"""The messages of a bot that an arbiter acts on."""
+"""A bot's messages that an arbiter acts on."""
 
 FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameOver
-"""The messages of an arbiter that a bot acts on."""
+"""An arbiter's messages that a bot acts on."""
 
 KEPT_ENDED = 8
-"""Ended games that are still known, so that late copies do no harm."""
+"""Ended games remembered, so that late copies do no harm."""
 
 
 class _Session:
@@ -87,7 +87,7 @@ class _Session:
 
     @staticmethod
     def small_talk(message: Message) -> list[Message] | None:
-        """Return the replies to what belongs to no game; None if the message isn't small talk."""
+        """Return the replies to small talk, which belongs to no game; None for other messages."""
         match message:
             case Ping():
                 return [Pong(id=message.id)]
@@ -103,31 +103,31 @@ class ArbiterSession(_Session):
     side = Side.ARBITER
 
     def send(self, message: FromArbiter) -> FromArbiter:
-        """Note what the arbiter is about to say, and return it to be sent."""
+        """Note the arbiter's message, and return it for sending."""
         self._send(message)
         if isinstance(message, GameOver):
             self._forget_ended()
         return message
 
     def receive(self, message: Message) -> FromBot | Repeated | None:
-        """Take a message of the bot; return what the arbiter has to act on, if anything.
+        """Handle a message from the bot; return what the arbiter has to act on, if anything.
 
         Raises:
-            PeerError: the bot may not say this now; the reply says why.
+            PeerError: the bot may not send this now; the reply gives the reason.
         """
         if not isinstance(message, FromBot):
             raise wrong_role(message, "a bot")
         game = self._known(message)
         if isinstance(message, Info) and message.seq < game.next_seq:
-            return None  # crossed with the verdict on its move: nobody's fault
+            return None  # crossed with the verdict on its move: not a fault
         if isinstance(message, Move | Resign | Info) and self._crossed_with_offer(game):
-            return None  # the turn will be asked again, and then answered again
+            return None  # the turn will be asked and answered again
         if isinstance(message, Move | Resign):
             attempt = message.attempt if isinstance(message, Move) else game.attempt
             if message.seq < game.next_seq or attempt < game.attempt:
                 return Repeated(message)
             if game.state is State.ANSWERED:
-                return None  # the first copy is being looked at
+                return None  # the first copy is being judged
             if attempt > game.attempt:
                 raise PeerError(
                     "bad_attempt",
@@ -140,7 +140,7 @@ class ArbiterSession(_Session):
 
     @staticmethod
     def _crossed_with_offer(game: Conversation) -> bool:
-        """Return whether a game that is on was offered anew and not taken up yet."""
+        """Check whether a started game was offered anew and is not resumed yet."""
         return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
     def _forget_ended(self) -> None:
@@ -153,8 +153,8 @@ class ArbiterSession(_Session):
 class BotSession(_Session):
     """The bot's end towards an arbiter.
 
-    It keeps the answer to the turn in hand: when the connection was lost before the verdict, and
-    the same turn is asked again, the same answer goes out again without being thought out twice.
+    It keeps the answer to the current turn: if the connection is lost before the verdict and the
+    turn is asked again, the same answer goes out without a new search.
     """
 
     side = Side.BOT
@@ -162,35 +162,35 @@ class BotSession(_Session):
     def __init__(self) -> None:
         super().__init__()
         self._answers: dict[str, tuple[GameMessage, ...]] = {}
-        """By game, the last answer, a move or a resignation, with what is to be said before it."""
+        """The last answer by game: a move or a resignation, after the messages that precede it."""
         self._ended: deque[str] = deque(maxlen=KEPT_ENDED)
 
     def send(self, message: GameMessage) -> GameMessage:
-        """Note what the bot is about to say and give it back to be sent."""
+        """Note the bot's message, and return it for sending."""
         self.keep(message)
         return self._send(message)
 
     def keep(self, *messages: GameMessage) -> None:
-        """Keep an answer for when the same turn is asked again; anything else is forgotten.
+        """Keep an answer for when the same turn is asked again.
 
         Args:
-            messages: a move or a resignation at the end, and what is to be said before it.
+            messages: ending with a move or a resignation; otherwise they are dropped.
         """
         if isinstance(messages[-1], Move | Resign):
             self._answers[messages[-1].game] = messages
 
     def receive(self, message: Message) -> tuple[FromArbiter | None, list[Message]]:
-        """Take a message of the arbiter; return what the bot acts on, and what to send at once.
+        """Handle a message from the arbiter; return it if the bot has to act on it, and replies.
 
         Raises:
-            PeerError: the arbiter may not say this now. After ``bad_seq`` the bot has missed
+            PeerError: the arbiter may not send this now. After ``bad_seq`` the bot has missed
                 something and may ask with ``Resume``.
         """
         if not isinstance(message, FromArbiter):
             raise wrong_role(message, "an arbiter")
         if message.game not in self.games and isinstance(message, NewGame | GameOver):
             if isinstance(message, GameOver) and message.game in self._ended:
-                return None, []  # the answer to a move that crossed with the first copy
+                return None, []  # answers a move that crossed with the first copy
             game = self.games[message.game] = Conversation(message.game)
         else:
             game = self._known(message)
@@ -206,13 +206,13 @@ class BotSession(_Session):
         return message, []
 
     def resume(self, game: str) -> Resume:
-        """Ask for the events of a game since the last that was seen."""
+        """Ask for the events of a game after the last known."""
         conversation = self.games.get(game)
         return Resume(game=game, seen=-1 if conversation is None else conversation.next_seq - 1)
 
     @staticmethod
     def _is_needless(game: Conversation, message: FromArbiter) -> bool:
-        """Return whether a message is a second copy, or repeated by a new offer that is awaited."""
+        """Check whether a message is a copy, or will be repeated by an awaited offer."""
         match message:
             case NewGame() | GameOver():
                 return False

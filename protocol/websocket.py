@@ -1,10 +1,9 @@
 """The client and server ends of the conversation over WebSockets.
 
-Both are thin: ``websockets`` does the work. A match host needs two things more. The moment at which
-bytes come in is noted in the socket's callback, before any task runs, so that a busy loop charges
-nobody: a host that stamps later flags moves that were in time. And a peer has a budget of bytes:
-WebSocket pings are answered below any limit of the application, so that one connection that
-floods with them would starve the others.
+Both are thin: ``websockets`` does the work. A match host needs two additions. Arrival times are
+noted in the socket's callback, before any task runs: a busy host that stamps later would flag moves
+that were in time. And each peer has a budget of bytes: WebSocket pings are answered below any limit
+of the application, so a flood of them would starve other connections.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _SETTINGS: dict[str, Any] = {
     "ping_timeout": 20,
     "max_size": MAX_FRAME,
 }
-"""The same at both ends; times in seconds."""
+"""Settings of both ends; times in seconds."""
 
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
@@ -63,12 +62,12 @@ class BytesBudget:
 
 
 class Budgeted(Connection):
-    """A connection that is closed when it gets too many bytes, pings too."""
+    """A connection closed when it receives too many bytes, pings included."""
 
     budget: BytesBudget
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes in, if the budget has them; a read costs 64 more."""
+        """Receive bytes, if the budget has them; a read costs 64 more."""
         if self.budget.spend(len(data) + 64, time.monotonic()):
             super().data_received(data)
         elif not self.protocol.close_expected():
@@ -78,7 +77,7 @@ class Budgeted(Connection):
 
 
 class _Guarded(Budgeted):
-    """A connection that notes when messages arrive; a trusted peer has a larger budget."""
+    """A connection that notes arrival times; a trusted peer has a larger budget."""
 
     _trusted = False
 
@@ -89,18 +88,16 @@ class _Guarded(Budgeted):
         self._arrived_ms = 0
 
     def data_received(self, data: bytes) -> None:
-        """Note the time."""
         self._arrived_ms = now_ms()
         super().data_received(data)
 
     def process_event(self, event: Any) -> None:
-        """Stamp the last frame of each message."""
         if isinstance(event, Frame) and event.opcode in _DATA and event.fin:
             self._stamps.append(self._arrived_ms)
         super().process_event(event)
 
     def next_stamp(self) -> int:
-        """Return when the message that was just received came in, in milliseconds."""
+        """Return the arrival time of the last received message, in milliseconds."""
         return self._stamps.popleft()
 
 
@@ -117,7 +114,7 @@ class _ClientEnd(_Guarded, ClientConnection):
 
 
 class WebSocketChannel:
-    """A channel over one WebSocket; the subprotocol says in which codec."""
+    """A channel over one WebSocket; the subprotocol names the codec."""
 
     def __init__(self, connection: _ServerEnd | _ClientEnd, peer: str) -> None:
         self.peer = peer
@@ -172,12 +169,12 @@ async def dial(
 
     Args:
         url: ``ws://host:port/…`` or ``wss://…``.
-        token: a secret, sent in the ``Authorization`` header; never part of the URL.
+        token: secret for the ``Authorization`` header; never in the URL.
         tls: for ``wss``; by default the system's certificates are trusted.
         open_timeout: seconds for the opening handshake.
 
     Raises:
-        ChannelClosed: nobody answers there, or not with this protocol; the sentence says which.
+        ChannelClosed: no answer, or not in this protocol; the message tells which.
     """
     headers = {"Authorization": f"Bearer {token}"} if token else None
     trust: dict[str, Any] = {} if tls is None else {"ssl": tls}
@@ -219,16 +216,16 @@ async def listen(
     Args:
         host: the address to bind; ``""`` for all.
         port: 0 for any free one.
-        on_channel: called for each connection; it is closed when the call returns.
+        on_channel: called for each connection, which closes when the call returns.
         on_http: answers a plain HTTP request, or None to let it become a WebSocket.
         tls: a certificate, to serve ``wss``.
-        trusted: only processes of this host connect; they may say as much as a dialled server.
+        trusted: only local processes connect, with the byte budget of a dialled server.
 
     Returns:
         The running server of ``websockets``.
 
     Raises:
-        OSError: the address can't be had.
+        OSError: the address is not available.
     """
 
     async def handle(connection: ServerConnection) -> None:

@@ -1,1 +1,1 @@
-"""The built-in players, each in a file of its own."""
+"""The built-in players, a module each."""

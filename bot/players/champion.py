@@ -1,11 +1,11 @@
-"""``champion``: the best that there is here for each phase of the game (``bot.search.strategy``).
+"""``champion``: the best method available for each phase (``bot.search.strategy``).
 
-It infers what the opponent may hold as ``infer`` does, simulates 20 candidates against that, takes
-pre-endgames to the end and proves endgames. While the opponent thinks, if it may, it searches the
-positions that likely replies lead to.
+It infers the opponent's rack as ``infer`` does, simulates 20 candidates against that belief, plays
+pre-endgames out and proves endgames. If it may ponder, it searches the positions after likely
+replies.
 
-Options: ``time``, a cap for each turn; and ``exact=no``, with which nothing is solved, only
-simulated, which shows what solving is worth.
+Options: ``time``, a cap per turn; and ``exact=no``, which simulates instead of solving, to measure
+what solving is worth.
 """
 
 from __future__ import annotations
@@ -21,21 +21,17 @@ from .options import duration_ms, one_of
 __all__ = ["CANDIDATES", "champion", "compose"]
 
 CANDIDATES = 20
-"""Moves that are simulated while there are tiles in the bag."""
+"""Moves simulated while there are tiles in the bag."""
 
 
 def champion(time: str = "", exact: str = "yes") -> Strategy:
-    """Return a player that plays as well as a built-in player can.
-
-    Raises:
-        ValueError: an option makes no sense.
-    """
+    """Return the strongest built-in player; raise ValueError if an option is invalid."""
     solves = one_of("exact", exact, ("yes", "no")) == "yes"
     return compose(Solvers() if solves else None, duration_ms("time", time) if time else None)
 
 
 def compose(solvers: Solvers | None, time_ms: int | None = None) -> Strategy:
-    """Return the champion's strategy with a solver that may have served before."""
+    """Return the champion's strategy; ``solvers`` may keep a solver from earlier games."""
     return Strategy(
         Settings(candidates=CANDIDATES),
         empty_bag=Settings(),

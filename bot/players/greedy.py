@@ -1,7 +1,4 @@
-"""``greedy``: the highest score, whatever it leaves; of equal scores the higher equity.
-
-A measure for other players rather than a good one.
-"""
+"""``greedy``: the highest score; equity breaks ties. A yardstick for other players."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ class GreedyPlayer(Player):
     """Plays the highest score."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose among the moves of the highest score the one of the highest equity."""
+        """Return the move of the highest score, ties broken by equity."""
         moves = generator_for(view).arrays(view.position)
         order = np.lexsort((moves.packed, -moves.equities, -moves.scores))
         order = order[: len(view.refused) + 1]

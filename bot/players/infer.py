@@ -1,19 +1,19 @@
-"""``infer``: simulates as ``sim`` does, against what the opponent is likely to hold.
+"""``infer``: simulates as ``sim`` does, against the opponent's likely racks.
 
-From the opponent's plays it works out what the opponent kept (``engine.inference.inference``),
-follows that through the game (``engine.inference.rack_filter``), and learns what kind of player the
-opponent is (``engine.inference.likelihood``). Rollouts draw the opponent's rack from that.
+It infers the opponent's leave from its plays (``engine.inference.inference``), follows that through
+the game (``engine.inference.rack_filter``), and learns the opponent's style
+(``engine.inference.likelihood``). Rollouts draw the opponent's rack from this belief.
 
 Options besides those of ``sim``:
 
 ``model``
-    ``style`` (default: one of several, learnt from the plays), ``deterministic``, ``margin`` or
-    ``soft``: by what model plays are judged;
+    ``style`` (default: several, weighted by the plays), ``deterministic``, ``margin`` or
+    ``soft``: the model that plays are judged by;
 ``memory``
     ``game`` (default) or ``last``: only the last play counts, as in Richards and Amir (2007); the
     default model is then theirs, ``deterministic``;
 ``doubt``
-    the share of rollouts, from 0 to 1, that draw the rack as if nothing was known;
+    the share of rollouts, from 0 to 1, that draw the rack without any belief;
 ``racks``
     the number of racks looked at for each play, instead of a share of the turn's time.
 """
@@ -46,16 +46,16 @@ def infer(
     time: str = "",
     bag: str = "",
 ) -> Strategy:
-    """Return a player that plays what wins most often against what the opponent may hold.
+    """Return a player that maximizes wins against the opponent's likely racks.
 
     Raises:
-        ValueError: an option makes no sense.
+        ValueError: an option is invalid.
     """
     simulated = parts(candidates, plies, iterations, time, bag)
     remembers = one_of("memory", memory, ("game", "last")) == "game"
     judge = one_of("model", model or ("style" if remembers else "deterministic"), _MODELS)
     looked_at = number("racks", racks, 1, 1_000_000) if racks else None
-    if looked_at is None and iterations:  # the clock is to make no difference
+    if looked_at is None and iterations:  # the clock must make no difference
         looked_at = RACKS
     doubted = share("doubt", doubt) if doubt else DOUBT
 

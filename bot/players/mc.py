@@ -1,10 +1,10 @@
 """``mc`` and ``mc+rh``: a few moves compared by a few samples, after CS221 (Stanford 2016).
 
-The best ``candidates`` moves (3) are rolled out ``samples`` times each (15): both sides go on by
-themselves for ``plies`` turns (2), and the move that gains most points on the opponent is played.
-``mc`` picks candidates and later moves by their score, as ``vanilla`` does; ``mc+rh`` by score and
-features of the leave, as ``rh``, with weights that were learned in games of its own. Both count
-points; they know nothing of winning. A turn that is asked again gets the same answer.
+The best ``candidates`` moves (3) are rolled out ``samples`` times each (15) for ``plies`` turns
+(2); the move that gains most points on the opponent is played. ``mc`` picks candidates and later
+moves by score, as ``vanilla`` does; ``mc+rh`` by score and features of the leave, as ``rh``, with
+weights learned from its own games. Both count points, not wins. A repeated question gets the same
+answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Sampling(NamedTuple):
 
     candidates: int
     samples: int
-    """Of each candidate."""
+    """Samples of each candidate."""
     plies: int
     """Turns after the candidate."""
 
@@ -47,10 +47,10 @@ _MOST = Sampling(candidates=128, samples=1_000_000, plies=64)
 
 
 class MonteCarloPlayer(Player):
-    """Plays what gains most points on average, with candidates chosen by score.
+    """Plays the highest mean gain in points; candidates are chosen by score.
 
     Raises:
-        ValueError: an option is no number, or out of range.
+        ValueError: an option is not a number or out of range.
     """
 
     def __init__(self, candidates: str = "3", samples: str = "15", plies: str = "2") -> None:
@@ -58,19 +58,19 @@ class MonteCarloPlayer(Player):
         self._sampling = Sampling(*(number(*option) for option in given))
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose by samples; the first candidate is offered meanwhile."""
+        """Choose by samples; offer the first candidate meanwhile."""
         return sampled_choice(view, budget, self._leaves(view.rules), self._sampling)
 
     def _leaves(self, rules: Rules) -> LeaveTable | None:
-        """Return what leaves are worth; None: nothing."""
+        """Return the leave values; None: leaves are worth nothing."""
         return None
 
 
 class RackMonteCarloPlayer(MonteCarloPlayer):
-    """Plays what gains most points on average, with candidates chosen by score and features.
+    """Plays the highest mean gain in points; candidates are chosen by score and features.
 
     Raises:
-        ValueError: as ``MonteCarloPlayer``, or the file of weights cannot be read or parsed.
+        ValueError: as ``MonteCarloPlayer``, or the weights file cannot be read or parsed.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ def sampled_choice(
     """Choose a move by samples.
 
     Args:
-        view: it is the player's turn; refused moves are left out.
-        budget: the first candidate is offered to it before anything is sampled, and chosen if time
-            is over before all have been.
-        leaves: what leaves are worth to whoever moves; nothing, if there is no table.
-        sampling: how much to look at.
+        view: the game on the player's turn; refused moves are left out.
+        budget: the first candidate is offered before sampling, and chosen if time is over before
+            all candidates are sampled.
+        leaves: leave values for either side; None: leaves are worth nothing.
+        sampling: how many candidates, samples and plies.
     """
     generators = [
         Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))
@@ -123,7 +123,7 @@ def sampled_choice(
         rule="equal",
         first=sampling.samples,
         utility=BY_POINTS,
-        use_prior=False,  # what the samples say is all that counts here
+        use_prior=False,  # only the samples count
         limit=len(candidates) * sampling.samples,
     )
     Anytime(simulation).run(budget.remaining_ms)
@@ -138,8 +138,8 @@ def sampled_choice(
 
 
 def _considered(estimate: Estimate) -> Considered:
-    # Of a position without luck there is one sample, and no error; nor is there, before all
-    # candidates are sampled.
+    # There is no error before two samples: not before all candidates are sampled, and not in a
+    # position without luck, which takes only one.
     is_known = estimate.samples > 1 and math.isfinite(estimate.equity_error)
     return Considered(
         estimate.move,

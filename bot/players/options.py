@@ -1,4 +1,4 @@
-"""Readers of players' options, as the text of a seat has them; all raise ValueError."""
+"""Readers of players' options, the text after ``?`` in a seat; all raise ValueError."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def number(name: str, text: str, least: int, most: int) -> int:
 
 def duration_ms(name: str, text: str) -> int:
     """Read a duration of a millisecond or more."""
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)", text, re.ASCII)
-    if found and (ms := round(float(found[1]) * _UNITS_MS[found[2]])):
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)", text, re.ASCII)
+    if match and (ms := round(float(match[1]) * _UNITS_MS[match[2]])):
         return ms
     raise ValueError(f"{name} is a duration such as 300ms or 2s, not {text!r}")
 
 
 def span(name: str, text: str) -> range:
     """Read a number, or a range with both its ends."""
-    found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)
-    if found and (numbers := range(int(found[1]), int(found[2] or found[1]) + 1)):
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)
+    if match and (numbers := range(int(match[1]), int(match[2] or match[1]) + 1)):
         return numbers
     raise ValueError(f"{name} is a number or a range such as 1-7, not {text!r}")
 
@@ -42,7 +42,7 @@ def share(name: str, text: str) -> float:
 
 
 def one_of(name: str, text: str, known: Sequence[str]) -> str:
-    """Read one of some words."""
+    """Read a word out of ``known``."""
     if text in known:
         return text
     raise ValueError(f"{name} is {', '.join(known[:-1])} or {known[-1]}, not {text!r}")

@@ -1,8 +1,8 @@
 """``rh``: the score plus learned features of the leave, after CS221 (Stanford 2016).
 
-The features and their weights are those of ``lexicons.rack_features``. The built-in weights are for
-English; the option ``weights`` names a file of others, written by ``tilewire train features``. A
-leave table that the player is given is not used, nor is equity adjusted by anything else.
+The features and weights are those of ``lexicons.rack_features``. The built-in weights are for
+English; the option ``weights`` names another file, written by ``tilewire train features``. The
+seat's leave table is ignored, and nothing else adjusts equity.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class RackHeuristicPlayer(Player):
     """Plays the highest sum of score and weighted features of the leave.
 
     Raises:
-        ValueError: the file of weights cannot be read or parsed.
+        ValueError: the weights file cannot be read or parsed.
     """
 
     def __init__(self, weights: str = "") -> None:
@@ -44,13 +44,13 @@ class RackHeuristicPlayer(Player):
         leave_table(self._weights, rules.distribution)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose the highest sum."""
+        """Return the move of the highest sum."""
         leaves = leave_table(self._weights, view.rules.distribution)
         return best_choice(Generator(view.lexicon, view.rules, leaves, PLAIN), view)
 
 
 def rack_weights(path: str, player: Trained) -> RackWeights:
-    """Read the weights of a file, or return the built-in ones of a player.
+    """Read weights from a file, or return a player's built-in weights.
 
     Raises:
         ValueError: the file cannot be read or parsed.

@@ -1,10 +1,9 @@
-"""``sim``: rolls the likeliest moves out and plays the one that wins most often.
+"""``sim``: rolls out the likeliest moves and plays the one that wins most often.
 
-Options: ``candidates``, ``plies``, ``time`` (a limit for each turn, as 300ms or 2s) or
-``iterations`` (rollouts of each candidate, as many for all, or fewer if the turn's share of the
-clock is over before), and ``bag`` (as 0 or 1-7: with another number of tiles in the bag it plays as
-``static`` does, which shows what simulation is worth there).
-``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
+Options: ``candidates``, ``plies``, ``time`` (a limit per turn, as 300ms or 2s) or ``iterations``
+(rollouts per candidate, fewer if the turn's share of the clock ends first), and ``bag`` (as 0 or
+1-7: with other numbers of tiles in the bag it plays as ``static``, to measure what simulation is
+worth there). ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ __all__ = ["Parts", "parts", "sim"]
 
 
 class Parts(TypedDict):
-    """What the options say of a strategy."""
+    """The parts of a strategy that options set."""
 
     settings: Settings
     time_ms: int | None
@@ -31,19 +30,15 @@ class Parts(TypedDict):
 def sim(
     candidates: str = "", plies: str = "", iterations: str = "", time: str = "", bag: str = ""
 ) -> Strategy:
-    """Return a player that plays what wins most often in rollouts.
-
-    Raises:
-        ValueError: an option makes no sense.
-    """
+    """Return a player that maximizes wins in rollouts; raise ValueError if an option is invalid."""
     return Strategy(**parts(candidates, plies, iterations, time, bag))
 
 
 def parts(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Parts:
-    """Read the options of all players that simulate.
+    """Read the options that all simulating players share.
 
     Raises:
-        ValueError: an option makes no sense, or there are ``iterations`` and a ``time``.
+        ValueError: an option is invalid, or both ``iterations`` and ``time`` are given.
     """
     if iterations and time:
         raise ValueError("iterations or time ends a search, not both")

@@ -1,7 +1,7 @@
 """``static``: the highest equity (``engine.movegen.evaluation``), without looking ahead.
 
-With the option ``temperature``, in points, it sometimes plays a worse move: a move that many points
-below the best is chosen ``e`` times less often.
+The option ``temperature``, in points, adds chance: a move that many points below the best is chosen
+``e`` times less often.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ class StaticPlayer(Player):
             raise ValueError(f"temperature is a number of points, 0 or more, not {temperature!r}")
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose by equity."""
+        """Choose by equity, with chance if there is a temperature."""
         if not self._temperature:
             return static_choice(view)
         ranked = not_refused(view, generator_for(view).everything(view.position))
         scale = self._temperature * POINT
         weights = [math.exp((move.equity - ranked[0].equity) / scale) for move in ranked]
-        # A turn that is asked again, after a crash for instance, gets the same answer.
+        # A repeated question, as after a crash, gets the same answer.
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
         return _choice(chance.choices(ranked, weights)[0])
 
 
 def static_choice(view: View) -> Choice:
-    """Return the legal move of the highest equity that was not refused."""
+    """Return the legal move of the highest equity, without refused moves."""
     return best_choice(generator_for(view), view)
 
 
 def best_choice(generator: Generator, view: View) -> Choice:
-    """Return the move that a generator ranks highest of those that were not refused."""
+    """Return a generator's highest-ranked move, without refused moves."""
     ranked = generator.best(view.position, len(view.refused) + 1)
     return _choice(not_refused(view, ranked)[0])
 
@@ -59,14 +59,14 @@ def best_choice(generator: Generator, view: View) -> Choice:
 def generator_for(view: View) -> Generator:
     """Return a new generator for the game of a view, with the player's leave table.
 
-    Making it takes a tenth of a millisecond. Each thread of a turn needs its own.
+    It takes 0.1 ms to make. Each thread of a turn needs its own.
     """
     leaves = view.leaves or leaves_for(view.rules.distribution)
     return Generator(view.lexicon, view.rules, leaves)
 
 
 def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
-    """Leave out what was refused; if nothing is left, return a pass, which is always legal."""
+    """Leave out refused moves; if nothing is left, return a pass, which is always legal."""
     refused = {refusal.move for refusal in view.refused}
     left = [candidate for candidate in ranked if candidate.move not in refused]
     return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]

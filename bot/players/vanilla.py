@@ -1,8 +1,7 @@
 """``vanilla``: the highest score and nothing else, the baseline of CS221 (Stanford 2016).
 
-Of equal scores it takes the first in the order of packed moves (``engine.kernels.moves``), whatever
-it leaves; ``greedy`` takes the one of the highest equity. Where no word can be played it exchanges
-one tile, the first of its letters.
+Ties go to the first move in packed order (``engine.kernels.moves``), whatever its leave; ``greedy``
+breaks them by equity. If no word can be played it exchanges one tile, the first by letter.
 """
 
 from __future__ import annotations
@@ -20,5 +19,5 @@ class VanillaPlayer(Player):
     """Plays the highest score."""
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose the first of the moves of the highest score."""
+        """Return the first move of the highest score."""
         return best_choice(Generator(view.lexicon, view.rules, None, PLAIN), view)

@@ -1,1 +1,1 @@
-"""One position searched inside a time budget."""
+"""Search of a position within a time budget."""

@@ -1,15 +1,15 @@
-"""The one loop that spends time on a piece of work.
+"""The anytime loop: slices of work between looks at the clock.
 
-Whatever searches knows no clock: ``advance`` does some work, and what is known by then may be read
-at any moment. ``Anytime`` looks at the clock between slices of a few milliseconds, and sizes each
-by the speed of the last:
+Searches know no clock: ``advance`` does some work, and the result so far may be read at any moment.
+``Anytime`` looks at the clock between slices of a few milliseconds, and sizes each by the speed of
+the last:
 
     for is_due in Anytime(solver, NODES).slices(budget.remaining_ms):
         if is_due:  # some times a second
             print(solver.solution)
 
 The loop ends when no time is left (``Budget.cancel`` leaves none), nothing is left to do, or the
-caller has enough. With ``most`` and endless time the same is done on every machine.
+caller has enough. With ``most`` and endless time, every machine does the same work.
 """
 
 from __future__ import annotations
@@ -22,54 +22,54 @@ from typing import NamedTuple, Protocol
 __all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Work", "time_until"]
 
 SLICE_MS = 5.0
-LONGEST_SLICE_MS = 20.0  # of rollouts, where there is time for many
+LONGEST_SLICE_MS = 20.0  # of rollouts, if time allows many
 REPORT_S = 0.1
 REPORTING = 0.1
-"""Share of the time that reports may take: the longer they do, the rarer they become."""
+"""Share of the time for reports: the longer they take, the rarer they become."""
 
 
 class Work(Protocol):
-    """What is worked out bit by bit, such as a ``Simulation`` or an ``EndgameSolver``."""
+    """Work done bit by bit, such as a ``Simulation`` or an ``EndgameSolver``."""
 
     def advance(self, amount: int, /) -> int:
-        """Do so much more, and return how much was done: less only if nothing is left to do."""
+        """Do this much more; return the amount done, less only if nothing is left to do."""
 
 
 class Pace(NamedTuple):
     """How work is cut into slices."""
 
     first: int
-    """The amount of the first slice, when nothing is known of the speed."""
+    """Amount of the first slice, while the speed is unknown."""
     slice_ms: Callable[[float, float], float]
-    """How long the next slice may take, by the time left before the last slice, and by now."""
+    """Length of the next slice, by the time left before the last slice and now."""
     growth: float = math.inf
-    """How many times the amount of the last slice the next may be."""
+    """Largest ratio of a slice's amount to that of the slice before."""
 
 
 STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
-"""Slices of 5 ms, which is how soon a request to stop is heard."""
+"""Slices of 5 ms, the delay until a request to stop is seen."""
 ROLLOUTS = Pace(
     32,
     lambda _, left_ms: min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0)),
 )
-"""Longer slices in longer turns: between them a simulation compares all its candidates."""
+"""Longer slices in longer turns: between slices a simulation compares all candidates."""
 NODES = Pace(20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), growth=3.0)
-"""For solvers. Their first nodes are the slowest, and say little about the speed."""
+"""For solvers, whose first nodes are the slowest and a poor measure of speed."""
 
 
 def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
-    """Return what says how many milliseconds are left until a moment, in seconds of the clock."""
+    """Return a function for the milliseconds left until a moment, in seconds of the clock."""
     return lambda: (end_s - clock()) * 1_000
 
 
 class Anytime:
-    """A piece of work and its pace, kept from one stretch of time to the next.
+    """A piece of work and its pace, kept across stretches of time.
 
     Args:
-        work: what is worked on; it has begun.
-        pace: how it is cut into slices.
-        most: the amount that is done in all, at most.
-        clock: gives the time in seconds.
+        work: the work, already begun.
+        pace: sizes of its slices.
+        most: limit of the total amount.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Anytime:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.done = 0
-        """The amount done so far."""
+        """Amount done so far."""
         self.is_over = most == 0
         """Whether nothing is left to do."""
         self._work, self._pace, self._most, self._clock = work, pace, most, clock
@@ -90,7 +90,7 @@ class Anytime:
     def run(
         self, remaining_ms: Callable[[], float], until: Callable[[], bool] = lambda: False
     ) -> None:
-        """Work as ``slices`` does, and report nothing."""
+        """Work as ``slices`` does, without reports."""
         for _ in self.slices(remaining_ms, until):
             pass
 
@@ -100,8 +100,8 @@ class Anytime:
         """Work slice by slice; after each, yield whether a report is due.
 
         Args:
-            remaining_ms: how much time is left; asked before each slice.
-            until: whether enough is known; asked before each slice.
+            remaining_ms: returns the milliseconds left; asked before each slice.
+            until: returns whether to end; asked before each slice.
         """
         due_s = self._clock() + REPORT_S
         while not self.is_over and not until() and (left_ms := remaining_ms()) > 0:
@@ -113,7 +113,7 @@ class Anytime:
                 due_s = told_s + max(REPORT_S, (told_s - now_s) / REPORTING)
 
     def step(self, left_ms: float) -> int:
-        """Work for one slice; return how much was done."""
+        """Work for one slice; return the amount done."""
         amount = self._amount(left_ms)
         began = self._clock()
         done = self._work.advance(amount)

@@ -1,7 +1,7 @@
-"""What a player believes of its opponent's rack and style, followed through a game.
+"""A player's belief about its opponent's rack and style, followed through a game.
 
-Turns are noted when they are seen, which takes no time. They are taken in when the player is on
-turn, on its own clock, within a share of the turn's time.
+Turns are only noted when seen. They are taken in on the player's turn and clock, within a share of
+the turn's time.
 """
 
 from __future__ import annotations
@@ -31,34 +31,33 @@ from .anytime import Anytime, time_until
 __all__ = ["RACKS", "Effort", "Opponent", "reveal"]
 
 SHARE = 0.1
-"""Of a turn's time, what inference may take at most: there is little to gain by it
-(``docs/results/inference.md``), and rollouts need the rest."""
+"""Inference's largest share of a turn: it gains little (``docs/results/inference.md``)."""
 LONGEST_MS = 400.0
-"""More time than that tells next to nothing more."""
+"""More time than this adds next to nothing."""
 RACKS = 4_000
-"""Racks looked at where rollouts are counted, so that the clock makes no difference."""
+"""Racks per play if rollouts are counted, so that the clock makes no difference."""
 LISTED_A_MS = 600
-"""Leaves that may be listed for each millisecond that there is."""
-_LISTED_A_RACK = 20  # that may be looked at
+"""Leaves that may be listed per millisecond of effort."""
+_LISTED_A_RACK = 20  # to be looked at
 _BINGO_SAMPLES = 200
-_TIME_FOR_BINGOS_MS = 100.0  # there is none below it
+_TIME_FOR_BINGOS_MS = 100.0  # with less, no bingo odds
 TOP = 20
-"""Leaves that are told."""
+"""Leaves reported."""
 _MOST_NOTED = 500  # characters
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work goes into a belief."""
+    """The work that goes into a belief."""
 
     ms: float | None = None
     """Milliseconds at most, or …"""
     racks: int = 0
-    """… the number of racks of each play."""
+    """… the number of racks per play."""
 
     @property
     def most_listed(self) -> int:
-        """Number of leaves beyond which they are drawn, not listed."""
+        """Number of leaves beyond which they are sampled, not listed."""
         if self.ms is None:
             return min(MOST_LISTED, _LISTED_A_RACK * self.racks)
         return min(MOST_LISTED, int(self.ms * LISTED_A_MS))
@@ -66,7 +65,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Tiles that we drew, and the number of each that was unseen before."""
+    """Tiles that we drew, and the number of each tile unseen before."""
 
     tiles: Rack
     counts: tuple[int, ...]
@@ -74,7 +73,7 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Seen:
-    """A play of the opponent."""
+    """A play by the opponent."""
 
     play: Play
     counts: tuple[int, ...]
@@ -85,24 +84,23 @@ class _Seen:
 
     @property
     def left(self) -> npt.NDArray[np.int64]:
-        """Number of each tile that is unseen after the play."""
+        """Number of each tile unseen after the play."""
         shown, back = (
-            np.bincount(np.array(one, np.int64), minlength=len(self.counts))
-            for one in (self.play.tiles, self.given_back)
+            np.bincount(np.array(tiles, np.int64), minlength=len(self.counts))
+            for tiles in (self.play.tiles, self.given_back)
         )
         return np.array(self.counts, np.int64) - shown + back
 
 
 @dataclass(frozen=True)
 class _Revealed:
-    """A play of the opponent with a rack that was known."""
+    """A play by the opponent from a known rack."""
 
     position: Position
     move: Place | Pass
 
 
 def _with_both_racks(view: View) -> Position:
-    """Return the position with all unseen tiles on the opponent's rack."""
     theirs = tuple(Counter(dict(enumerate(view.unseen))).elements())
     own = view.position.racks[view.seat]
     racks = (theirs, own) if view.opponent == 0 else (own, theirs)
@@ -110,16 +108,16 @@ def _with_both_racks(view: View) -> Position:
 
 
 class Opponent:
-    """Follows the opponent of one game.
+    """The belief about the opponent of one game.
 
     Args:
-        view: the game as it begins, or where it is taken up.
-        style: what kind of player the opponent is thought to be.
-        remembers: whether more than its last play counts.
-        learns: whether its plays tell what kind of player it is.
-        doubt: the share of rollouts, from 0 to 1, that draw its rack as if nothing was known.
-        racks: looked at for each play; by default as many as a share of the turn allows.
-        clock: gives the time in seconds.
+        view: the game at its beginning, or where it is resumed.
+        style: prior of the opponent's style.
+        remembers: whether earlier plays than the last count.
+        learns: whether its plays update the style.
+        doubt: share of rollouts, 0 to 1, that draw its rack without any belief.
+        racks: number per play; by default as many as a share of the turn allows.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -137,21 +135,19 @@ class Opponent:
         judges = Judges(view.lexicon, view.rules, leaves)
         self.tracker = RackFilter(judges, style, remembers=remembers, learns=learns)
         self.told: Believed | None = None
-        """What the last play told."""
+        """The belief after the last play."""
         self.known: Rack = ()
-        """Tiles that it certainly holds, by what else is known of the game."""
+        """Tiles that it certainly holds, by other evidence of the game."""
         self._doubt, self._racks = doubt, racks
         self._before = view
-        self._returned: Rack = ()  # what we gave back in our last turn
+        self._returned: Rack = ()  # tiles we gave back in our last turn
         self._news: list[_Drawn | _Seen | _Revealed] = []
         self._clock = clock
-
-    # --- what happens -----------------------------------------------------------------------------
 
     def observe(self, view: View, play: Observed) -> None:
         """Note a turn; ``view`` is after it."""
         before, self._before = self._before, view
-        if not before.rack:  # taken up in mid-game: nothing is known of what we held
+        if not before.rack:  # resumed in mid-game: our rack before is unknown
             return
         if play.seat == view.seat:
             self._note_own(before, view, play)
@@ -190,10 +186,8 @@ class Opponent:
         seen = Play(before.position.board, move, play.score, held, before.bag)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
 
-    # --- what it tells ----------------------------------------------------------------------------
-
     def take_in(self, view: View, budget: Budget) -> None:
-        """Take in what was noted, in a share of a turn's time, and what is certain."""
+        """Take in the noted turns, within a share of the turn's time, and then certain tiles."""
         if self._racks is not None:
             self.think(Effort(racks=self._racks))
         else:
@@ -202,21 +196,21 @@ class Opponent:
             reveal(self.tracker, self.known, view)
 
     def think(self, effort: Effort) -> None:
-        """Take in all that was noted; contradictions are forgotten, and ``told`` says why."""
+        """Take in all noted turns; a contradiction resets the belief, and ``told`` says why."""
         news, self._news = self._news, []
         end = None if effort.ms is None else self._clock() + effort.ms / 1_000
-        plays = sum(isinstance(one, _Seen) for one in news)
-        for one in news:
+        plays = sum(isinstance(event, _Seen) for event in news)
+        for event in news:
             try:
-                if isinstance(one, _Drawn):
-                    self.tracker.drew(one.tiles, one.counts)
-                elif isinstance(one, _Revealed):
-                    self.tracker.revealed(one.position, one.move)
+                if isinstance(event, _Drawn):
+                    self.tracker.drew(event.tiles, event.counts)
+                elif isinstance(event, _Revealed):
+                    self.tracker.revealed(event.position, event.move)
                     self.told = Believed(note="the bag is empty", style=self._style())
                 else:
                     began = self._clock()
                     until = None if end is None else began + (end - began) / plays
-                    self._take_in(one, effort, began, until)
+                    self._take_in(event, effort, began, until)
                     plays -= 1
             except ValueError as error:
                 self._lose_track(str(error))
@@ -229,13 +223,12 @@ class Opponent:
             inference.advance(effort.racks)
         else:
             Anytime(inference).run(time_until(until, self._clock), lambda: inference.is_over)
-        found = self.tracker.conclude(inference)
-        self.told = self._believed(found, seen, self._clock() - began)
+        posterior = self.tracker.conclude(inference)
+        self.told = self._believed(posterior, seen, self._clock() - began)
         if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
             self.told = replace(self.told, bingo=self._bingo(seen))
 
     def _lose_track(self, why: str) -> None:
-        """Forget all that is believed, and note why."""
         self.tracker.forget()
         self.told = Believed(note=f"nothing is known of his rack: {why}"[:_MOST_NOTED])
 
@@ -259,15 +252,14 @@ class Opponent:
         )
 
     def _tile_chances(self, seen: _Seen) -> list[float]:
-        """Return the probability of each tile on the rack; in doubt it may be any rack."""
         kept, left, drawn = self.tracker.prior, seen.left.tolist(), self._drawn(seen)
         known = tile_chances(kept, left, drawn)
         random = tile_chances(LeavePrior.nothing(), left, kept.size + drawn)
-        found: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
-        return found
+        chances: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
+        return chances
 
     def _bingo(self, seen: _Seen) -> float:
-        """Return how likely the opponent's static choice on the board of now is a bingo."""
+        """Return the odds that the opponent's static choice on the present board is a bingo."""
         kept, position = self.tracker.prior, self._before.position
         own = position.racks[self._before.seat]
         racks = ((), own) if self._before.opponent == 0 else (own, ())
@@ -277,15 +269,15 @@ class Opponent:
         return samples.chance
 
     def _drawn(self, seen: _Seen) -> int:
-        """Count the tiles on the rack that are not thought to have been kept."""
+        """Count the tiles on the rack drawn since the leave."""
         held = min(self._before.rules.rack_size, int(seen.left.sum()))
         return max(held - self.tracker.prior.size, 0)
 
     def belief(self, view: View) -> Belief | None:
-        """Return what simulations draw the rack from; None if nothing is hidden, or known."""
+        """Return the belief for simulations; None if nothing is hidden or nothing known."""
         if not view.bag or view.position.racks[view.opponent]:
             return None
-        # What was missed may have left what can't be; simulations take no such thing.
+        # Missed turns may have left impossible leaves, which simulations refuse.
         self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
         return self.tracker.belief(0.0 if self.known else self._doubt)
 

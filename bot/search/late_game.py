@@ -1,9 +1,8 @@
-"""The last turns of a game, in which play can be worked out.
+"""Searches of the last turns of a game.
 
 With an empty bag the opponent holds the unseen tiles: an ``EndgameSearch`` proves the best move, or
-comes as near as the time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates for a
-part of the time, and then plays the best candidates out to the end in every way in which the unseen
-tiles may lie.
+the best that time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates for part of
+the time, then plays the best candidates out for every order of the unseen tiles.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from .simulating import Search
 __all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers", "how_often"]
 
 SIMULATED = 0.3
-"""Share of a pre-endgame's time that its simulation takes at most."""
+"""Largest share of a pre-endgame's time for its simulation."""
 COMPARED = {1: 10, 2: 8}
-"""Candidates that are played out, by tiles in the bag: the best by the simulation."""
+"""Number of candidates played out, by tiles in the bag: the best of the simulation."""
 COMPARED_BEYOND = 6
 MEMORY = 128 << 20
-"""Bytes of memory for a solver with one thread."""
+"""Bytes of memory for a single-threaded solver."""
 MEMORY_A_THREAD = 32 << 20
-"""Bytes for each further thread: the placements of any position have room in its share."""
+"""Bytes for each further thread: its share holds the placements of any position."""
 
 
 class Solvers:
-    """Keeps the solver that was last asked for, with its memory and what it has learnt."""
+    """Keeps the last solver requested, with its memory and what it has learnt."""
 
     def __init__(self) -> None:
         self._of: tuple[object, ...] | None = None
@@ -48,25 +47,25 @@ class Solvers:
             memory: bytes; by default what the threads need.
 
         Raises:
-            MemoryError: there is not as much memory.
-            ValueError: it is too little for the threads.
+            MemoryError: the memory is not available.
+            ValueError: the memory is too small for the threads.
         """
         threads = view.threads
         memory = memory or MEMORY + (threads - 1) * MEMORY_A_THREAD
         of = (view.lexicon, view.rules, memory, threads)
         if self._solver is None or self._of != of:
-            self._solver = None  # its memory is free before the next has its own
+            self._solver = None  # free its memory before allocating the next
             self._solver = EndgameSolver(view.lexicon, view.rules, memory=memory, threads=threads)
             self._of = of
         return self._solver
 
 
 class EndgameSearch:
-    """An endgame, worked out for the player on turn of a view.
+    """The solution of an endgame, for the player on turn of a view.
 
     Args:
-        view: the game as the player knows it; the bag is empty.
-        solver: remembers what it learnt of earlier positions.
+        view: the player's view; the bag is empty.
+        solver: keeps what it learnt of earlier positions.
     """
 
     def __init__(self, view: View, solver: EndgameSolver) -> None:
@@ -80,10 +79,10 @@ class EndgameSearch:
         solver = self._solver
         slices = Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over)
         for _ in slices:
-            found = self._solver.solution
-            if offered is None or (found.move, found.sure) != (offered.move, offered.sure):
-                offered = found
-                budget.offer(self._choice(found))
+            solution = self._solver.solution
+            if offered is None or (solution.move, solution.sure) != (offered.move, offered.sure):
+                offered = solution
+                budget.offer(self._choice(solution))
         return self._choice(self._solver.solution)
 
     def _choice(self, found: Solution) -> Choice:
@@ -105,7 +104,6 @@ class EndgameSearch:
 
 
 def _is_decided(found: Solution, lead: int) -> bool:
-    """Check whether it is certain who wins."""
     wins = found.floor is not None and lead + found.floor > 0
     loses = found.ceiling is not None and lead + found.ceiling < 0
     return found.proven or wins or loses
@@ -118,14 +116,14 @@ def _certainty(found: Solution) -> str:
 
 
 class PreEndgameSearch:
-    """A pre-endgame, for the player on turn of a view.
+    """The search of a pre-endgame, for the player on turn of a view.
 
     Args:
-        view: the game as the player knows it; a few tiles are in the bag.
-        search: a simulation of the position, to begin with.
+        view: the player's view; a few tiles are in the bag.
+        search: a simulation of the position, run first.
         solver: solves the endgames.
-        seed: for what is drawn.
-        belief: what the opponent may hold; by default anything.
+        seed: of the draws.
+        belief: belief about the opponent's rack; by default none.
     """
 
     def __init__(
@@ -166,14 +164,13 @@ class PreEndgameSearch:
         )
 
     def _candidates(self) -> list[RankedMove]:
-        """Return the best candidates of the simulation, in its order."""
         simulation = self._search.simulation
-        ranked = {one.move: one for one in simulation.candidates}
+        ranked = {row.move: row for row in simulation.candidates}
         count = COMPARED.get(self._view.bag, COMPARED_BEYOND)
-        return [ranked[one.move] for one in simulation.estimates()[:count]]
+        return [ranked[row.move] for row in simulation.estimates()[:count]]
 
     def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
-        """Choose what wins most often, if every case was looked at or it is proven best.
+        """Return the simulation's choice, unless all cases were counted or a move is proven best.
 
         Otherwise choose as the simulation does.
         """
@@ -191,7 +188,7 @@ class PreEndgameSearch:
 
 
 def how_often(outcome: Outcome) -> str:
-    """Describe how often a candidate wins."""
+    """Write how often a candidate wins."""
     cases = "1 case" if outcome.cases == 1 else f"{outcome.cases} cases"
     return f"wins {outcome.win:.1%} of {cases}{', proven' if outcome.proven else ''}"
 

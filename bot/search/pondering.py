@@ -1,7 +1,7 @@
-"""Searches made while the opponent thinks: of the positions that its likely replies lead to.
+"""Pondering: searches of the positions after the opponent's likely replies.
 
-They know nothing of its rack. A search is gone on with if its position comes about and there is no
-belief about the rack, and gives a move if there is no time for another search.
+They have no belief about its rack. A search is resumed if its position arises and there is still no
+belief, and gives a move if no time is left for another search.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .simulating import Search, seed_of
 __all__ = ["GUESSES", "LIKELY", "Pondering"]
 
 GUESSES = 200
-"""Racks of the opponent that are drawn, each with the reply that it would make."""
+"""Racks of the opponent that are drawn, each with its reply."""
 LIKELY = 6
-"""Replies whose positions are searched."""
+"""Number of replies whose positions are searched."""
 
 
 class Pondering:
-    """Searches of positions that may come about.
+    """Searches of positions that may arise.
 
     Args:
-        simulate: begins the search of a position.
+        simulate: returns the new search of a position.
     """
 
     def __init__(self, simulate: Callable[[View], Search]) -> None:
@@ -41,7 +41,7 @@ class Pondering:
         self._simulate = simulate
 
     def search(self, view: View, budget: Budget) -> None:
-        """Search what likely replies lead to, each in the measure of its odds."""
+        """Search the positions after likely replies, in proportion to their odds."""
         self.forget()
         guesses = guess_replies(generator_for(view), view.position, seed_of(view))
         likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
@@ -52,19 +52,19 @@ class Pondering:
                 self.begun[then.position, then.bag] = search = self._simulate(then)
                 searches.append((times, search))
         while searches and not budget.expired:
-            times, search = min(searches, key=lambda one: one[1].simulation.rollouts / one[0])
+            times, search = min(searches, key=lambda row: row[1].simulation.rollouts / row[0])
             search.step(budget)
             if search.is_settled:
                 searches.remove((times, search))
 
     def take_up(self, view: View) -> Search | None:
-        """Return the search of a position if there is one, and forget all others."""
+        """Return the search of a position, if any, and drop all others."""
         begun = self.begun.get((view.position, view.bag))
         self.forget()
         return None if view.refused else begun
 
     def forget(self) -> None:
-        """Forget what was searched."""
+        """Drop all searches."""
         self.begun = {}
 
 

@@ -1,4 +1,4 @@
-"""A position simulated against the clock for as long as it pays.
+"""Simulation of a position against the clock, for as long as it pays.
 
 The search ends
 
@@ -28,55 +28,55 @@ __all__ = ["Search", "Settings", "considered", "seed_of", "usual_candidates", "u
 LATE_BAG = 7
 """Most tiles in the bag with which rollouts go to the end of the game."""
 
-FIRST_SAMPLES = 8  # of each candidate
+FIRST_SAMPLES = 8  # per candidate
 
 ENOUGH = 0.0002
-"""Expected regret, in wins, that is worth no more time."""
+"""Expected regret, in wins, below which more time is wasted."""
 CLOSE = 0.002
 """Least expected regret, in wins, of a close decision."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a position is searched."""
+    """How a position is simulated."""
 
     candidates: int | None = None
     """Number of moves compared, the best by static equity; None: ``usual_candidates``."""
     plies: int | None = None
     """Turns after a candidate; None: ``usual_plies``."""
     iterations: int | None = None
-    """Rollouts of each candidate, two or more; None: as many as there is time for."""
+    """Rollouts per candidate, two or more; None: as many as time allows."""
     rule: str = "top-two"
-    """How samples are shared out (``engine.simulation.sampling``)."""
+    """How samples are allotted (``engine.simulation.sampling``)."""
 
 
 def usual_candidates(bag: int) -> int:
-    """Return how many moves are compared, by the number of tiles in the bag.
+    """Return the usual number of candidates, by the number of tiles in the bag.
 
-    Once it is empty each move takes one rollout, and the best may have a low static equity.
+    With an empty bag each move takes one rollout, and the best may have a low static equity.
     """
     return 15 if bag else 300
 
 
 def usual_plies(bag: int) -> int:
-    """Return how many turns rollouts take, by the number of tiles in the bag."""
+    """Return the usual length of rollouts in turns, by the number of tiles in the bag."""
     return TO_THE_END if bag <= LATE_BAG else 2
 
 
 def seed_of(view: View) -> int:
-    """Return the seed of a turn: a turn that is asked again gets the same answer."""
+    """Return the seed of a turn: a repeated question gets the same answer."""
     return view.seed * 1_000 + len(view.history) * 10 + len(view.refused)
 
 
 class Search:
-    """A search of the position of a view, by the player on turn there.
+    """A simulation of a view's position, for the player on turn.
 
     Args:
-        view: the game as the player knows it.
-        settings: how the position is searched.
-        seed: for what is drawn.
-        belief: what the opponent may hold; by default anything.
-        candidates: what is compared; by default the best that were not refused.
+        view: the player's view.
+        settings: settings of the simulation.
+        seed: of the draws.
+        belief: belief about the opponent's rack; by default none.
+        candidates: moves compared; by default the best without refused moves.
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class Search:
         self._anytime = Anytime(self.simulation, ROLLOUTS)
 
     def run(self, budget: Budget) -> Choice:
-        """Search until it is over, as described above; offer the best so far on the way."""
+        """Search until an end described above; offer the best so far on the way."""
         self.work(budget, lambda: self._is_enough)
         return self.choice()
 
     def work(self, budget: Budget, until: Callable[[], bool]) -> None:
-        """Search until enough is known, or the turn should be over; offer the best so far."""
+        """Search until ``until`` or the end of the turn; offer the best so far."""
         offered = None
 
         def remaining_ms() -> int:
@@ -127,12 +127,12 @@ class Search:
                 budget.offer(self.choice())
 
     def step(self, budget: Budget) -> None:
-        """Search for one slice of time."""
+        """Search for one slice."""
         self._anytime.step(budget.remaining_ms(close=True))
 
     @property
     def is_settled(self) -> bool:
-        """Whether no more time would change anything that matters."""
+        """Whether more time would change nothing that matters."""
         return self.simulation.regret <= ENOUGH
 
     @property
@@ -156,7 +156,7 @@ class Search:
 
 
 def considered(estimate: Estimate) -> Considered:
-    """Return an estimate as a part of a choice."""
+    """Convert an estimate to a part of a choice."""
     return Considered(
         estimate.move,
         score=estimate.score,

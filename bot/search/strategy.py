@@ -1,4 +1,4 @@
-"""Which works a position gets, and in what order: what ``sim``, ``infer`` and ``champion`` share.
+"""The phases of a strategy, shared by ``sim``, ``infer`` and ``champion``.
 
 ======================  ========================================================================
 the bag has             what is done
@@ -9,8 +9,8 @@ one or two              the same, and the best moves of that taken to the end in
 none                    the best move is proven, as far as time allows (``EndgameSearch``)
 ======================  ========================================================================
 
-A strategy without a solver simulates to the end. Before any of it the belief takes in what the
-opponent has played, if the strategy has one.
+A strategy without a solver simulates to the end. The belief, if any, first takes in the opponent's
+plays.
 """
 
 from __future__ import annotations
@@ -36,30 +36,29 @@ from .simulating import Search, Settings, seed_of
 __all__ = ["EXACT_BAG", "Searching", "Strategy"]
 
 EXACT_BAG = 2
-"""Most tiles in the bag with which pre-endgames are taken to the end. With more there are too many
-ways in which the tiles may lie for the time that a turn has."""
+"""Most tiles in the bag for playing pre-endgames out; with more, a turn is too short for it."""
 
 
 class Searching(Protocol):
-    """A turn's search that has begun."""
+    """A turn's search, begun."""
 
     def run(self, budget: Budget) -> Choice:
-        """Search until it is over, or the turn should be; offer the best so far on the way."""
+        """Search until done or the turn is over; offer the best so far on the way."""
 
 
 class Strategy(Player):
-    """A player that is given its parts.
+    """A player composed of its parts.
 
     Args:
-        settings: how positions are simulated while there are tiles in the bag.
-        empty_bag: how they are simulated once there are none, unless they are solved; by default
-            as before.
-        follow: makes the belief about the opponent of a game that begins; by default it may hold
-            anything.
+        settings: settings of simulations with tiles in the bag.
+        empty_bag: settings with an empty bag, unless endgames are solved; by default
+            ``settings``.
+        follow: returns the belief about the opponent of a new game; by default
+            there is none.
         solvers: keeps the solver of endgames and pre-endgames; by default they are simulated.
         ponders: whether it searches while the opponent thinks.
-        time_ms: the longest that a turn may take.
-        bags: numbers of tiles in the bag with which it searches at all; with others it plays as
+        time_ms: cap per turn.
+        bags: numbers of tiles in the bag with which it searches; with others it plays as
             ``static`` does.
     """
 
@@ -76,24 +75,24 @@ class Strategy(Player):
     ) -> None:
         self.settings = settings
         self.opponent: Opponent | None = None
-        """What is believed of the opponent; None before the game, and without a belief."""
+        """The belief about the opponent; None before the game, or if there is no ``follow``."""
         self.pondering = Pondering(self._simulate)
         self._empty_bag = empty_bag or settings
         self._follow, self._solvers, self._ponders = follow, solvers, ponders
         self._time_ms, self._bags = time_ms, bags
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Load the tables; the kernels are warmed up with all others."""
+        """Load the tables; kernels are warmed up with all others."""
         leaves_for(rules.distribution)
         win_probabilities_for(rules.distribution)
 
     def make_room(self, view: View) -> None:
-        """Get the solver's memory, which takes a while."""
+        """Allocate the solver's memory."""
         if self._solvers is not None and _is_solvable(view):
             self._solvers.solver(view)
 
     def new_game(self, view: View) -> None:
-        """Believe nothing but what other games told of the opponent."""
+        """Start the belief from earlier games' report of the opponent."""
         if self._follow is not None:
             self.opponent = self._follow(view)
 
@@ -103,7 +102,7 @@ class Strategy(Player):
             self.opponent.observe(view, play)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Work out what the opponent may hold, and search."""
+        """Update the belief, and search."""
         if self._time_ms is not None:
             budget.limit(self._time_ms)
         choice = self._choose(view, budget)
@@ -120,12 +119,12 @@ class Strategy(Player):
         return self.begin(view).run(budget)
 
     def begin(self, view: View) -> Searching:
-        """Begin the search of a turn, or go on with what was begun while the opponent thought."""
+        """Begin the search of a turn, or resume a search of pondering."""
         belief = None if self.opponent is None else self.opponent.belief(view)
         solvers = self._solvers if _is_solvable(view) else None
         if solvers is not None and not view.bag:
             return EndgameSearch(view, solvers.solver(view))
-        # What was begun knows nothing of the opponent's rack.
+        # A pondered search has no belief about the opponent's rack.
         begun = self.pondering.take_up(view) if belief is None else None
         search = begun or self._simulate(view, belief)
         if solvers is not None and view.bag <= EXACT_BAG:
@@ -137,9 +136,9 @@ class Strategy(Player):
         return Search(view, settings, seed_of(view), belief)
 
     def ponder(self, view: View, budget: Budget) -> None:
-        """Search what likely replies lead to; solve the opponent's endgame once the bag is empty.
+        """Search after likely replies; with an empty bag solve the opponent's endgame.
 
-        The solver remembers what it has learnt, so that the own next endgame is solved already.
+        The solver keeps what it learnt, so the player's next endgame is already solved.
         """
         if not self._ponders:
             return
@@ -153,5 +152,4 @@ class Strategy(Player):
 
 
 def _is_solvable(view: View) -> bool:
-    """Check whether the rules are such as the solver knows."""
     return view.rules.scoreless_limit >= LEAST_LIMIT

@@ -1,14 +1,13 @@
-"""How long a turn may take: decided here and nowhere else.
+"""The time plan of a turn; nothing else plans time.
 
 A turn has three ends, counted from the arrival of the question:
 
-* ``deadline_ms``: when it is planned to be over. The time on the clock, with the increments that
-  will come and without a small reserve for the turns after the last tile is drawn, is shared
-  evenly over the turns that are likely to come before that. What a turn does not need, because its
-  search was certain early, stays on the clock, so later turns get more by themselves.
-* ``stretch_ms``: until when a turn whose decision is still close may go on: twice its share, but
-  never more than half of what is on the clock above that reserve.
-* ``last_ms``: when an answer has to go out. Up to there the turn costs nothing but time.
+* ``deadline_ms``: the planned end. The clock's time, plus future increments and less a small
+  reserve for the turns after the last tile is drawn, is shared evenly over the likely turns before
+  that. What a turn does not need stays on the clock for later turns.
+* ``stretch_ms``: the end of a close decision: twice the share, but never more than half of the
+  clock's time above that reserve.
+* ``last_ms``: the latest moment for an answer. Until then the turn costs only time.
 
 No turn is planned into overtime while there is time on the clock. A minute of overtime costs 10
 points as soon as its first millisecond is used. It lengthens a search of two minutes by half, which
@@ -35,20 +34,19 @@ from protocol.parts import TimeControl
 __all__ = ["LagSeen", "margin_ms", "plan", "pondering", "turns_left"]
 
 TILES_A_ROUND = 9
-"""What two players draw in a turn of each."""
+"""Tiles that two players draw in a turn each."""
 
 LATE_TURNS = 2
-"""Turns to plan for when the bag is empty: nine players in ten have no more left."""
+"""Turns planned once the bag is empty: nine players in ten have no more left."""
 
 RESERVE = 40
-"""A fortieth of the clock that the game begins with is kept for those, if that is not more than
-they would get if all turns were alike."""
+"""A fortieth of the initial clock is kept for those turns, unless an even share is less."""
 
 STRETCH = 2
-"""Shares that a turn may take if its decision is close."""
+"""Shares that a turn with a close decision may take."""
 
 MARGIN_MS = 50
-"""Time that a busy machine takes to wake a process that waits."""
+"""Time that a busy machine may take to wake a waiting process."""
 
 MINUTE_MS = 60_000
 
@@ -61,20 +59,20 @@ def plan(
     lag_ms: int = 0,
     clock: Callable[[], int] = now_ms,
 ) -> Budget:
-    """Return the time of a turn.
+    """Return the budget of a turn.
 
     Args:
-        view: the game at the beginning of the turn, with both clocks.
-        deadline_ms: how long after the question the arbiter rules the game lost.
-        asked_ms: when the question arrived, by ``clock``; by default now.
-        lag_ms: the measured way to the arbiter and back.
+        view: the game at the start of the turn, with both clocks.
+        deadline_ms: time from the question until the arbiter rules the game lost.
+        asked_ms: arrival of the question, by ``clock``; by default now.
+        lag_ms: the measured round trip to the arbiter.
         clock: returns the time in milliseconds.
     """
     asked = clock() if asked_ms is None else asked_ms
     margin = margin_ms(lag_ms)
     bank = max(0, _free_ms(view.clocks[view.seat], view.time) - margin)
     spare = bank - _reserve_ms(view, bank)
-    longest = deadline_ms - view.time.margin_ms  # the arbiter's patience is not for planning with
+    longest = deadline_ms - view.time.margin_ms  # the arbiter's margin is not planned with
     last = max(0, min(bank, longest - min(margin, longest // 5)))
     half = min(spare // 2, last)
     turns = turns_left(view)
@@ -84,28 +82,27 @@ def plan(
 
 
 def pondering(view: View, clock: Callable[[], int] = now_ms) -> Budget:
-    """Return the longest time that the opponent's turn can take; it ends when it moves."""
+    """Return the longest possible opponent's turn as a budget, to be cancelled when it moves."""
     time = view.time
     longest = max(0, view.clocks[view.opponent] + time.max_overtime_ms) + time.margin_ms
     return Budget(clock() + longest, clock=clock)
 
 
 def margin_ms(lag_ms: int) -> int:
-    """Return how long before a clock runs out an answer has to go out."""
+    """Return the margin between an answer and the end of a clock."""
     return MARGIN_MS + 2 * lag_ms
 
 
 def turns_left(view: View) -> int:
     """Estimate the player's turns until the bag is empty, this one included, or after that.
 
-    It is one more than the tiles suggest. In 300 games of ``static`` against itself a player had
+    It adds one to what the tiles suggest: in 300 games of ``static`` against itself a player had
     0.3 to 0.5 turns more on average, and in one case of ten 1 to 1.5 more.
     """
     return -(-view.bag // TILES_A_ROUND) + 1 if view.bag else LATE_TURNS
 
 
 def _reserve_ms(view: View, bank: int) -> int:
-    """Return how much of the clock is kept for the turns after the bag is empty."""
     if not view.bag:
         return 0
     alike = bank * LATE_TURNS // (turns_left(view) + LATE_TURNS)
@@ -113,19 +110,19 @@ def _reserve_ms(view: View, bank: int) -> int:
 
 
 def _free_ms(left_ms: int, time: TimeControl) -> int:
-    """Return how long it is until time costs points, or the game."""
+    """Return the time until more of it costs points or the game."""
     if left_ms > 0:
         return left_ms
-    begun = MINUTE_MS - (-left_ms) % MINUTE_MS  # the whole minute that the next millisecond begins
+    begun = MINUTE_MS - (-left_ms) % MINUTE_MS  # whole minutes that the next millisecond begins
     return min(begun, left_ms + time.max_overtime_ms)
 
 
 class LagSeen:
-    """How much longer turns took by the arbiter's clock than they took here.
+    """How much longer turns took by the arbiter's clock than here.
 
-    That includes the way of the messages, and the time that either process waits for a core. The
-    longest of the last few turns counts. A turn that is asked again, after a lost connection or a
-    restart, counts from the last time.
+    This includes message transit, and either process's wait for a core. The largest excess of the
+    last few turns counts. A repeated question, as after a lost connection or a restart, counts from
+    its last arrival.
     """
 
     def __init__(self) -> None:
@@ -137,19 +134,19 @@ class LagSeen:
 
     @property
     def ms(self) -> int:
-        """The longest of the last few turns, in milliseconds."""
+        """The largest excess of the last few turns, in milliseconds."""
         return max(self._recent)
 
     def asked(self, seq: int, clock_ms: int, at_ms: int) -> None:
-        """Note that a question arrived; the own clock showed ``clock_ms`` when it was sent."""
+        """Note a question's arrival; the player's clock showed ``clock_ms`` when it was sent."""
         self._seq, self._clock_ms, self._asked_ms, self._took_ms = seq, clock_ms, at_ms, None
 
     def answered(self, at_ms: int) -> None:
-        """Note that a move goes out."""
+        """Note an answer's departure."""
         self._took_ms = at_ms - self._asked_ms
 
     def played(self, turn: Played, increment_ms: int) -> None:
-        """Compare with what the arbiter's clock shows after a turn of ours."""
+        """Compare with the arbiter's clock after our turn."""
         if turn.seq == self._seq and self._took_ms is not None:
             charged = self._clock_ms + increment_ms - turn.clocks[turn.seat]
             self._recent.append(max(0, charged + turn.lag_ms - self._took_ms))

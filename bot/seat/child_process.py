@@ -1,9 +1,9 @@
-"""A process of somebody's code, supervised: its limits, its last words, and its end.
+"""Supervision of a child process: its limits, its last words, and its end.
 
-It runs under a guard (``guard.py``) that kills it with all that it started when it ends, when we
-let go of it, or when we die. It leads a session of its own, so a Ctrl-C at the host's terminal is
-the host's to handle. ``bot.seat.worker_handle`` runs workers of ours in one, and
-``harness.seats.engines.process`` the engines of others.
+It runs under a guard (``guard.py``) that kills it and its descendants when it ends, when we let go
+of it, or when we die. It leads a session of its own, so the host handles Ctrl-C at the terminal.
+``bot.seat.worker_handle`` runs our workers in it, and ``harness.seats.engines.process`` foreign
+engines.
 """
 
 from __future__ import annotations
@@ -26,31 +26,30 @@ __all__ = ["ChildProcess", "Limits", "Spawned", "spawn"]
 log = structlog.get_logger(__name__)
 
 MAX_LINE = 1 << 16
-"""Bytes of a line that are read before its end has to come."""
+"""Largest length of a line, in bytes."""
 
 TAIL_BYTES = 4_096
 KILL_S = 2.0
 SETTLE_S = 0.25
-"""What an exit status gets to come in behind the end of the output; some never end."""
+"""Wait for the exit status after the end of the output; some processes never end."""
 
 _GUARD = Path(__file__).with_name("guard.py")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a process may have.
+    """Limits of a process.
 
     Raises:
-        ValueError: less than 16 MiB, or no core.
+        ValueError: less than 16 MiB, or a negative number of cores.
     """
 
     memory_mb: int = 0
-    """Its address space in MiB; 0: as much as there is."""
+    """Address space in MiB; 0: unlimited."""
     cores: int = 0
-    """How many cores it may run on; 0: all."""
+    """Number of cores; 0: all."""
 
     def __post_init__(self) -> None:
-        """Check what would keep any program from starting."""
         if self.memory_mb and self.memory_mb < 16:
             raise ValueError(
                 f"a memory of {self.memory_mb} MiB; no program starts with less than 16"
@@ -61,13 +60,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Spawned:
-    """A process that has just been started under its guard."""
+    """A process just started under its guard."""
 
     process: asyncio.subprocess.Process
     lifeline: int
-    """The end of a pipe; the guard kills everything when it is closed."""
+    """One end of a pipe; the guard kills everything when it closes."""
     cores: Sequence[int]
-    """The cores that were chosen for it and are noted as in use."""
+    """The cores chosen for it, noted as in use."""
 
 
 async def spawn(
@@ -82,15 +81,15 @@ async def spawn(
     """Start a process under a guard.
 
     Args:
-        command: the path of the program, and its arguments.
-        folder: its working directory; None: ours.
-        environment: all of it; None: ours.
-        limits: what it may have; None: as much as there is.
-        pipes: whether we speak to it over its standard input and output.
-        one_stream: whether its standard error goes to its standard output.
+        command: path of the program, and its arguments.
+        folder: working directory; None: ours.
+        environment: the whole environment; None: ours.
+        limits: its limits; None: unlimited.
+        pipes: whether to open pipes to its standard input and output.
+        one_stream: whether its standard error joins its standard output.
 
     Raises:
-        OSError: no process can be started, which is the host's fault.
+        OSError: no process can be started: the host's fault.
     """
     reading, lifeline = os.pipe()
     limits = limits or Limits()
@@ -112,7 +111,7 @@ async def spawn(
             start_new_session=True,
             limit=MAX_LINE,
         )
-    except BaseException:  # cancelled, for one
+    except BaseException:  # such as a cancellation
         _in_use.subtract(cores)
         os.close(lifeline)
         raise
@@ -122,11 +121,11 @@ async def spawn(
 
 
 class ChildProcess:
-    """A running process of somebody's code.
+    """A running process, ours or foreign.
 
     Args:
         spawned: the process.
-        name: what it is called in logs and sentences.
+        name: its name in logs and messages.
     """
 
     def __init__(self, spawned: Spawned, name: str) -> None:
@@ -139,13 +138,13 @@ class ChildProcess:
 
     @property
     def returncode(self) -> int | None:
-        """Its exit status, once it has ended; below zero the signal that ended it."""
-        status = self._process.returncode  # the guard says 128 and the number of a signal
+        """Exit status, once it has ended; negative: the signal that ended it."""
+        status = self._process.returncode  # the guard reports a signal as 128 plus its number
         return 128 - status if status is not None and status > 128 else status
 
     @property
     def stderr_tail(self) -> str:
-        """The last 4 KB that it wrote to its standard error."""
+        """The last 4 KB of its standard error."""
         return self._tail.decode(errors="replace")
 
     async def wait(self) -> int:
@@ -156,24 +155,24 @@ class ChildProcess:
         return self.returncode
 
     async def settle(self) -> None:
-        """Let the exit status and the last words come in."""
+        """Wait briefly for the exit status and the last words."""
         ending = asyncio.ensure_future(self._process.wait())
         await asyncio.wait({ending, self._drain}, timeout=SETTLE_S)
         ending.cancel()
 
     async def kill(self) -> None:
-        """Kill it and all that it started; nothing is left when this returns. Again is allowed."""
+        """Kill it and its descendants; nothing is left when this returns. May be repeated."""
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
             _in_use.subtract(self._cores)
         with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGCONT)  # the guard, if the process has stopped it
-        reading = asyncio.create_task(self._read_out())  # an end with unread output is none
+            self._process.send_signal(signal.SIGCONT)  # the guard, if the process stopped it
+        reading = asyncio.create_task(self._read_out())  # unread output would hide the end
         try:
             async with asyncio.timeout(KILL_S):
                 await self._process.wait()
-        except TimeoutError:  # the guard itself was stopped
+        except TimeoutError:  # the guard was stopped
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             await self._process.wait()
@@ -185,13 +184,12 @@ class ChildProcess:
             self._process.stdin.close()
 
     def heard_on_stderr(self, text: str) -> None:
-        """Take a part of what it writes to its standard error; by default it is logged."""
+        """Take a part of its standard error; by default it is logged."""
         log.debug("stderr", process=self.name, text=text.rstrip())
 
     async def _read_out(self) -> None:
-        """Read what nobody wants any more."""
         stream = self._process.stdout
-        with contextlib.suppress(RuntimeError):  # somebody is reading it
+        with contextlib.suppress(RuntimeError):  # another task is reading
             while stream is not None and await stream.read(MAX_LINE):
                 pass
 
@@ -206,14 +204,14 @@ class ChildProcess:
 _next_core = itertools.count()
 
 _in_use: Counter[int] = Counter()
-"""How many processes run on a core that was chosen for them."""
+"""Number of processes per core chosen for them."""
 
 
 def _some_cores(count: int) -> list[int]:
-    """Choose the cores with the fewest processes, in turn where it is the same.
+    """Choose the cores with the fewest processes, round-robin among equals.
 
-    In turn alone would not do: of two games whose engines start two processes a turn, a short one
-    and a long one, both long ones may always get the same core.
+    Plain round-robin fails if two games' engines start two processes a turn, a short and a long
+    one: both long ones could always share a core.
     """
     if not count or not hasattr(os, "sched_getaffinity"):
         return []

@@ -1,8 +1,8 @@
-"""The bot's end of a conversation, on any channel: what arrives goes to its game, answers go out.
+"""The bot's end of a conversation, on any channel: dispatch to games, and answers out.
 
-``BotRunner`` lives as long as the bot; its connections come and go (``bot.seat.reconnect``), and so
-do its games (``bot.seat.game_registry``). The event loop does no heavy work, so that pings are
-answered while a search runs.
+``BotRunner`` lives as long as the bot; connections come and go (``bot.seat.reconnect``), and so do
+games (``bot.seat.game_registry``). The event loop does no heavy work, so it answers pings during a
+search.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ WELCOME_S = 10.0
 
 
 class TurnedAway(Exception):
-    """The other side does not want us, and would not the next time either; says why."""
+    """The other side rejects us for good; the message gives the reason."""
 
 
 class _Goodbye(Exception):
-    """The other side said goodbye; says why."""
+    """The other side said goodbye; the message gives the reason."""
 
 
 class BotRunner:
-    """A bot: it says hello, gets ready for games, plays them.
+    """A bot: says hello, gets ready for games, plays them.
 
     Args:
-        name: what it says it is called.
-        make_player: makes a player, afresh for each game.
-        equipment: what it has to play with; by default what is embedded.
+        name: its name on the wire.
+        make_player: returns a new player; called for each game.
+        equipment: its words and tables; by default embedded.
         built_in: whether the player is built in.
-        seed: for the chance of its players; None: fresh for each game.
-        seek: what it asks a server for; None: it waits to be offered games.
-        enough: the number of games after which it says goodbye; None: it stays.
-        freeze: refuse compilation once a player is warm (for a process that does nothing else).
+        seed: for its players' random choices; None: new for each game.
+        seek: its request to a server; None: it waits for offers.
+        enough: number of games before it says goodbye; None: it stays.
+        freeze: refuse compilation once a player is warm (for a dedicated process).
         preload: awaited before the first game is set up.
     """
 
@@ -86,7 +86,7 @@ class BotRunner:
     ) -> None:
         self.name = name
         self.welcomes = 0
-        """Connections on which it was welcome."""
+        """Number of connections that were welcomed."""
         self._seek = seek
         self._enough = enough
         self._software = software
@@ -107,27 +107,25 @@ class BotRunner:
         self._failure: asyncio.Future[None] | None = None
         self._sought = False
         self._played_out = ""
-        """Why enough is played, once it is."""
+        """Reason for leaving, once enough games are played."""
 
     @property
     def games(self) -> Mapping[str, GameSession[ThreadPlayer]]:
-        """The games that are on, by name."""
+        """The games in progress, by name."""
         return self._games.on
 
     @property
     def finished(self) -> int:
-        """Games that have ended."""
+        """Number of games that have ended."""
         return self._games.finished
 
-    # --- a connection ---------------------------------------------------------------------------
-
     async def converse(self, channel: Channel) -> str:
-        """Speak on a channel until either side says goodbye; return the reason.
+        """Talk on a channel until either side says goodbye; return the reason.
 
         Raises:
-            ChannelClosed: the channel was lost; the games go on over another.
-            TurnedAway: the other side does not want us.
-            Exception: whatever the player's own code raises.
+            ChannelClosed: the channel was lost; games continue on another.
+            TurnedAway: the other side rejects us.
+            Exception: any error of the player's code.
         """
         self._failure = self._failure or asyncio.get_running_loop().create_future()
         talk = asyncio.create_task(self._talk(channel))
@@ -163,7 +161,6 @@ class BotRunner:
         raise ChannelClosed(f"{channel.peer}: {link.closing}" if link.closing else why)
 
     def _leave_if_done(self, link: Link) -> None:
-        """Say goodbye once enough games are played."""
         if self._enough is None or self.finished < self._enough or self._played_out:
             return
         played = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
@@ -172,7 +169,6 @@ class BotRunner:
         link.close_soon(1000, "")
 
     async def _greet(self, channel: Channel) -> Welcome:
-        """Say hello, and wait for the welcome."""
         try:
             async with asyncio.timeout(WELCOME_S):
                 await channel.send(Hello(role="player", name=self.name, software=self._software))
@@ -193,7 +189,7 @@ class BotRunner:
             raise ChannelClosed(f"{channel.peer} does not answer") from None
 
     def _seek_on(self, *, going_on: bool) -> None:
-        """Ask for games, once a connection, when no game of before is still going on."""
+        """Ask for games, once per connection, unless an earlier game continues."""
         if self._seek is None or self._sought or going_on:
             return
         self._sought = True
@@ -201,15 +197,12 @@ class BotRunner:
         if left > 0:
             self._wire(Seek(opponent=self._seek.opponent, games=left))
 
-    # --- sending --------------------------------------------------------------------------------
-
     def _wire(self, message: Message) -> None:
-        """Send a message, if there is a connection."""
         if self._link is not None:
             self._link.send(message)
 
     def _say(self, *messages: GameMessage) -> None:
-        """Send messages about a game; an answer that may not be sent now is kept for later.
+        """Send messages of a game; keep an answer that may not be sent now.
 
         Without a connection they count as sent: a move goes out when it is asked for again.
         """
@@ -225,10 +218,7 @@ class BotRunner:
             self._wire(self._session.send(message))
 
     def _ask_again(self, game: str) -> None:
-        """Ask for what was missed of a game, or for all of it."""
         self._wire(self._session.send(Resume(game=game, seen=self._games.seen(game))))
-
-    # --- receiving ------------------------------------------------------------------------------
 
     def _take(self, message: Message, at_ms: int) -> None:
         try:
@@ -261,7 +251,7 @@ class BotRunner:
             self._ask_again(error.reply.game)
 
     def _told_off(self, error: Error) -> None:
-        """The other side could not take something that we said."""
+        """Take an error: the other side could not take our message."""
         log.warning("error", code=error.code, message=error.message, game=error.game)
         if error.game is not None:
             if error.code == "unknown_game":
@@ -277,17 +267,14 @@ class BotRunner:
         lag_ms = 0 if self._link is None else self._link.channel.lag_ms
         try:
             self._games.happened(event, at_ms, lag_ms)
-        finally:  # a game is over, though what is said of its end may make no sense
+        finally:  # the game is over even if its end makes no sense
             if isinstance(event, GameOver):
                 self._seek_on(going_on=bool(self.games))
 
-    # --- the end --------------------------------------------------------------------------------
-
     async def settle(self, timeout_s: float) -> None:
-        """Wait a moment for what the player of the last game does when it is over."""
+        """Wait briefly for the player's work after its last game."""
         await self._games.settle(timeout_s)
 
     def _fail(self, error: BaseException) -> None:
-        """End the conversation with an error from beside it."""
         if self._failure is not None and not self._failure.done():
             self._failure.set_exception(error)

@@ -1,7 +1,7 @@
-"""The games of a bot: each is offered, set up, taken up, and over in the end, or given up.
+"""The games of a bot: offered, set up, resumed, ended or abandoned.
 
-``GameRegistry`` lives as long as the bot and knows of no connection: what is to be said goes
-through the functions that it is given. One game is ``bot.seat.game_session``'s.
+``GameRegistry`` lives as long as the bot and knows no connection: it sends through the functions it
+is given. ``bot.seat.game_session`` handles a single game.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ __all__ = ["GameRegistry"]
 log = structlog.get_logger(__name__)
 
 MAX_GAMES = 8
-"""On one connection at once: each has a thread, and memory of its own for what it searches."""
+"""On one connection at once: each has a thread and search memory."""
 
 
 class GameRegistry:
     """All games of one bot, by name.
 
     Args:
-        make_player: makes a player, afresh for each game.
-        equipment: what it has to play with; by default what is embedded.
+        make_player: returns a new player; called for each game.
+        equipment: its words and tables; by default embedded.
         built_in: whether the player is built in.
-        seed: for the chance of its players; None: fresh for each game.
+        seed: for its players' random choices; None: new for each game.
         freeze: refuse compilation once a player is warm.
         preload: awaited before the first game is set up.
-        say: takes messages of a game, to be said one after the other.
-        ask_again: asks for what was missed of a game.
-        complain: told what makes no sense of what the arbiter says.
-        failed: told what else goes wrong, such as what the player's own code raises.
+        say: sends messages of a game, in order.
+        ask_again: requests a game's missed events.
+        complain: takes faults of the arbiter.
+        failed: takes all other errors, such as those of the player's code.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class GameRegistry:
         failed: Callable[[BaseException], None],
     ) -> None:
         self.finished = 0
-        """Games that have ended."""
+        """Number of games that have ended."""
         self._make_player = make_player
         self._library = Library(equipment)
         self._built_in = built_in
@@ -79,28 +79,28 @@ class GameRegistry:
         self._failed = failed
         self._on: dict[str, GameSession[ThreadPlayer]] = {}
         self._offers: dict[str, NewGame] = {}
-        """Games that are being set up, with the newest offer of each."""
+        """Games being set up, with the newest offer of each."""
         self._setups: set[asyncio.Task[None]] = set()
         self._set_up_games = 0
         self._missed: set[str] = set()
-        """Games of which turns were missing and have been asked for."""
+        """Games whose missing turns were requested."""
         self._last: ThreadPlayer | None = None
 
     @property
     def on(self) -> Mapping[str, GameSession[ThreadPlayer]]:
-        """The games that are set up and not over, by name."""
+        """The games set up and not over, by name."""
         return self._on
 
     def seen(self, name: str) -> int:
-        """Return the number of the last event that is known of a game; -1: none."""
+        """Return the number of the last known event of a game; -1: none."""
         game = self._on.get(name)
         return -1 if game is None else game.watched.seen
 
     def happened(self, event: FromArbiter, at_ms: int, lag_ms: int) -> None:
-        """Take in what the arbiter says of a game.
+        """Handle an arbiter's message about a game.
 
         Raises:
-            PeerError: it makes no sense.
+            PeerError: the message makes no sense.
         """
         if isinstance(event, NewGame):
             self._offered(event)
@@ -110,18 +110,16 @@ class GameRegistry:
             self._went_on(event, at_ms, lag_ms)
 
     def forget(self, name: str) -> None:
-        """Abandon a game, or its setting up, without a word."""
+        """Abandon a game, or its setup, without a message."""
         self._offers.pop(name, None)
         game = self._on.pop(name, None)
         if game is not None:
             game.abandon()
 
     async def settle(self, timeout_s: float) -> None:
-        """Wait a moment for what the player of the last game does when it is over."""
+        """Wait briefly for the player's work after its last game."""
         if self._last is not None:
             await asyncio.to_thread(self._last.thread.join, timeout_s)
-
-    # --- setting up -----------------------------------------------------------------------------
 
     def _offered(self, offer: NewGame) -> None:
         game = self._on.get(offer.game)
@@ -149,10 +147,9 @@ class GameRegistry:
             self._failed(error)
 
     async def _set_up(self, name: str) -> None:
-        """Get ready for a game, whatever time it takes, and say so."""
         offer = self._offers.get(name)
         if offer is None:
-            return  # it was over before it was looked at
+            return  # ended before the setup began
         try:
             game = await self._prepared(offer)
         except Declined as declined:
@@ -161,18 +158,14 @@ class GameRegistry:
             return
         newest = self._offers.pop(name, None)
         if newest is None:
-            game.abandon()  # it ended before it began
+            game.abandon()  # ended during the setup
             return
         self._on[name] = game
         log.info("game", game=name, players=newest.players, seat=newest.you, seq=newest.seq)
         self._take_up(game, newest)
 
     async def _prepared(self, offer: NewGame) -> GameSession[ThreadPlayer]:
-        """Make a game with a player that is warm.
-
-        Raises:
-            Declined: it can't be played here.
-        """
+        """Return a game session with a warm player; raise Declined if it can't be played."""
         self._set_up_games += 1
         if offer.you is None:
             raise Declined("wrong_role", "a player plays; it does not watch")
@@ -200,12 +193,10 @@ class GameRegistry:
         return game
 
     def _next_seed(self) -> int:
-        """Return the seed of the next game: for a seeded bot the same in each run."""
+        """Return the next game's seed; a seeded bot repeats them in each run."""
         if self._seed is None:
             return random.SystemRandom().getrandbits(63)
         return random.Random(f"{self._seed}/{self._set_up_games}").getrandbits(63)
-
-    # --- a game ---------------------------------------------------------------------------------
 
     def _take_up(self, game: GameSession[ThreadPlayer], offer: NewGame) -> None:
         try:
@@ -224,7 +215,7 @@ class GameRegistry:
             self._missed_plays(game.name, missed)
 
     def _missed_plays(self, name: str, missed: MissedPlays) -> None:
-        """Ask for turns that are missing; abandon the game if they are missing again."""
+        """Ask for missing turns; abandon the game if they are missing again."""
         if name in self._missed:
             log.error("game given up", game=name, why=str(missed))
             self._say(Decline(game=name, code="missed_plays", message=str(missed)))

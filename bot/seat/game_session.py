@@ -1,8 +1,8 @@
-"""One game of a player: what the arbiter says of it, what the player is told, and its answers.
+"""One game of a player: the arbiter's messages in, the player's answers out.
 
-``GameSession`` takes what the arbiter says about the game, keeps the player told, and says what is
-to be answered through the function that it is given. It outlives connections: a search goes on
-while the connection is lost, and its answer goes out when the same turn is asked again.
+``GameSession`` keeps the player informed and answers through the function it is given. It outlives
+connections: a search continues while the connection is lost, and its answer goes out when the turn
+is asked again.
 """
 
 from __future__ import annotations
@@ -46,32 +46,31 @@ log = structlog.get_logger(__name__)
 
 NONCE_BYTES = 32
 MAX_MOVE = 128
-"""Characters of a move, as the protocol has them; what an engine prints may be of any length."""
+"""Longest move of the protocol, in characters; an engine's output may be longer."""
 
 MAX_TEXT = 2_000
 MAX_CANDIDATES = 25
 
 REPORT_MS = 500
 REPORTS = 50
-"""What a player thinks so far is told every ``REPORT_MS``, and in a long turn about ``REPORTS``
-times: arbiters keep a limited number."""
+"""Reports of a player's thinking in a long turn, about: arbiters keep a limited number."""
 
 
 P = TypeVar("P", bound=SeatPlayer)
 
 
 class GameSession(Generic[P]):
-    """A game that a player has a seat in.
+    """A game in which a player has a seat.
 
     Args:
-        offer: the arbiter's.
-        rules: what it is played by.
-        resources: what it is played with.
+        offer: the arbiter's offer.
+        rules: the game's rules.
+        resources: words and tables.
         player: chooses the moves of this game.
-        seed: for the player's chance.
-        say: takes messages to be sent one after the other; those that may not be said now are kept
-            for when the turn is asked again, if a move is among them.
-        failed: told what a search raised.
+        seed: for the player's random choices.
+        say: sends messages in order; if they may not be sent now and include a move, they are kept
+            until the turn is asked again.
+        failed: takes a search's exception.
         nonce: whether the player's seat takes part in the draws.
     """
 
@@ -91,9 +90,9 @@ class GameSession(Generic[P]):
         self.player = player
         self.watched = Watched(offer, rules, resources, seed)
         self.answer: Choice | str = ""
-        """What the player answered last."""
+        """The player's last answer."""
         self.answered_ms = 0
-        """When it did."""
+        """The time of that answer."""
         self._say = say
         self._failed = failed
         self._nonce = nonce
@@ -101,28 +100,28 @@ class GameSession(Generic[P]):
         self._tasks: set[asyncio.Task[None]] = set()
         self._search: asyncio.Task[None] | None = None
         self._turn: tuple[int, int] | None = None
-        """What is being thought about: the number of the turn and of the try."""
+        """Number and attempt of the turn in thought."""
         self._budget: Budget | None = None
         self._may_ponder = resources.ponder
         self._pondering: Budget | None = None
         self._lag = LagSeen()
 
     async def prepare(self) -> None:
-        """Get the player ready, before the first word.
+        """Get the player ready, before the first message.
 
         Raises:
-            Declined: it can't play this game.
-            Exception: whatever the player raises.
+            Declined: the player can't play this game.
+            Exception: any error of the player.
         """
         await self.player.start(self.watched.view)
 
     # --- what the arbiter says ------------------------------------------------------------------
 
     def offered(self, offer: NewGame) -> None:
-        """Take the game up, for the first time or again, and say that the player is ready.
+        """Take an offer, new or resumed, and report that the player is ready.
 
         Raises:
-            MissedPlays: turns are missing in the offer.
+            MissedPlays: the offer lacks turns.
         """
         self._stop_pondering()
         try:
@@ -133,10 +132,10 @@ class GameSession(Generic[P]):
         self._say(Ready(game=self.name, **nonce))
 
     def take(self, message: FromArbiter, at_ms: int, lag_ms: int) -> None:
-        """Take in what the arbiter says of a game that is on; it came at ``at_ms``.
+        """Handle the arbiter's message about a started game, received at ``at_ms``.
 
         Raises:
-            MissedPlays: an earlier turn was not told.
+            MissedPlays: an earlier turn is missing.
         """
         match message:
             case Started():
@@ -173,7 +172,6 @@ class GameSession(Generic[P]):
         self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
 
     def _refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:
-        """Tell the player, which has to find another move."""
         move = self.watched.refused(message)
         log.warning(
             "move refused", game=self.name, seq=message.seq, code=message.code, why=message.message
@@ -183,7 +181,7 @@ class GameSession(Generic[P]):
         self._think((message.seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
 
     def over(self, message: GameOver) -> None:
-        """The game has ended."""
+        """Take the end of the game."""
         self._stop_pondering()
         self._drop_search()
         try:
@@ -192,24 +190,23 @@ class GameSession(Generic[P]):
             self.player.leave()
 
     def abandon(self) -> None:
-        """Nobody will say how it ended."""
+        """Take the loss of the game: its end will stay unknown."""
         self._stop_pondering()
         self._drop_search()
         self.player.leave()
 
     async def close(self) -> None:
-        """Drop the search in hand, and wait until all have come to their end."""
+        """Cancel the current search, and wait for all searches to end."""
         self._drop_search()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _tell(self) -> None:
-        """Report the start of the game to the player, and each turn since."""
         watched = self.watched
         if not self._told and watched.opening is not None:
             self._told = True
             self.player.new_game(watched.opening)
         if watched.news:
-            self._drop_search()  # what it was about has been decided
+            self._drop_search()  # its turn is decided
         for view, play in watched.news:
             self.player.observe(view, play)
         watched.news.clear()
@@ -218,7 +215,7 @@ class GameSession(Generic[P]):
 
     def _think(self, turn: tuple[int, int], deadline_ms: int, at_ms: int, lag_ms: int) -> None:
         if self._turn == turn and self._search is not None:
-            return  # asked again after a lost connection: the search goes on
+            return  # asked again after a lost connection: the search continues
         self._drop_search()
         view = self.watched.view
         lag_ms = max(lag_ms, self._lag.ms)
@@ -249,7 +246,6 @@ class GameSession(Generic[P]):
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
-        """Send what the player thinks so far at intervals, when that is news."""
         began = now_ms()
         told: Choice | None = None
         while True:
@@ -258,7 +254,7 @@ class GameSession(Generic[P]):
             best = budget.best
             if best is not None and best is not told and best.candidates:
                 told = best
-                # What it believes goes out once, with the move: the arbiter keeps it all.
+                # Beliefs go out once, with the move: the arbiter keeps them all.
                 self._say(_info_about(view, seq, replace(best, belief=None)))
 
     def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -281,14 +277,13 @@ class GameSession(Generic[P]):
         self._search = self._turn = self._budget = None
 
     def _stop_pondering(self) -> None:
-        """Something has happened in the game: the opponent's time is over."""
         if self._pondering is not None:
             self._pondering.cancel()
             self._pondering = None
 
 
 def _info_about(view: View, seq: int, choice: Choice) -> Info:
-    """Write what a player thinks; of the moves that it looked at, the first."""
+    """Write a player's thoughts, with the first of its candidates."""
     considered = choice.candidates[:MAX_CANDIDATES] or (
         Considered(choice.move, score=choice.score, equity=choice.equity),
     )
@@ -336,7 +331,7 @@ def _belief(believed: Believed, alphabet: Alphabet) -> Belief:
 
 
 def _chance(number: float) -> float:
-    """Round a chance into its bounds; numpy's numbers become plain ones."""
+    """Clip a probability to its bounds; convert numpy's numbers to floats."""
     return float(min(max(number, 0.0), 1.0))
 
 

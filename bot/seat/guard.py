@@ -1,16 +1,15 @@
-"""Stands between the host and a process of somebody's code, so that nothing of it is left behind.
+"""A guard between the host and a foreign process, so that no descendant stays behind.
 
     python -I -S guard.py LIFELINE MEMORY CORES COMMAND …
 
-The command is a child of this process and has the standard streams that this one was given. It is
-killed, with all that it started, when it ends by itself or when the lifeline (the number of an open
-pipe of which the host holds the other end) is closed, which also happens when the host is killed.
-What has left its group or session is found all the same: whose parent dies is handed to this
-process (``PR_SET_CHILD_SUBREAPER``). MEMORY limits its address space, in MiB, 0: no limit; CORES is
-a list of cores to run on, as ``0,1``, or ``-``.
+The command is a child of this process and inherits its standard streams. It is killed with its
+descendants when it ends, or when the lifeline closes (a pipe, by number, whose other end the host
+holds), also by the host's death. Descendants that left its group or session are found too: orphans
+are handed to this process (``PR_SET_CHILD_SUBREAPER``). MEMORY limits the address space in MiB, 0:
+no limit; CORES lists the cores to run on, as ``0,1``, or ``-``.
 
-The exit status is the command's own; a signal that ended it is 128 and its number, as in a shell;
-127 says that the command can't be run. It runs as a program of its own and imports nothing of ours.
+The exit status is the command's, or 128 plus the number of the signal that ended it, as in a shell,
+or 127 if the command can't run. This file runs as a program and imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CANT_RUN = 127
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command of the arguments until it ends or the lifeline does."""
+    """Run the command until it or the lifeline ends."""
     lifeline, memory, cores, command = int(arguments[0]), *arguments[1:3], arguments[3:]
     prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: 0
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -43,7 +42,7 @@ def main(arguments: list[str]) -> int:
     _let_go_of_streams()
     status = _wait(child, lifeline, woken)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)  # all there is to do where there is no /proc
+        os.killpg(child, signal.SIGKILL)  # the best that can be done without /proc
     while _kill_children():
         _reap()
     return status
@@ -61,7 +60,7 @@ def _wake_for_children() -> int:
 
 
 def _become(command: list[str], memory: int, cores: str) -> None:
-    """Turn the forked child into the command, in a group of its own; never returns."""
+    """Turn the forked child into the command, in its own group; never returns."""
     try:
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -77,14 +76,13 @@ def _become(command: list[str], memory: int, cores: str) -> None:
 
 
 def _let_go_of_streams() -> None:
-    """Leave the command's streams to it, so that they end when it does."""
+    """Close the command's streams here, so that they end with it."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
 
 
 def _wait(child: int, lifeline: int, woken: int) -> int:
-    """Wait for the end of the command, or of the lifeline."""
     while True:
         ready, _, _ = select.select([lifeline, woken], [], [])
         if woken in ready:
@@ -97,7 +95,7 @@ def _wait(child: int, lifeline: int, woken: int) -> int:
 
 
 def _reap() -> list[tuple[int, int]]:
-    """Take the status of each child that has ended: its exit status, or less than 0 a signal."""
+    """Reap ended children: their exit status, or a negative signal."""
     ended = []
     with contextlib.suppress(ChildProcessError):
         while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -106,7 +104,7 @@ def _reap() -> list[tuple[int, int]]:
 
 
 def _kill_children() -> bool:
-    """Kill all that descends from this process; return whether there was any."""
+    """Kill all descendants; return whether there was any."""
     pids = _descendants(os.getpid())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -118,7 +116,7 @@ def _kill_children() -> bool:
 
 
 def _descendants(parent: int) -> list[int]:
-    """List who descends from a process and has not been reaped; none where there is no /proc."""
+    """List a process's unreaped descendants; empty without /proc."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""One connection to a peer, at either end of it: a queue before its channel, a reader behind it."""
+"""One connection to a peer, at either end: a queue before its channel, a reader behind it."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ __all__ = ["ERRORS_LIMIT", "Link"]
 log = structlog.get_logger(__name__)
 
 OUTBOX_LIMIT = 256
-"""Messages waiting for one peer; a peer that reads so slowly is cut off."""
+"""Messages waiting for a peer; a slower reader is cut off."""
 
 ERRORS_LIMIT = 20
-"""Messages of one connection that could not be taken before it is closed."""
+"""Unacceptable messages after which a connection is closed."""
 
 KEPT_MESSAGES = 8
 BURST = 16
 
 
 class Link:
-    """A channel with a queue before it and a reader behind it; it answers pings by itself.
+    """A channel with a queue and a reader; it answers pings.
 
     Args:
         channel: to the peer.
-        on_message: called with each message but pings and pongs, and the millisecond at which it
-            arrived. A ``PeerError`` that it raises is answered, and the peer may go on unless that
-            happens too often. Anything else that it raises ends ``run``.
+        on_message: called with each message but pings and pongs, and its arrival in
+            milliseconds. A ``PeerError`` is answered, and the peer may go on unless that
+            happens too often. Any other exception ends ``run``.
     """
 
     def __init__(self, channel: Channel, on_message: Callable[[Message, int], None]) -> None:
         self.channel = channel
         self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES)
-        """The last messages of the peer, as text."""
+        """The peer's last messages, as text."""
         self.heard_ms = now_ms()
-        """When the last message arrived."""
+        """Time of the last message."""
         self.closing: str | None = None
         """Why this end closes the connection, once it does."""
         self._on_message = on_message
@@ -52,7 +52,7 @@ class Link:
         self._errors = 0
 
     def send(self, message: Message) -> None:
-        """Queue a message; a peer that lets too many pile up is cut off."""
+        """Queue a message; cut off a peer with too many waiting."""
         try:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
@@ -62,14 +62,14 @@ class Link:
             self.close_soon(1008, "you do not read what is sent to you")
 
     async def run(self) -> str:
-        """Carry messages until the channel closes; return why it did."""
+        """Carry messages until the channel closes; return the reason."""
         writer = asyncio.create_task(self._write())
         try:
             for count in itertools.count(1):
                 content, at_ms = await self.channel.receive()
                 self._take(content, at_ms)
                 if count % BURST == 0:
-                    await asyncio.sleep(0)  # a peer with much to say lets the others speak
+                    await asyncio.sleep(0)  # let other peers in before a talkative one
             raise AssertionError("counting does not end")
         except ChannelClosed as closed:
             await self.channel.close()
@@ -95,13 +95,13 @@ class Link:
             self.refuse(error)
 
     async def flush(self) -> None:
-        """Wait until everything queued has gone out, for a second at most."""
+        """Wait until the queue is empty, for a second at most."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self._outbox.join()
 
     def refuse(self, error: PeerError) -> None:
-        """Answer a message that could not be taken."""
+        """Answer an unacceptable message."""
         self._errors += 1
         log.info("refused", peer=self.channel.peer, code=error.code, reason=error.reply.message)
         self.send(error.reply)
@@ -116,7 +116,7 @@ class Link:
         self.close_soon(close, code)
 
     def close_soon(self, code: int, reason: str) -> None:
-        """Close the connection once everything queued has gone out; take no more messages."""
+        """Close the connection once the queue is empty; take no more messages."""
         self.closing = reason
         _in_background(self._close_after_writing(code, reason))
 
@@ -135,7 +135,7 @@ _background: set[asyncio.Task[None]] = set()
 
 
 def _in_background(work: Coroutine[Any, Any, None]) -> None:
-    """Run something that nobody waits for, without losing it to the garbage collector."""
+    """Run a task that nobody awaits, safe from the garbage collector."""
     task = asyncio.create_task(work)
     _background.add(task)
     task.add_done_callback(_background.discard)

@@ -1,7 +1,7 @@
-"""What a game that is offered is to be played with: names, made into rules, words and tables.
+"""An offered game's names, resolved to rules, words and tables.
 
-The arbiter's names come from the other side of a connection, so they are taken as names of what is
-embedded, never as paths. A file can only be what the player was started with.
+The arbiter's names come from outside, so they name embedded data only, never paths. Files come only
+from the player's own equipment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
 
 class Declined(Exception):
-    """The game can't be played here; ``code`` is ``unknown_lexicon`` or ``unsupported_rules``."""
+    """The bot can't play the game; ``code`` is ``unknown_lexicon`` or ``unsupported_rules``."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -37,10 +37,10 @@ class Declined(Exception):
 
 @lru_cache(maxsize=8)
 def rules_in_play(rules: RulesInPlay) -> Rules:
-    """Return the engine's rules for those on the wire.
+    """Convert the rules on the wire to the engine's.
 
     Raises:
-        Declined: with ``unsupported_rules``.
+        Declined: ``unsupported_rules``.
     """
     if not 1 <= rules.rack_size <= MAX_RACK:
         raise Declined(
@@ -71,17 +71,17 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
 
 
 class Library:
-    """What a player has for its games: what it was started with, and the embedded lexicons.
+    """A player's data for its games: its equipment, and the embedded lexicons.
 
     Args:
-        equipment: what it was started with; by default an embedded lexicon and no tables.
+        equipment: as started; by default an embedded lexicon and no tables.
     """
 
     def __init__(self, equipment: Equipment | None = None) -> None:
         self._equipment = equipment or Equipment()
 
     def preload(self) -> None:
-        """Load what it was started with, if that can be done; what is wrong shows later."""
+        """Load the equipment if possible; errors show later."""
         distribution = rules_in_play(RulesInPlay()).distribution
         with suppress(Declined, ValueError):
             _ = _load(self._equipment.lexicon, distribution).word_map
@@ -89,11 +89,11 @@ class Library:
                 leaves_for(distribution)
 
     def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
-        """Return what a game is played with; a list that is used for the first time takes seconds.
+        """Return a game's words and tables; the first use of a lexicon takes seconds.
 
         Raises:
-            Declined: with ``unknown_lexicon``, or with ``unsupported_rules`` where a table that
-                the player was started with can't be read for these tiles.
+            Declined: ``unknown_lexicon``, or ``unsupported_rules`` if an own
+                table can't be read for these tiles.
         """
         lexicon = self._lexicon_for(offer, rules)
         leaves, win_probabilities = self._tables(rules.distribution)
@@ -101,10 +101,7 @@ class Library:
         return Resources(lexicon, leaves, win_probabilities, own.threads, own.ponder)
 
     def _lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
-        """Return the words of a game.
-
-        A checksum decides, whatever the list is called; without one the name does.
-        """
+        """Return the words of a game: by checksum if given, else by name."""
         own = _load(self._equipment.lexicon, rules.distribution)
         if _is_meant(own, offer):
             return own

@@ -1,12 +1,12 @@
-"""A ``Player`` as its seat asks it: in a thread of its own, and the answer that is waited for.
+"""A ``Player`` in a thread, and the wait for its answer.
 
-The event loop stays free to answer pings while a search runs. A thread can't be stopped from
-outside, so what counts is when it is no longer waited for:
+The event loop stays free to answer pings during a search. A thread can't be stopped from outside,
+so what counts is how long it is waited for:
 
-* a built-in player that is not back by ``Budget.last_ms`` is overruled by its best offer, the
-  first of which is the static choice, made before the search began; so is one that set itself a
-  limit (``Budget.limit``) and does not keep it;
-* anybody else's player is overruled only by an offer of its own. Without one its clock runs on.
+* a built-in player that is late for ``Budget.last_ms`` is overruled by its best offer, the
+  first being the static choice, made before the search; likewise if it exceeds its own
+  limit (``Budget.limit``);
+* a user's player is overruled only by an offer of its own. Without an offer its clock runs on.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 class PlayerThread:
-    """A thread that runs what it is given, one after another; it does not outlive the process."""
+    """A thread with a queue of functions; it does not outlive the process."""
 
     def __init__(self, name: str) -> None:
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -41,7 +41,7 @@ class PlayerThread:
         self._thread.start()
 
     def submit(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Queue a function; it runs after those before it."""
+        """Queue a function."""
         future: Future[_T] = Future()
 
         def work() -> None:
@@ -49,14 +49,14 @@ class PlayerThread:
                 return
             try:
                 future.set_result(function(*args, **kwargs))
-            except BaseException as error:  # whatever it is, it is for whoever waits
+            except BaseException as error:  # whatever it is, the waiter gets it
                 future.set_exception(_bearable(error))
 
         self._work.put(work)
         return future
 
     def close(self) -> None:
-        """End the thread once it has run what it was given."""
+        """End the thread after the queued functions."""
         self._work.put(None)
 
     def join(self, timeout_s: float) -> bool:
@@ -70,15 +70,15 @@ class PlayerThread:
 
 
 class ThreadPlayer(SeatPlayer):
-    """A player of ours or of a user's, in a thread.
+    """A ``Player``, built-in or a user's, in a thread.
 
     Args:
-        make: makes the player, afresh for this game.
+        make: returns the new player of this game.
         name: of the thread.
         built_in: whether the player is built in, and may be overruled.
-        freeze: refuse compilation once it is warm, since compiling a kernel in mid-game would stop
-            the game for seconds; for a process that does nothing else.
-        failed: told what the player's own code raises where nobody waits for it.
+        freeze: refuse compilation once it is warm, since compiling in mid-game would stop the
+            game for seconds; for a dedicated process.
+        failed: takes errors of the player's code that nobody awaits.
     """
 
     def __init__(
@@ -98,23 +98,23 @@ class ThreadPlayer(SeatPlayer):
         self._failed = failed
 
     async def start(self, view: View) -> None:
-        """Make the player, compile, load, warm up: all in its thread.
+        """Make the player, compile, load and warm up, all in its thread.
 
         Raises:
-            Exception: whatever the player raises.
+            Exception: any error of the player.
         """
         await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
 
     def _warm_up(self, view: View) -> None:
         self.player = self._make()
-        import engine.movegen.generator  # noqa: F401 - registers what is to be warmed up
+        import engine.movegen.generator  # noqa: F401 - registers kernels to be warmed up
         from lexicons import jit
 
         jit.warm_up()
         self.player.warm_up(view.lexicon, view.rules)
         self.player.make_room(view)
         if self._built_in:
-            static_choice(_with_some_rack(view))  # loads what it first needs
+            static_choice(_with_some_rack(view))  # loads its tables
         if self._freeze:
             jit.freeze()
 
@@ -122,12 +122,12 @@ class ThreadPlayer(SeatPlayer):
         """Let the player choose, as described above.
 
         Raises:
-            Exception: whatever the player raises, or ``TypeError`` for an answer that is no choice.
+            Exception: any error of the player, or ``TypeError`` if its answer is not a ``Choice``.
         """
         loop = asyncio.get_running_loop()
         news = asyncio.Event()
         if self._built_in:
-            # Right here: it takes a millisecond; waiting for a thread on a busy machine takes more.
+            # In this thread: it takes a millisecond, less than waking another on a busy machine.
             budget.offer(static_choice(view))
         budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
         answer = asyncio.wrap_future(self.thread.submit(self.player.choose, view, budget))
@@ -147,7 +147,7 @@ class ThreadPlayer(SeatPlayer):
         return choice
 
     def new_game(self, view: View) -> None:
-        """Report to the player that the game begins."""
+        """Report the start of the game to the player."""
         self._run(self.player.new_game, view)
 
     def observe(self, view: View, play: Observed) -> None:
@@ -167,11 +167,11 @@ class ThreadPlayer(SeatPlayer):
         self._run(self.player.game_over, view, result)
 
     def leave(self) -> None:
-        """End the thread once it has done what it was given."""
+        """End the thread after its queued work."""
         self.thread.close()
 
     def _run(self, function: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
-        """Run something in the thread; nobody waits, but what it raises is not lost."""
+        """Run a function in the thread; its exception is reported to ``failed``."""
         loop = asyncio.get_running_loop()
 
         def done(future: Future[None]) -> None:
@@ -183,9 +183,9 @@ class ThreadPlayer(SeatPlayer):
 
 
 async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event) -> None:
-    """Wait for the answer, or until the last moment; from then on for an offer, if none is there.
+    """Wait for the answer until the last moment, then for an offer if there is none.
 
-    The player may set itself a limit, so the last moment is looked up again whenever there is news.
+    The player may set itself a limit, so news makes the last moment be read again.
     """
     while not answer.done():
         news.clear()
@@ -198,13 +198,13 @@ async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Ev
 
 
 def _look_away(answer: asyncio.Future[Choice]) -> None:
-    """Take note of an answer, be it an exception: it may come when nobody waits any more."""
+    """Retrieve a late answer or exception that nobody awaits."""
     if not answer.cancelled():
         answer.exception()
 
 
 def _bearable(error: BaseException) -> Exception:
-    """Wrap what would do more to an event loop than fail."""
+    """Wrap an exception that would do more than fail in an event loop."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     wrapped = RuntimeError(f"the player raised {error!r}")

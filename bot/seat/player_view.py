@@ -1,7 +1,7 @@
-"""What a player at the table knows of a game: messages in, ``View`` values out, without I/O.
+"""A game as its player may know it: messages in, ``View`` values out, without I/O.
 
-The arbiter tells each turn once. What was missed while the connection was lost comes with the
-offer that takes the game up again; whatever comes twice is taken once.
+The arbiter sends each turn once. Turns missed while the connection was lost come with the offer
+that resumes the game; repetitions are dropped.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["MissedPlays", "Watched"]
 
 
 class MissedPlays(Exception):
-    """The arbiter is further on than what it told; the game has to be asked for again."""
+    """The arbiter is ahead of the events received; the game has to be asked for again."""
 
 
 class Watched:
-    """One game from one seat.
+    """One game as seen from one seat.
 
     Args:
-        offer: the arbiter's, new or taken up again; ``you`` is set.
-        rules: those of the offer.
-        resources: the words of the offer, and what else the player has.
-        seed: for the player's chance.
+        offer: the arbiter's, new or resumed; ``you`` is set.
+        rules: the offer's rules.
+        resources: the offer's words, and the player's tables.
+        seed: for the player's random choices.
 
-    Text of the arbiter that makes no sense raises ``PeerError`` everywhere.
+    Text of the arbiter that makes no sense raises ``PeerError`` in every method.
     """
 
     def __init__(self, offer: NewGame, rules: Rules, resources: Resources, seed: int) -> None:
@@ -56,22 +56,22 @@ class Watched:
             opponent_style=offer.known_style,
         )
         self.opening: View | None = None
-        """The game at its beginning, once it has begun; taken up midway, without the rack."""
-        self._deadline_ms = 0  # of the turn, as the arbiter last said
+        """The game at its beginning, once begun; resumed midway, without the rack."""
+        self._deadline_ms = 0  # of the turn, as last received
         self.news: list[tuple[View, Observed]] = []
-        """Turns with the game after each; emptied once the player is told of them."""
+        """Turns with the view after each; emptied once the player is told."""
 
     @property
     def seen(self) -> int:
-        """The number of the last event that is known, -1 before the start."""
+        """The number of the last known event, -1 before the start."""
         history = self.view.history
         return history[-1].seq if history else -1 if self.opening is None else 0
 
     def take_up(self, offer: NewGame) -> None:
-        """Take in an offer with the turns that it tells.
+        """Take an offer and the turns in it.
 
         Raises:
-            MissedPlays: turns are missing in it; those before the gap are taken in.
+            MissedPlays: it lacks turns; those before the gap are taken.
         """
         if offer.seq == 0:
             return
@@ -87,7 +87,7 @@ class Watched:
             self.view = replace(self.view, clocks=offer.clocks)
 
     def started(self, message: Started) -> None:
-        """The tiles are dealt."""
+        """Take the deal of the tiles."""
         if message.rack is not None:
             self._hold(message.rack)
         self.view = replace(self.view, bag=message.bag, clocks=message.clocks)
@@ -99,10 +99,10 @@ class Watched:
         self.view = self.opening = replace(self.view, bag=bag)
 
     def played(self, message: Played) -> None:
-        """Take in a turn, unless it is known already.
+        """Take a turn, unless it is known already.
 
         Raises:
-            MissedPlays: an earlier one is missing.
+            MissedPlays: an earlier turn is missing.
         """
         if message.seq <= self.seen:
             return
@@ -124,9 +124,9 @@ class Watched:
         self.news.append((self.view, play))
 
     def turn(self, message: YourTurn) -> None:
-        """Take in the position that the arbiter asks about; its word counts.
+        """Take the position that the arbiter asks about, which overrides ours.
 
-        Where tries of ours were refused and the refusals lost on the way, they are made up for.
+        Refusals lost on the way are added.
         """
         view = self.view
         try:
@@ -151,9 +151,9 @@ class Watched:
         self._sent[seq, attempt] = move
 
     def refused(self, message: Refused) -> Move | None:
-        """Take in a refusal; return the move that it is about, if it is known.
+        """Take a refusal; return the refused move, if known.
 
-        What the try has cost is off the clock by now.
+        The clock already shows the cost of the attempt.
         """
         clocks = list(self.view.clocks)
         clocks[self.seat] -= max(0, self._deadline_ms - message.deadline_ms)
@@ -166,7 +166,7 @@ class Watched:
         return move
 
     def result(self, message: GameOver) -> Result:
-        """Put the end of the game in the engine's terms."""
+        """Convert the end of the game to the engine's terms."""
         first, second = message.racks
         return Result(
             outcome=message.outcome,
@@ -175,8 +175,6 @@ class Watched:
             racks=(self._rack(first), self._rack(second)),
             message=message.message,
         )
-
-    # --- text -----------------------------------------------------------------------------------
 
     def _hold(self, text: str) -> None:
         rack = self._rack(text)

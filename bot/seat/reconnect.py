@@ -1,4 +1,4 @@
-"""Keeping a bot connected: a lost connection is dialled again, with patience and with manners."""
+"""Reconnection: a lost connection is dialled again, with growing waits."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ async def run_player(
 ) -> str:
     """Play over connections that may be lost; return the reason for the end.
 
-    Waits double and are never quite the same, so that a server that comes back is not run over by
-    all its bots at once. A bot that was never welcome does not try again.
+    Waits double and vary randomly, so that a restarted server is not overrun. A bot that was never
+    welcome does not retry.
 
     Args:
         dial: opens a channel.
         runner: the bot.
-        patience_s: seconds of waits, since the bot was last welcome, before it gives up.
-        sleep: waits for some seconds.
-        jitter: a number from 0 to 1, another each time.
+        patience_s: seconds of waiting since the last welcome before it gives up.
+        sleep: waits the given seconds.
+        jitter: returns a random number from 0 to 1.
 
     Raises:
-        ChannelClosed: nobody answers at the first time, or for as long as there is patience.
-        TurnedAway: the other side does not want us.
-        Exception: whatever the player's own code raises.
+        ChannelClosed: nobody answers at first, or before patience ends.
+        TurnedAway: the other side rejects us.
+        Exception: any error of the player's code.
     """
     welcomes, wait_s, waited_s = 0, FIRST_WAIT_S, 0.0
     while True:

@@ -1,6 +1,6 @@
-"""What each process of this program has: a name on the wire, an event loop, a log, its pipes.
+"""Basics of each process: a name on the wire, an event loop, a log, its pipes.
 
-A seat's process imports this before anything else of ours, so that it imports little itself.
+A seat's process imports this first, so it imports little.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["log_to_stderr", "loop_factory", "set_pipes_aside", "software"]
 
 @cache
 def software() -> str:
-    """Return what this program calls itself on the wire."""
+    """Return the program's name and version for the wire."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return f"tilewire {version('tilewire')}"
-    except PackageNotFoundError:  # a checkout that was not installed
+    except PackageNotFoundError:  # a checkout, not installed
         return "tilewire"
 
 
@@ -36,7 +36,7 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def log_to_stderr(level: str) -> None:
-    """Send the log to standard error, from a level on: for people on a terminal, else logfmt."""
+    """Log to standard error from a level up: for people on a terminal, else logfmt."""
     import structlog
 
     drawn = sys.stderr.isatty()
@@ -58,9 +58,9 @@ def log_to_stderr(level: str) -> None:
 
 
 def set_pipes_aside() -> tuple[int, int]:
-    """Keep the pipes to the host; return their numbers, to read and to write.
+    """Move the pipes to the host aside; return their numbers, to read and to write.
 
-    What else reads standard input finds it empty; what else is printed goes to standard error.
+    Other reads of standard input then find it empty; other prints go to standard error.
     """
     reading, writing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

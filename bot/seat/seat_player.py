@@ -1,8 +1,7 @@
-"""A player as its seat asks it: the verbs of ``bot.player.Player``; only moves are waited for.
+"""The seat's interface to a player: the verbs of ``bot.player.Player``; only moves are awaited.
 
-``bot.seat.player_thread.ThreadPlayer`` runs a ``Player`` in a thread of this process;
-``harness.seats.engines.engine.Engine`` asks a program of somebody else's. ``GameSession`` drives
-either.
+``bot.seat.player_thread.ThreadPlayer`` runs a ``Player`` in a thread;
+``harness.seats.engines.engine.Engine`` asks a foreign program. ``GameSession`` drives either.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ class SeatPlayer:
     """A player in one game. ``start`` comes first, and is awaited."""
 
     async def start(self, view: View) -> None:
-        """Get ready for a game, which may be on already; no clock runs yet.
+        """Get ready for a game, possibly in progress; no clock runs yet.
 
         Raises:
             Declined: the player can't play this game.
@@ -25,29 +24,27 @@ class SeatPlayer:
         raise NotImplementedError
 
     async def choose(self, view: View, budget: Budget) -> Choice | str:
-        """Choose a move; the budget says how long it should take, and how long it may.
-
-        It is cancelled when the answer is no longer wanted.
+        """Choose a move within the budget; cancelled when the answer is no longer wanted.
 
         Returns:
-            The choice, or a text that is no move: the arbiter then says what is wrong with it.
+            The choice, or text that is not a move, for the arbiter to refuse.
         """
         raise NotImplementedError
 
     def new_game(self, view: View) -> None:
-        """The game begins, or goes on after a crash: then ``view`` is where it stands."""
+        """Begin a game, or resume it after a crash: ``view`` is the current state."""
 
     def observe(self, view: View, play: Observed) -> None:
-        """A turn was taken, the player's own included; ``view`` is after it."""
+        """Note a turn, the player's own included; ``view`` is after it."""
 
     def ponder(self, view: View, budget: Budget) -> None:
-        """The opponent thinks: the time may be used until ``budget.expired``."""
+        """Use the opponent's time until ``budget.expired``."""
 
     def refused(self, view: View, move: Move, message: str) -> None:
-        """The move was against the rules; ``choose`` is called again after this."""
+        """Note that a move was illegal; ``choose`` is called again after this."""
 
     def game_over(self, view: View, result: Result) -> None:
-        """The game has ended."""
+        """Note the end of the game."""
 
     def leave(self) -> None:
-        """Nothing more will be asked in this game."""
+        """Note that nothing more will be asked in this game."""

@@ -1,7 +1,7 @@
-"""Starting the worker processes that our players live in, from the host's side.
+"""The host's side of the worker processes that our players live in.
 
-The folders of this program are put before anything else for a worker, so that a ``bot.py`` in the
-folder where the host was started is not taken for ours.
+A worker puts this program's folders first on its path, so that a ``bot.py`` in the host's current
+folder does not hide ours.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .worker_main import NOTICE, TOKEN
 
 __all__ = ["SeatProcess", "worker_command"]
 
-# ``python -m bot.seat.worker_main``, except that the packages are found in the folder given and not
-# in the current one or in PYTHONPATH, which may have a bot.py; -P keeps the current folder out.
+# ``python -m bot.seat.worker_main``, but packages come from the given folder, not from the current
+# folder or PYTHONPATH, which may have a bot.py; -P keeps the current folder out.
 _START = """
 import importlib.machinery, importlib.util, runpy, sys
 root = sys.argv.pop(1)
@@ -35,12 +35,12 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def worker_command(*arguments: str) -> list[str]:
-    """Return the command line of a worker, whatever lies in the current folder."""
+    """Return the command line of a worker, whatever the current folder contains."""
     return [sys.executable, "-P", "-c", _START, str(_ROOT), *arguments]
 
 
 class SeatProcess(ChildProcess):
-    """A worker of ours, at the other end of a pipe or dialling a server by itself."""
+    """A worker of ours, on a pipe or dialling a server."""
 
     def __init__(
         self, spawned: Spawned, name: str, notice: Callable[[str], None] | None = None
@@ -63,16 +63,16 @@ class SeatProcess(ChildProcess):
         token: str | None = None,
         notice: Callable[[str], None] | None = None,
     ) -> SeatProcess:
-        """Start a worker for a local seat; it says hello as soon as it can.
+        """Start a worker for a local seat; it says hello when it can.
 
         Args:
             spec: the seat.
-            equipment: what it is to play with.
-            seed: for the player's own chance; None: fresh.
-            name: what it is to call itself; by default as the seat is called.
-            connect: the server to dial (``ws://…``) as a player; None: it speaks over a pipe.
-            token: its secret there.
-            notice: called with a sentence when something takes long.
+            equipment: the player's equipment.
+            seed: for the player's random choices; None: new.
+            name: its name; by default the seat's.
+            connect: server to dial (``ws://…``) as a player; None: talk over a pipe.
+            token: its secret for the server.
+            notice: takes a sentence when something takes long.
 
         Raises:
             OSError: no process can be started.
@@ -98,13 +98,13 @@ class SeatProcess(ChildProcess):
         return self._channel
 
     async def kill(self) -> None:
-        """Kill the process and all that it started, and close the pipe; again is allowed."""
+        """Kill the process and its descendants, and close the pipe; may be repeated."""
         await super().kill()
         if self._channel is not None:
             await self._channel.close()
 
     def heard_on_stderr(self, text: str) -> None:
-        """Pass on the lines that are meant for the host's user."""
+        """Pass on lines meant for the host's user."""
         super().heard_on_stderr(text)
         for line in text.splitlines() if self._notice is not None else ():
             if line.startswith(NOTICE) and self._notice is not None:

@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 TOKEN = "TILEWIRE_TOKEN"
-"""The environment variable with the bot's secret; arguments are for everybody to see."""
+"""The environment variable with the bot's secret; arguments are visible to all users."""
 
 SETTLE_S = 1.0
 NOTICE = "tilewire: "
-"""What a line on standard error begins with that the host may pass on to its user."""
+"""Prefix of lines on standard error that the host may show to its user."""
 
 NICENESS = 5
-"""How far a seat's process stands back for its host, whose event loop keeps the time."""
+"""Niceness of a seat's process, behind the host, whose event loop keeps the time."""
 
 PR_SET_PDEATHSIG = 1
 
 
 class _Unusable(Exception):
-    """The command can't be carried out; says why."""
+    """The command can't be carried out; the message gives the reason."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -99,9 +99,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# --- the process --------------------------------------------------------------------------------
-
-
 def _die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent dies; a closed pipe ends it too."""
     parent = os.getppid()
@@ -112,11 +109,11 @@ def _die_with_parent() -> None:
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
-        os._exit(1)  # it died before we had asked
+        os._exit(1)  # the parent died before the request
 
 
 def _leave(status: int, *, with_group: bool) -> None:
-    """End this process now, and, where the group is its own, ask what it has started to end."""
+    """End this process now and, if it leads its group, ask its descendants to end."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -125,9 +122,6 @@ def _leave(status: int, *, with_group: bool) -> None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             os.killpg(0, signal.SIGTERM)
     os._exit(status)
-
-
-# --- the conversation ---------------------------------------------------------------------------
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
@@ -144,7 +138,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
         except ValueError as error:
             raise _Unusable(str(error)) from None
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
-        # Never closed: that would wait for threads, and these may be busy for ever.
+        # Never closed: that would wait for threads, which may be busy for ever.
         runner = asyncio.Runner(loop_factory=loop_factory())
         return runner.run(_live(options, spec, equipment, dial))
     except (SeatError, _Unusable) as error:
@@ -158,7 +152,6 @@ async def _live(
     equipment: Equipment,
     dial: Callable[[], Awaitable[Channel]],
 ) -> int:
-    """Open the channel, and meanwhile load what takes time; speak until it is over."""
     loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
     from bot.registry import create_player
     from protocol.channel import ChannelClosed
@@ -208,7 +201,7 @@ async def _live(
 
 
 def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
-    """Import the player, the kernels, the words and tables: most of what a start takes."""
+    """Import the player and kernels, load words and tables: most of the start's time."""
     from bot.registry import check_options, load_factory
 
     from .offers import Library
@@ -259,7 +252,7 @@ def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]
 def _web_dialler(options: argparse.Namespace) -> Callable[[], Awaitable[Channel]]:
     import ssl
 
-    token = os.environ.pop(TOKEN, None)  # not for the eyes of the player's code
+    token = os.environ.pop(TOKEN, None)  # hidden from the player's code
     tls = None
     try:
         if options.token_file is not None:

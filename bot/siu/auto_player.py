@@ -1,7 +1,7 @@
-"""``champion`` as the player of ``go auto``: told of a game as positions come in.
+"""``champion`` as the player of ``go auto``, following a game from positions.
 
-The player lives as long as each position goes on from the last one of the same game and it is the
-same player's turn, so that what was inferred is not inferred again.
+The player is kept while each position continues the last one of the same game for the same player
+on turn, so that inferences are not repeated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Follower"]
 
 
 class Follower:
-    """Keeps the player of one game, and tells it what has happened since."""
+    """Keeps the player of one game informed."""
 
     def __init__(self) -> None:
         self._solvers = Solvers()
@@ -32,10 +32,10 @@ class Follower:
         self._told: tuple[Turn, ...] = ()
 
     def player(self, task: Task, kit: Kit) -> tuple[Strategy, View]:
-        """Return the player, told of all turns, and what it sees now.
+        """Return the player, told of all turns, and its view.
 
         Raises:
-            ValueError: there is no memory for what it solves endgames with.
+            ValueError: there is no memory for its endgame solver.
         """
         situation = task.situation
         of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
@@ -64,10 +64,7 @@ class Follower:
 
 
 def _history(situation: Situation) -> Iterator[Observed | None]:
-    """Yield turns as a player at the table sees them.
-
-    What was challenged off is None: it tells what was shown, and nothing of what would be played.
-    """
+    """Yield turns as a player at the table sees them; None if challenged off."""
     for at, turn in enumerate(situation.turns):
         if turn.phony:
             yield None

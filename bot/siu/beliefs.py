@@ -1,4 +1,4 @@
-"""What the opponent may hold: ``go infer``, and what simulations draw its rack from."""
+"""The opponent's possible racks: ``go infer``, and the belief of simulations."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from .resources import Kit, view_at
 __all__ = ["KEPT_DOUBT", "believed", "infer_lines", "inference_about", "most_racks"]
 
 USUAL_RACKS = 200_000
-"""Looked at unless there is a limit; where leaves are listed there are no more of them."""
+"""Racks looked at unless limited; an upper bound if leaves are listed."""
 MOST_RACKS = 1_000_000
 KEPT_DOUBT = 0.02
-"""How likely what a play tells is wrong after all (``engine.inference.rack_filter``)."""
+"""Probability that an inference is wrong after all (``engine.inference.rack_filter``)."""
 
 
 def most_racks(task: Task) -> int:
-    """Return how many racks a ``go infer`` looks at, at most."""
+    """Return the largest number of racks for a ``go infer``."""
     limited = task.go.movetime_ms is not None or task.go.infinite
     return MOST_RACKS if limited else USUAL_RACKS
 
 
 def inference_about(task: Task, kit: Kit) -> Inference:
-    """Begin to infer what the opponent kept in its last move.
+    """Begin to infer the opponent's leave after its last move.
 
     Raises:
-        ValueError: the opponent has made no move, or there is nothing to infer from it.
+        ValueError: the opponent has not moved, or its move tells nothing.
     """
     situation, settings = task.situation, task.settings
     theirs = [at for at, turn in enumerate(situation.turns) if turn.seat != situation.seat]
@@ -67,7 +67,7 @@ def inference_about(task: Task, kit: Kit) -> Inference:
 
 
 def _returned(situation: Situation, turn: int) -> Counter[int]:
-    """Count the tiles that we gave back before the opponent drew, so that it can't hold them."""
+    """Count the tiles that we gave back before the opponent drew; its leave can't contain them."""
     last = situation.turns[turn - 1] if turn else None
     if last is None or last.seat != situation.seat or not isinstance(last.move, Exchange):
         return Counter()
@@ -82,7 +82,7 @@ def infer_lines(posterior: Posterior, task: Task, kit: Kit) -> tuple[InfoInfer, 
 
 
 def believed(task: Task, kit: Kit, kept: LeavePrior | None) -> Belief | None:
-    """Return what the opponent may hold, by what was inferred and by what is certain."""
+    """Return the belief from the inferred leave and the certain tiles."""
     view, known = view_at(task, kit), task.situation.known
     if not view.bag or view.position.racks[view.opponent]:
         return None

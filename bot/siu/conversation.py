@@ -1,8 +1,8 @@
-"""What an SIU engine answers: lines and news of searches in, effects out.
+"""The conversation of an SIU engine: lines and search news in, effects out.
 
-No I/O, no clock, no thread: the time is an argument, and others do what takes time.
+No I/O, no clock, no thread: time is an argument, and slow work is done elsewhere.
 
-* A ``go`` is over when its ``bestmove`` is said, and has exactly one. One that makes no sense
+* A ``go`` is over when its ``bestmove`` is said, and has exactly one. An invalid ``go``
   (no rack, no move that can be made, a mode for another phase of the game) gets an error and
   ``bestmove none``; only without any position there is nothing but the error, as the conformance
   suite has it.
@@ -48,7 +48,7 @@ from protocol.siu.commands import (
 from .modes import HONOURED, NOTHING, WHOLE_RACK, Task, honoured, ignored, why_not
 from .settings import Settings, options, with_option
 
-if TYPE_CHECKING:  # these bring numpy in, which the handshake does not need
+if TYPE_CHECKING:  # these import numpy, which the handshake does not need
     from engine.rules.moves import Move
 
     from .position import Situation
@@ -56,24 +56,24 @@ if TYPE_CHECKING:  # these bring numpy in, which the handshake does not need
 __all__ = ["Begin", "Conversation", "Effect", "End", "Leave", "Load", "Say"]
 
 PATIENCE_MS = 20
-"""How long a search may take to end by itself once it should; an answer is due after 50."""
+"""Time for a search to end by itself once due; an answer is due after 50 ms."""
 
 LAST_RESORT = "pass"
-"""A move that may be played in any position."""
+"""A move that is legal in any position."""
 
 _SHOWN = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Write this answer."""
+    """Write an answer."""
 
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Load what these settings name; call ``loaded`` or ``not_loaded`` afterwards."""
+    """Load the data of these settings; call ``loaded`` or ``not_loaded`` afterwards."""
 
     settings: Settings
 
@@ -102,18 +102,18 @@ Effect: TypeAlias = Say | Load | Begin | End | Leave
 
 @dataclass
 class _Search:
-    """A ``go`` without its ``bestmove``: on, or waiting for its turn."""
+    """A ``go`` without its ``bestmove``: running or queued."""
 
     number: int
     task: Task | None
-    """None: it makes no sense."""
+    """None: the ``go`` is invalid."""
     preface: list[Answer]
-    """What is to be said when it begins."""
+    """Answers to write when it begins."""
     best: str | None = None
     is_told_whence: bool = False
-    """Whether it was said what its figures come from."""
+    """Whether the provenance of its figures was written."""
     due_ms: int | None = None
-    """When it is spoken for."""
+    """Deadline after which its best move so far is written for it."""
     is_ending: bool = False
 
 
@@ -121,29 +121,29 @@ class Conversation:
     """A conversation with a front end.
 
     Args:
-        settings: what is set at first.
-        name: what the engine calls itself, with its version.
-        author: who wrote it.
+        settings: initial settings.
+        name: the engine's name and version.
+        author: the engine's author.
     """
 
     def __init__(self, settings: Settings, name: str, author: str) -> None:
         self._initial = self._settings = settings
         self._name, self._author = name, author
         self._wanted: Settings | None = None
-        """What was last to be loaded."""
+        """Settings last requested for loading."""
         self._good: Settings | None = None
-        """What was last loaded."""
-        self._loads = 0  # that are on
-        self._owed = 0  # readyok
+        """Settings last loaded."""
+        self._loads = 0  # in progress
+        self._owed = 0  # readyok answers
         self._situation: Situation | None = None
         self._games = 0
         self._number = 0
-        self._searches: deque[_Search] = deque()  # the first is on
+        self._searches: deque[_Search] = deque()  # the first is running
         self._effects: list[Effect] = []
 
     @property
     def wakes_ms(self) -> int | None:
-        """When ``tick`` wants to be called, if nothing happens before."""
+        """When to call ``tick`` next, if nothing happens before."""
         search = self._searches[0] if self._searches else None
         return None if search is None or search.best is None else search.due_ms
 
@@ -163,7 +163,7 @@ class Conversation:
         return self._done()
 
     def not_loaded(self, settings: Settings, why: str) -> list[Effect]:
-        """Go on with what was last loaded, and what has been set since."""
+        """Return to the last loaded data, with all other settings kept."""
         self._fault("unknown-command", f"setoption: {why}")
         self._settings = self._settings.without(settings, self._good or Settings())
         if self._settings.needs_loading(settings):
@@ -172,7 +172,7 @@ class Conversation:
         return self._done()
 
     def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
-        """Pass on what a search reports, and keep its best move so far."""
+        """Pass on a search's report, and keep its best move so far."""
         if self._is_on(number):
             search = self._searches[0]
             search.best = best or search.best
@@ -183,18 +183,18 @@ class Conversation:
         return self._done()
 
     def at_once(self, number: int, whence: Provenance, best: str) -> list[Effect]:
-        """Take a move that will do as long as the search has none."""
+        """Take a fallback move for a search without a best move yet."""
         known = self._is_on(number) and self._searches[0].best is not None
         return [] if known else self.told(number, (whence,), best)
 
     def ended(self, number: int, best: str | None) -> list[Effect]:
-        """Note that a search has ended; without a move it has failed."""
+        """Note the end of a search; without a move it has failed."""
         if self._is_on(number):
             self._finish(best or self._searches[0].best or NOTHING)
         return self._done()
 
     def tick(self, now_ms: int) -> list[Effect]:
-        """Speak for a search that is overdue."""
+        """Answer for an overdue search."""
         wakes = self.wakes_ms
         if wakes is not None and now_ms >= wakes:
             search = self._searches[0]
@@ -246,7 +246,6 @@ class Conversation:
         self._say(ReadyOk())
 
     def _load(self) -> None:
-        """Have loaded what is set, unless it is."""
         if self._wanted is None or self._settings.needs_loading(self._wanted):
             self._wanted = self._settings
             self._loads += 1
@@ -265,7 +264,7 @@ class Conversation:
             self._fault("unknown-command", f"setoption: {error}")
 
     def _place(self, command: SetPosition) -> None:
-        from .position import BadMove, read_position  # brings numpy in
+        from .position import BadMove, read_position  # imports numpy
 
         self._situation = None
         if not command.cgp:
@@ -302,7 +301,7 @@ class Conversation:
             self._begin()
 
     def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
-        """Make the task of a ``go``; return the fault if there is nothing to do."""
+        """Make the task of a ``go``; return the fault if it has none."""
         settings = self._settings
         why = "" if go.mode == "infer" else situation.why_not(whole=go.mode in WHOLE_RACK)
         if why := why or why_not(go.mode, situation.bag):
@@ -335,8 +334,8 @@ class Conversation:
     def _moves(
         self, search: _Search, texts: Sequence[str], situation: Situation, named: dict[Move, str]
     ) -> tuple[Move, ...]:
-        """Read moves that are to be compared; say which can't be made, and go on without them."""
-        found = []
+        """Read moves to compare; report impossible moves, and skip them."""
+        moves = []
         for text in texts:
             try:
                 move, name = situation.read_move(text)
@@ -344,11 +343,10 @@ class Conversation:
                 search.preface.append(Fault("bad-move", f"{text[:_SHOWN]}: {error}"))
             else:
                 named[move] = name
-                found.append(move)
-        return tuple(found)
+                moves.append(move)
+        return tuple(moves)
 
     def _begin(self) -> None:
-        """Begin what waits, until something is on."""
         while self._searches:
             search = self._searches[0]
             self._say(*search.preface)
@@ -361,7 +359,7 @@ class Conversation:
             self._say(BestMove(NOTHING))
 
     def _end(self, search: _Search, now_ms: int) -> None:
-        """End a search, or keep it from beginning in earnest."""
+        """End a search, or keep a queued search from running."""
         if search.is_ending or search.task is None:
             return
         search.is_ending = True

@@ -1,7 +1,7 @@
-"""Where words, tiles, boards and tables are found by name: embedded, by path, or in data folders.
+"""Named data: words, tiles, boards and tables, embedded, by path, or in data folders.
 
-A name is looked for in each folder and in those below it that MAGPIE and Macondo put theirs in,
-whatever its case. Finding looks at names only; what is in a file shows when it is loaded.
+A name is looked up in each folder and in the subfolders of MAGPIE and Macondo, whatever its case.
+Only names are compared; contents are checked on loading.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _SUFFIXES = {
     "win % table": ".csv",
     "board": ".txt",
 }
-_NAMED = 20  # in a sentence
+_NAMED = 20  # per sentence
 
 STANDARD_BOARDS = {"standard", "crosswordgame"}
-"""What the embedded board is called here and by others (CGP's own example), in lower case."""
+"""Names of the embedded board, ours and others' (CGP's own example), in lower case."""
 
 
 def find_lexicon(text: str, folders: Sequence[Path], now: str, *, paths: bool = True) -> str:
-    """Find a lexicon: an embedded name or a path.
+    """Return a lexicon's embedded name or path.
 
     Args:
-        text: its name or path.
-        folders: where else to look.
-        now: the lexicon in use, which is known by its name too.
+        text: name or path.
+        folders: data folders.
+        now: the lexicon in use, also known by its file's name.
         paths: whether ``text`` may be a path.
 
     Raises:
-        ValueError: there is none; names those that there are.
+        ValueError: not found; the message lists what exists.
     """
     if text.casefold() == name_of(now).casefold():
         return now
-    from lexicons.store import lexicon_names  # brings numpy in
+    from lexicons.store import lexicon_names  # imports numpy
 
     embedded = lexicon_names()
     named = [*embedded, *([] if now in embedded else [name_of(now)])]
@@ -48,16 +48,16 @@ def find_lexicon(text: str, folders: Sequence[Path], now: str, *, paths: bool = 
 
 
 def find(what: str, text: str, folders: Sequence[Path], *, paths: bool = True) -> str:
-    """Find what is embedded by name, or a file.
+    """Return the embedded name or the path of other data.
 
     Args:
         what: ``letter distribution``, ``leave table``, ``win % table`` or ``board``.
-        text: its name or path.
-        folders: where else to look.
+        text: name or path.
+        folders: data folders.
         paths: whether ``text`` may be a path.
 
     Raises:
-        ValueError: there is none; names those that there are.
+        ValueError: not found; the message lists what exists.
     """
     if what == "board" and text.casefold() in STANDARD_BOARDS:
         return "standard"
@@ -76,7 +76,7 @@ def _embedded(what: str) -> Sequence[str]:
 
 
 def name_of(location: str) -> str:
-    """Return the name of a file without its suffix, or the name itself."""
+    """Return a file's name without suffix, or an embedded name as it is."""
     return Path(location).name.partition(".")[0] or location
 
 
@@ -102,7 +102,7 @@ def _found(
     for name in names:
         if name.casefold() == text.casefold():
             return name
-    with suppress(OSError, ValueError):  # it may be too long for any file's name
+    with suppress(OSError, ValueError):  # it may be too long for a file's name
         if paths and text and Path(text).is_file():
             return str(Path(text).resolve())
     wanted = [f"{text}{suffix}".casefold() for suffix in ("", *suffixes)]

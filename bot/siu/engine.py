@@ -1,12 +1,11 @@
-"""The process around the conversation: lines in, lines out, and searches that run meanwhile.
+"""The process around the conversation: lines in, lines out, searches meanwhile.
 
-One thread reads lines, one writes them, one searches, and the one that calls ``run`` brings the
-news of all to the conversation and does what it says. None waits for another, so a line is answered
-while a search runs, and a front end that does not read what it is told keeps nothing from ending.
-One more finds a first move for each search: the thread that searches may still be busy with what
-nobody waits for any more.
+Threads read lines, write lines and search; the caller of ``run`` passes their news to the
+conversation and carries out its effects. None waits for another, so a line is answered during a
+search, and a front end that does not read can't prevent the end. A further thread provides each
+search's first move, while the searching thread may still be busy with an abandoned search.
 
-The end of the input ends the engine, and so does that of the output.
+The end of the input or the output ends the engine.
 """
 
 from __future__ import annotations
@@ -28,43 +27,42 @@ from .conversation import Begin, Conversation, Effect, End, Leave, Load, Say
 from .modes import Task
 from .settings import Settings
 
-if TYPE_CHECKING:  # these bring numpy in, and numba
+if TYPE_CHECKING:  # these import numpy and numba
     from .searches import Searcher, Watch
 
 __all__ = ["MAX_LINE", "run"]
 
 MAX_LINE = 1 << 20
-"""Bytes of a line; a longer one is cut there, and what is left of it thrown away."""
+"""Bytes of a line; the rest of a longer line is dropped."""
 
 UNREAD = 2_000
-"""So many lines that the front end has not read, and results of searches are dropped."""
+"""Unread lines after which search results are dropped."""
 
 LAST_WORDS_S = 0.2
-"""How long the end waits for the front end to read what it was told."""
+"""Time at the end for the front end to read the last lines."""
 
 SWITCH_S = 0.001
-"""How long a search may keep Python's lock from the threads that answer; the usual 5 ms, several
-times over, are felt between ``stop`` and ``bestmove``."""
+"""Switch interval of threads: a few of the usual 5 ms delay ``bestmove`` after ``stop``."""
 
 _News: TypeAlias = Callable[[], Sequence[Effect]]
 
 
 def run(settings: Settings, name: str, author: str, reading: int, writing: int) -> None:
-    """Talk to a front end until it wants no more.
+    """Talk to a front end to the end.
 
     Args:
-        settings: what is set at first.
-        name: what the engine calls itself, with its version.
-        author: who wrote it.
-        reading: the file descriptor that lines come from.
-        writing: the one that they go to.
+        settings: initial settings.
+        name: the engine's name and version.
+        author: the engine's author.
+        reading: file descriptor for input.
+        writing: file descriptor for output.
     """
     sys.setswitchinterval(SWITCH_S)
     _Shell(Conversation(settings, name, author), name, _Writer(writing)).run(reading)
 
 
 class _Writer:
-    """Writes lines in a thread of its own."""
+    """A thread that writes lines."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -75,15 +73,13 @@ class _Writer:
 
     @property
     def unread(self) -> int:
-        """How many lines wait to be written."""
         return self._lines.qsize()
 
     def write(self, line: str) -> None:
-        """Queue a line to be written."""
         self._lines.put(line)
 
     def close(self) -> None:
-        """Write what is left, if it is read."""
+        """Write the remaining lines, if they are read."""
         self._lines.put(None)
         self._thread.join(LAST_WORDS_S)
 
@@ -93,13 +89,13 @@ class _Writer:
             try:
                 while data:
                     data = data[os.write(self._descriptor, data) :]
-            except OSError:  # nobody listens any more
+            except OSError:  # the front end is gone
                 self.broken()
                 return
 
 
 class _Shell:
-    """Brings news to the conversation, and does what it says."""
+    """Passes news to the conversation, and carries out its effects."""
 
     def __init__(self, conversation: Conversation, name: str, writer: _Writer) -> None:
         self._conversation = conversation
@@ -110,12 +106,12 @@ class _Shell:
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._watches: dict[int, Watch] = {}
         self._imports = threading.Lock()
-        """Of two threads that import at once either may wait for the other: an error in Python."""
+        """Concurrent imports in two threads may deadlock: an error in Python."""
         self._is_over = False
         writer.broken = partial(self._news.put, _leave)
 
     def run(self, reading: int) -> None:
-        """Go on until there is no more to say, or nobody to say it to."""
+        """Run until either side ends."""
         _start("siu reader", self._read, reading)
         _start("siu searcher", self._search)
         while not self._is_over:
@@ -124,7 +120,7 @@ class _Shell:
         self._writer.close()
 
     def _next(self) -> Sequence[Effect]:
-        """Wait for news, or for the time at which the conversation has something to say."""
+        """Wait for news, or for the conversation's next tick."""
         wakes, now = self._conversation.wakes_ms, now_ms()
         if wakes is not None and wakes <= now:
             return self._conversation.tick(now)
@@ -159,13 +155,10 @@ class _Shell:
         return self._conversation.take(text, at_ms)
 
     def _bring_in(self) -> type[Searcher]:
-        """Import what positions and searches need."""
         with self._imports:
             from . import position  # noqa: F401
             from .searches import Searcher
         return Searcher
-
-    # --- the reader's thread ----------------------------------------------------------------------
 
     def _read(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb") as stream, contextlib.suppress(OSError):
@@ -177,12 +170,10 @@ class _Shell:
                 self._news.put(partial(self._take, text, at_ms))
         self._news.put(_leave)
 
-    # --- the searchers' threads -------------------------------------------------------------------
-
     def _search(self) -> None:
-        work = self._work.get()  # nothing heavy is imported before there is any
+        work = self._work.get()  # no heavy import before the first task
         searcher = self._bring_in()(self._name.replace(" ", "/"), self._progress)
-        work(searcher)  # it is warm from then on
+        work(searcher)  # the searcher is warm from then on
         _start("siu first moves", self._find_first_moves, searcher)
         while True:
             self._work.get()(searcher)
@@ -190,7 +181,7 @@ class _Shell:
     def _find_first_moves(self, searcher: Searcher) -> None:
         while True:
             task = self._firsts.get()
-            with contextlib.suppress(ValueError, OSError):  # the search itself says why
+            with contextlib.suppress(ValueError, OSError):  # the search itself reports the reason
                 self._news.put(
                     partial(self._conversation.at_once, task.number, *searcher.at_once(task))
                 )
@@ -218,7 +209,7 @@ class _Shell:
 
     def _told(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
         if self._writer.unread > UNREAD:
-            answers = [one for one in answers if not isinstance(one, InfoSim | InfoInfer)]
+            answers = [answer for answer in answers if not isinstance(answer, InfoSim | InfoInfer)]
         self._news.put(partial(self._conversation.told, number, answers, best))
 
 

@@ -1,4 +1,4 @@
-"""How searches report: moves as text, the lines of a result, and how often."""
+"""Reports of searches: moves as text, lines of results, and their frequency."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .modes import Task
 __all__ = ["Pulse", "Texts", "Told", "sim_lines"]
 
 Told: TypeAlias = Callable[[Sequence[Answer], str | None], None]
-"""Takes what is to be said, and the best move so far, or None if that is no news."""
+"""Takes answers to write, and the best move so far, or None if unchanged."""
 
 EVERY_S = 0.1
-LATE_SHARE = 0.1  # of the time may go into working out what to tell
+LATE_SHARE = 0.1  # of the time, for computing reports
 
 
 class Texts:
-    """Writes moves of a search, as the front end wrote those that it named."""
+    """Writes the moves of a search, named moves as the front end wrote them."""
 
     def __init__(self, task: Task) -> None:
         self._named = task.named
         self._board = task.situation.position.board
         self._alphabet = task.situation.rules.distribution.alphabet
         self.told: set[Move] = set()
-        """Moves with a reported result, so that their results are kept up to date."""
+        """Moves with a reported result, to be kept up to date."""
 
     def __call__(self, move: Move) -> str:
-        """Write a move."""
+        """Return a move's text."""
         return self._named.get(move) or format_cgp_move(move, self._board, self._alphabet)
 
     def line(self, moves: Sequence[Move]) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class Pulse:
         self._next = time.perf_counter() + EVERY_S
 
     def is_due(self) -> bool:
-        """Check whether a report is due; what follows until ``done`` is the report."""
+        """Check whether a report is due; the report lasts until ``done``."""
         self._began = time.perf_counter()
         return self._began >= self._next
 
@@ -68,7 +68,7 @@ class Pulse:
 def sim_lines(
     task: Task, estimates: Iterable[Estimate | Considered], text: Texts
 ) -> tuple[InfoSim, ...]:
-    """Write the results of the best moves, and of those asked for or reported before."""
+    """Write the results of the best moves, and of those requested or reported before."""
     wanted = {*task.only, *task.also} | text.told
     shown = [
         estimate

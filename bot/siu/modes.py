@@ -1,6 +1,6 @@
-"""The modes of ``go`` that the engine has, and what a search is told.
+"""The modes of ``go``, and the task of a search.
 
-A new mode is a line in ``HONOURED`` and a function of the same name in ``searches``.
+A new mode is a line in ``HONOURED`` and a method of the same name in ``searches``.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ HONOURED: dict[Mode, frozenset[str]] = {
             *("threads", "infinite"),
         }
     ),
-    # It infers in any case.
+    # It always infers.
     "auto": frozenset({"movetime", "threads", "infinite", "useinference"}),
 }
-"""The parameters of ``go`` that each mode uses; it reports that it ignores all others."""
+"""Parameters of ``go`` that each mode uses; all others are reported as ignored."""
 
 WHOLE_RACK: frozenset[Mode] = frozenset({"sim", "peg", "auto"})
 """Modes that need the whole rack on turn while there is a bag."""
 
 FULLEST_PEG = 7
-"""Tiles in the bag, at most, of a pre-endgame."""
+"""Most tiles in the bag of a pre-endgame."""
 
 NOTHING = "none"
 """The best move of an inference, or if there is no move to choose."""
@@ -55,37 +55,37 @@ _FIELDS = {
     if parameter.name not in ("mode", "ignored")
 }
 _FEWEST = {"depth": 1, "iterations": 2, "stopcondition": 51, "threads": 1}
-_CERTAIN = 99  # the most that a stopcondition may ask for
+_CERTAIN = 99  # the largest stopcondition
 
 
 @dataclass(frozen=True)
 class Task:
-    """A search that is to be made."""
+    """A search to make."""
 
     number: int
     """The number of this ``go``."""
     game: int
-    """The number of the game; what was learnt of another is forgotten."""
+    """The number of the game; knowledge of other games is dropped."""
     mode: Mode
     go: Go
-    """Without what is ignored."""
+    """The ``go`` without ignored parameters."""
     situation: Situation
     settings: Settings
     only: tuple[Move, ...] = ()
-    """Compare these alone."""
+    """If any, compare only these."""
     also: tuple[Move, ...] = ()
-    """Compare these too."""
+    """Also compare these."""
     named: Mapping[Move, str] = field(default_factory=dict)
-    """What the front end calls them."""
+    """The front end's names of moves."""
     threads: int = 1
     ends_ms: int | None = None
-    """When it is over at the latest; None: by itself, or when it is told to end."""
+    """Latest end; None: by itself or when stopped."""
 
     @property
     def waits(self) -> bool:
-        """Whether ``bestmove`` waits until the search is told to end, or its time is over.
+        """Whether ``bestmove`` waits for ``stop`` or the end of the time.
 
-        With another limit too, the first limit that is reached ends the search.
+        If there is another limit too, the first limit reached ends the search.
         """
         limited = self.go.iterations is not None or self.go.stopcondition is not None
         timed = self.go.movetime_ms is not None and not limited
@@ -93,7 +93,7 @@ class Task:
 
 
 def why_not(mode: Mode, bag: int) -> str:
-    """Return why a mode is not for this number of tiles in the bag; empty if it is."""
+    """Return why a mode does not suit the number of tiles in the bag; empty if it does."""
     if mode == "endgame" and bag:
         return f"endgame is for an empty bag, and this has {bag}"
     if mode == "peg" and not 1 <= bag <= FULLEST_PEG:
@@ -102,7 +102,7 @@ def why_not(mode: Mode, bag: int) -> str:
 
 
 def ignored(go: Go, most_threads: int) -> tuple[str, ...]:
-    """Return the parameters of a ``go`` that its mode does not use or that make no sense."""
+    """Return the parameters of a ``go`` that its mode ignores or that are invalid."""
     wanted = HONOURED[go.mode]
     most = {"stopcondition": _CERTAIN, "threads": most_threads}
     names = list(go.ignored)
@@ -117,7 +117,7 @@ def ignored(go: Go, most_threads: int) -> tuple[str, ...]:
 
 
 def honoured(go: Go, left_out: Collection[str]) -> Go:
-    """Leave out what is ignored."""
+    """Return a ``go`` without its ignored parameters."""
     nothing = Go()
     dropped = {
         field: getattr(nothing, field) for name, field in _FIELDS.items() if name in left_out

@@ -1,11 +1,11 @@
-"""``position cgp … moves …``: a game as far as it is told, and how each player sees it.
+"""``position cgp … moves …``: a game and each player's knowledge of it.
 
-The engine plays for whoever is on turn at the end. What is known of a rack comes from the CGP, from
-what moves say of the racks that they were played from, from phonies that came off, and from
-``rack.…`` at the end. Whether words are words is not asked: they may be of another lexicon.
+The engine plays for the player on turn at the end. Knowledge of racks comes from the CGP, from
+racks that moves reveal, from phonies taken back, and from ``rack.…`` at the end. Words are not
+checked: they may be of another lexicon.
 
-Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz`` and ``oru`` are obeyed, ``lex``
-where the words are there, ``cr`` where it is ``void``.
+Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz`` and ``oru`` are obeyed, ``lex`` if
+the words exist, ``cr`` if it is ``void``.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _WHOLE_NUMBERS = {"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "score
 
 
 class BadMove(ValueError):
-    """A move of the list that can't be read, or can't have been made."""
+    """A listed move can't be read, or is impossible."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn that was taken."""
+    """A turn taken."""
 
     seat: int
     move: Move | int
-    """A number: of tiles exchanged, if it is not said which."""
+    """A number is the count of an exchange with unknown tiles."""
     phony: bool
     """Whether it was challenged off."""
     score: int
@@ -62,20 +62,20 @@ class Turn:
 
 @dataclass(frozen=True)
 class Situation:
-    """A game up to a turn that has to be taken."""
+    """A game up to the turn in question."""
 
     key: tuple[str, ...]
-    """The CGP and the moves, as they were given."""
+    """The CGP and the moves, as given."""
     rules: Rules
     lexicon: str | None
-    """What the CGP names, if it is there."""
+    """The CGP's lexicon, if it exists here."""
     turns: tuple[Turn, ...]
     last: Position
-    """Where it stands; without racks."""
+    """The last position, without racks."""
     certain: tuple[tuple[Rack, Rack], ...]
-    """By turn, and at the end: what each certainly has, by seat."""
+    """Certain tiles by turn, and at the end: each by seat."""
     notes: tuple[str, ...] = ()
-    """What the CGP asks for and does not get: ``lex CSW21``."""
+    """Ignored requests of the CGP, such as ``lex CSW21``."""
 
     @property
     def seat(self) -> int:
@@ -84,7 +84,7 @@ class Situation:
 
     @property
     def rack(self) -> Rack:
-        """The rack of the player on turn, as far as it is known."""
+        """The known tiles of the player on turn."""
         return self.certain[-1][self.seat]
 
     @property
@@ -94,9 +94,9 @@ class Situation:
 
     @cached_property
     def position(self) -> Position:
-        """The position with the rack of the player on turn, and the other if it is known whole.
+        """The position with the known rack on turn, and the opponent's if wholly known.
 
-        With an empty bag the opponent's rack is what is unseen, and is left out.
+        With an empty bag the opponent's rack is left out: it is the unseen tiles.
         """
         position = self.seen(len(self.turns))
         whole = len(self.known) == self.rules.rack_size
@@ -111,7 +111,7 @@ class Situation:
 
     @cached_property
     def hidden(self) -> tuple[int, ...]:
-        """Number of each tile that the player on turn does not see."""
+        """Number of each tile hidden from the player."""
         return unseen(self.position, self.seat, self.rules)
 
     @property
@@ -120,17 +120,17 @@ class Situation:
         return min(self.rules.rack_size, sum(self.hidden))
 
     def seen(self, turn: int) -> Position:
-        """Return the position before a turn, or at the end, to the player on turn at the end.
+        """Return the position before a turn, or at the end, as seen by the last player on turn.
 
-        That player's rack is in it if all of it is known.
+        Its rack is included if wholly known.
         """
         position = self.turns[turn].before if turn < len(self.turns) else self.last
         return replace(position, racks=_with(((), ()), self.seat, self._own(turn)))
 
     def _own(self, turn: int) -> Rack:
-        """Return the rack of the player on turn at the end, before any turn; () unless it is whole.
+        """Return the rack before a turn of the player on turn at the end; () unless wholly known.
 
-        A rack stays the same until the next draw, so a later turn may show it.
+        A rack lasts until the next draw, so a later turn may reveal it.
         """
         end = len(self.turns)
         for at in range(turn, end + 1):
@@ -142,10 +142,10 @@ class Situation:
         return () if bag_count(self.last, self.rules) else rack
 
     def read_move(self, text: str) -> tuple[Move, str]:
-        """Read a move that may be made now, whatever words it forms; return it and its name.
+        """Read a possible move, whatever words it forms; return it and its name.
 
         Raises:
-            ValueError: it can't be read, or made.
+            ValueError: it can't be read or is impossible.
         """
         board, rules = self.position.board, self.rules
         alphabet = rules.distribution.alphabet
@@ -159,8 +159,7 @@ class Situation:
     def why_not(self, *, whole: bool = True) -> str:
         """Return why no move can be chosen or too little is known; empty if all is well.
 
-        Args:
-            whole: whether all of the rack has to be known.
+        If ``whole``, the whole rack has to be known.
         """
         return why_not(self.position, self.rules, whole=whole)
 
@@ -169,8 +168,8 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
     """Read a game.
 
     Raises:
-        ValueError: the CGP makes no sense, or asks for what is not there.
-        BadMove: a move can't be read, or can't have been made.
+        ValueError: the CGP is invalid, or asks for what does not exist.
+        BadMove: a move can't be read or is impossible.
     """
     operations = _operations(command.cgp)
     rules, lexicon, notes = _terms(operations, settings)
@@ -190,18 +189,18 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
 
 
 def _operations(cgp: str) -> dict[str, str]:
-    """Read the operations, before the rules are known by which the rest is read."""
+    """Read the operations, before the rules that the rest depends on."""
     fields = cgp.split(maxsplit=4)
     pieces = fields[4].split(";") if len(fields) == 5 else []
-    found: dict[str, str] = {}
+    operations: dict[str, str] = {}
     for piece in pieces:
         name, _, argument = piece.strip().partition(" ")
-        found.setdefault(name, argument.strip())
-    return found
+        operations.setdefault(name, argument.strip())
+    return operations
 
 
 def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
-    """Return the rules, the lexicon if it is there, and what is asked for in vain."""
+    """Return the rules, the lexicon if it exists, and the ignored requests."""
     notes = []
     folders, paths = settings.data, not settings.names_only
     distribution, layout = settings.distribution, "standard"
@@ -237,7 +236,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
 
 
 class _Game:
-    """A game that is replayed."""
+    """A game being replayed."""
 
     def __init__(self, start: Position, rules: Rules) -> None:
         self.rules = rules
@@ -249,7 +248,6 @@ class _Game:
         self._lost_turn = False
 
     def take(self, text: str) -> None:
-        """Play a move of the list, or note the last rack."""
         if self._is_over:
             raise BadMove(f"nothing comes after {shown('rack.…')}, which ends the list")
         rules, board = self.rules, self.position.board
@@ -267,7 +265,7 @@ class _Game:
 
     def _play(self, made: CgpMove) -> None:
         if self._lost_turn and made.move == PASS:
-            self._lost_turn = False  # the turn that a challenge in vain has cost, told once more
+            self._lost_turn = False  # the turn lost by a failed challenge, repeated
             return
         self._lost_turn = made.turn_lost
         rules, before, seat = self.rules, self.position, self.position.on_turn
@@ -298,7 +296,6 @@ class _Game:
         check_tile_counts(board, self.racks, rules.distribution)
 
     def _hold(self, seat: int, tiles: Rack) -> None:
-        """Note that a player holds these tiles, among others."""
         had = self.racks[seat]
         held = tuple(sorted((Counter(had) | Counter(tiles)).elements()))
         if len(held) > self.rules.rack_size:
@@ -309,7 +306,6 @@ class _Game:
         self.racks = _with(self.racks, seat, held)
 
     def _give_away(self, seat: int, move: Move | int, used: Rack) -> None:
-        """Take the tiles of a move off a rack, as far as they are known."""
         left = Counter(self.racks[seat]) - Counter(used)
         stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
         self.racks = _with(self.racks, seat, stays)

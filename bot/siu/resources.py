@@ -1,4 +1,4 @@
-"""What a search works with, loaded: words, leaves and win probabilities; and a game as a view."""
+"""Loaded data of a search: words, leaves and win probabilities; and a game as a view."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["Kit", "chosen", "load_kit", "view_at", "with_asked"]
 
 @dataclass(frozen=True, eq=False)
 class Kit:
-    """What a search works with."""
+    """The loaded data of a search."""
 
     rules: Rules
     lexicon: Lexicon
@@ -49,16 +49,16 @@ class Kit:
 
 
 def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:
-    """Load what settings name, for games by some rules.
+    """Load the data of settings, for games by some rules.
 
     Args:
-        settings: name what is loaded.
-        rules: those of the game, with its tiles.
-        engine: our name in the provenance of figures.
-        progress: takes a sentence about what takes time.
+        settings: names of the data.
+        rules: the game's rules and tiles.
+        engine: our name in provenances.
+        progress: takes a sentence when something takes long.
 
     Raises:
-        ValueError: what is wrong with a file, or that it is for other tiles.
+        ValueError: a file is invalid, or for other tiles.
         OSError: a file can't be read.
     """
     tiles, leaves, table = rules.distribution, settings.leaves, settings.win_probabilities
@@ -78,12 +78,12 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
             _word(lexicon.name),
         ),
     )
-    kit.generator()  # sees that all are for the same tiles
+    kit.generator()  # checks that all are for the same tiles
     return kit
 
 
 def _identified(name: str) -> str:
-    """Name a table in one word; a trained one with the lexicon that it was trained on."""
+    """Return a table's name in one word; a trained table's with its lexicon."""
     return f"{TRAINED}-{TRAINED_ON}" if name == TRAINED else _word(name_of(name))
 
 
@@ -94,13 +94,13 @@ def _word(text: str) -> str:
 def view_at(
     task: Task, kit: Kit, turn: int | None = None, history: tuple[Observed, ...] = ()
 ) -> View:
-    """Return what the player on turn at the end sees before a turn, or at the end.
+    """Return the view of the player on turn at the end, before a turn or at the end.
 
     Args:
-        task: the search, with the game and the settings.
-        kit: what it works with.
-        turn: by number, from 0; None: the end.
-        history: the turns until then.
+        task: the search with its game and settings.
+        kit: loaded data.
+        turn: its number, from 0; None: the end.
+        history: the turns before it.
     """
     situation = task.situation
     is_end = turn is None or turn == len(situation.turns)
@@ -123,9 +123,6 @@ def view_at(
     )
 
 
-# --- moves to compare -----------------------------------------------------------------------------
-
-
 def chosen(
     generator: Generator,
     position: Position,
@@ -133,14 +130,14 @@ def chosen(
     only: Sequence[Move] = (),
     also: Sequence[Move] = (),
 ) -> list[RankedMove]:
-    """Return the moves that are to be compared, each once, the highest equity first.
+    """Return the moves to compare, each once, the highest equity first.
 
     Args:
-        generator: finds and ranks them.
-        position: with the rack of the player on turn.
-        count: the number of the best moves …
-        only: … or these alone, whatever words they make.
-        also: beside the others.
+        generator: generates and ranks moves.
+        position: includes the rack on turn.
+        count: number of best moves …
+        only: … or only these, whatever words they form.
+        also: added to either.
     """
     best = [] if only else best_candidates(generator, position, count)
     return with_asked(generator, position, best, (*only, *also))
@@ -149,7 +146,7 @@ def chosen(
 def with_asked(
     generator: Generator, position: Position, best: Sequence[RankedMove], asked: Sequence[Move]
 ) -> list[RankedMove]:
-    """Return moves with those that are asked for, each once, the highest equity first."""
+    """Return moves with the requested moves, each once, the highest equity first."""
     there = {ranked.move for ranked in best}
     others = [move for move in dict.fromkeys(asked) if move not in there]
     ranked = ranked_moves(generator, position, others) if others else []

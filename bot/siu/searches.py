@@ -1,7 +1,7 @@
-"""The searches, one for each mode of ``go``; they run in one thread, one after another.
+"""The searches, a method for each mode of ``go``; one thread runs them in turn.
 
-A search reports the provenance of its figures first, then results and its best move so far, so that
-it can be ended at any moment. Until then there is ``at_once``, for another thread.
+A search reports the provenance of its figures first, then results and its best move so far, so it
+can end at any moment. Before that ``at_once`` serves, in another thread.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ FOR_EVER_MS = 10**15
 
 
 class Watch(Budget):
-    """A budget that a search can wait for the end of. Safe to use from any thread.
+    """A budget with a wait for its end. Safe to use from any thread.
 
     Args:
-        ends_ms: when it is over; None: when it is told to end.
-        clock: gives the time in milliseconds.
+        ends_ms: its end; None: when cancelled.
+        clock: returns milliseconds.
     """
 
     def __init__(self, ends_ms: int | None = None, clock: Callable[[], int] = now_ms) -> None:
@@ -72,11 +72,11 @@ class Watch(Budget):
 
 
 class Searcher:
-    """Makes searches, and remembers of each what the next may use.
+    """Makes searches, and keeps results that the next may use.
 
     Args:
-        name: our name in the provenance of figures.
-        progress: takes a sentence about what takes time.
+        name: our name in provenances.
+        progress: takes a sentence when something takes long.
     """
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
@@ -92,10 +92,10 @@ class Searcher:
     # --- getting ready ----------------------------------------------------------------------------
 
     def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
-        """Load what settings name; the first time also compile and rehearse.
+        """Load the data of settings; the first time also compile and rehearse.
 
         Raises:
-            ValueError: what is wrong with a file, or that it is for other tiles.
+            ValueError: a file is invalid, or for other tiles.
             OSError: a file can't be read.
         """
         rules = rules or standard_rules(settings.distribution)
@@ -130,7 +130,7 @@ class Searcher:
     # --- searching --------------------------------------------------------------------------------
 
     def at_once(self, task: Task) -> tuple[Provenance, str]:
-        """Return the best move by static equity. Any thread may ask.
+        """Return the best move by static equity, in any thread.
 
         Raises:
             ValueError: as ``load``, or there is no move.
@@ -153,19 +153,16 @@ class Searcher:
         return best
 
     def _gen(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """List the best moves by static equity."""
         text, write = Texts(task), kit.rules.distribution.alphabet.text
         position, count = task.situation.position, task.settings.lines
-        found = chosen(kit.generator(), position, count, task.only, task.also)
+        rows = chosen(kit.generator(), position, count, task.only, task.also)
         lines = (
-            InfoGen(text(one.move), one.score, one.equity / POINT, write(one.leave))
-            for one in found
+            InfoGen(text(row.move), row.score, row.equity / POINT, write(row.leave)) for row in rows
         )
-        told((kit.provenance, *lines), text(found[0].move))
-        return text(found[0].move)
+        told((kit.provenance, *lines), text(rows[0].move))
+        return text(rows[0].move)
 
     def _sim(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Roll candidates out."""
         began, text = time.perf_counter(), Texts(task)
         kept = self._kept(task, told) if task.go.useinference else None
         told((kit.provenance,), None)
@@ -196,7 +193,7 @@ class Searcher:
         return text(simulation.leader.move)
 
     def _kept(self, task: Task, told: Told) -> LeavePrior | None:
-        """Return what the last inference found, if it was about this position."""
+        """Return the last inference's result, if it was about this position."""
         about = (task.situation.key, task.situation.rules)
         if self._inferred is not None and self._inferred[:2] == about:
             return self._inferred[2]
@@ -205,34 +202,30 @@ class Searcher:
         return None
 
     def _infer(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Infer what the opponent kept in its last move."""
         told((kit.provenance,), None)
         inference = inference_about(task, kit)
         looking = Anytime(inference, most=most_racks(task))
         for is_due in looking.slices(watch.remaining_ms, lambda: inference.is_over):
             if is_due:
                 told(infer_lines(inference.posterior(), task, kit), None)
-        found = inference.posterior()
-        note = (InfoText(f"string {found.note}"),) if found.note else ()
-        told((*infer_lines(found, task, kit), *note), None)
-        self._inferred = task.situation.key, task.situation.rules, found.as_prior(KEPT_DOUBT)
+        posterior = inference.posterior()
+        note = (InfoText(f"string {posterior.note}"),) if posterior.note else ()
+        told((*infer_lines(posterior, task, kit), *note), None)
+        self._inferred = task.situation.key, task.situation.rules, posterior.as_prior(KEPT_DOUBT)
         return NOTHING
 
     def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Solve the endgame, as far as there is time."""
         told((kit.provenance,), None)
         solver = solver_for(self._solvers, task, kit, told)
         return solve_endgame(solver, task, kit, watch, told)
 
     def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Compare moves by what may be in the bag."""
         kept = self._kept(task, told) if task.go.useinference else None
         told((kit.provenance,), None)
         solver = solver_for(self._solvers, task, kit, told)
         return solve_preendgame(solver, task, kit, kept, watch, told)
 
     def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        """Ask the champion."""
         text, pulse = Texts(task), Pulse()
         player, view = self._follower.player(task, kit)
         told((kit.provenance,), None)
@@ -267,7 +260,6 @@ _MODES: Mapping[Mode, _Search] = {
 
 
 def _simulation(task: Task, kit: Kit, kept: LeavePrior | None) -> Search:
-    """Begin the simulation that a ``go sim`` asks for."""
     view, go = view_at(task, kit), task.go
     count = task.settings.candidates or usual_candidates(view.bag)
     settings = SearchSettings(
@@ -281,10 +273,10 @@ def _simulation(task: Task, kit: Kit, kept: LeavePrior | None) -> Search:
 
 
 def certainty(simulation: Simulation) -> float:
-    """Return how certain it is, at least, that the leader is the best, 0 to 1.
+    """Return a lower bound of the probability that the leader is the best, 0 to 1.
 
-    The chances that each of the others is better are added up (Bonferroni). A candidate that had
-    the same as the leader in every sample is none of them.
+    It adds up each rival's chance of being better (Bonferroni), except candidates equal to the
+    leader in every sample.
     """
     if not simulation.is_sampled:
         return 0.0
@@ -298,7 +290,6 @@ def certainty(simulation: Simulation) -> float:
 
 
 def _some_situation(settings: Settings) -> Situation:
-    """Return the second turn of some game, for a rehearsal."""
     rules = standard_rules(settings.distribution)
     tiles, alphabet = rules.distribution.all_tiles(), rules.distribution.alphabet
     board = Board.empty(rules.layout)
@@ -314,8 +305,8 @@ def _some_situation(settings: Settings) -> Situation:
 def _late_situation(settings: Settings, bag: int) -> Situation:
     """Return a turn with a number of tiles in the bag, for a rehearsal.
 
-    All other tiles lie on the board, row by row, with a free row after each while there is room;
-    they form no words.
+    All other tiles lie on the board, row by row, with free rows between while they fit; they form
+    no words.
     """
     rules = standard_rules(settings.distribution)
     tiles, layout = rules.distribution.all_tiles(), rules.layout

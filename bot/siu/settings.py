@@ -1,4 +1,4 @@
-"""The engine's options: their names, their values, and the settings that they change."""
+"""The engine's options: names, values, and the settings that they change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protocol.siu.commands import Go
 from . import data_folders
 
 if TYPE_CHECKING:
-    from engine.preendgame import Model  # brings numba in, which the handshake does not need
+    from engine.preendgame import Model  # imports numba, which the handshake does not need
 
 __all__ = ["Settings", "options", "with_option"]
 
@@ -27,28 +27,28 @@ LONGEST_MS = 86_400_000
 _LOADED = ("lexicon", "distribution", "leaves", "win_probabilities")
 
 OWN = "own"
-"""For a table: the players' own (``lexicons.tables``)."""
+"""For a table: the players' default (``lexicons.tables``)."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is set; each search goes by those of its beginning."""
+    """Settings; each search keeps those of its beginning."""
 
     lexicon: str = "scowl"
     """An embedded lexicon's name or a path."""
     distribution: str = "english"
     """An embedded distribution's name or a path."""
     leaves: str | None = None
-    """``trained``, ``formula`` or a path; None: the players' own."""
+    """``trained``, ``formula`` or a path; None: the players' default."""
     win_probabilities: str | None = None
-    """``trained`` or a path; None: the players' own."""
+    """``trained`` or a path; None: the players' default."""
     data: tuple[Path, ...] = ()
-    """Folders in which names are looked for."""
+    """Folders for names."""
     names_only: bool = False
-    """Whether the folders are fixed and files are found by name only, so that a front end learns
-    nothing of other files, not even by error messages."""
+    """Whether the folders are fixed and files named, never given by path, so that a front end
+    learns nothing of other files, not even from error messages."""
     threads: int = 1
-    """Most threads of a search, and how many it has unless a ``go`` says otherwise."""
+    """Most threads of a search, and the default of ``go``."""
     seed: int = 0
     lines: int = 15
     """Number of moves or leaves reported."""
@@ -59,29 +59,29 @@ class Settings:
     stop_early: bool = True
     """Whether a search may end before its ``movetime`` if more time would change nothing."""
     infer_model: str = "soft"
-    """By what kind of player ``infer`` judges a play (``engine.inference.likelihood``)."""
+    """Player model by which ``infer`` judges a play (``engine.inference.likelihood``)."""
     endgame_mb: int = 256
-    """MiB of memory for the positions that ``endgame`` and ``peg`` have met."""
+    """MiB of memory for positions in ``endgame`` and ``peg``."""
     peg_model: Model = "rational"
-    """What kind of opponent ``peg`` reckons with (``engine.preendgame``)."""
+    """Model of the opponent in ``peg`` (``engine.preendgame``)."""
 
     def loading(self, other: Settings) -> Settings:
-        """Return these settings, with what is loaded taken from others."""
+        """Return these settings, with loaded data as in others."""
         loaded: dict[str, Any] = {name: getattr(other, name) for name in _LOADED}
         return replace(self, **loaded)
 
     def without(self, failed: Settings, good: Settings) -> Settings:
-        """Return these settings, with what ``failed`` would have loaded taken from ``good``."""
+        """Return these settings, with the data of ``failed`` replaced by that of ``good``."""
         same = (name for name in _LOADED if getattr(self, name) == getattr(failed, name))
         loaded: dict[str, Any] = {name: getattr(good, name) for name in same}
         return replace(self, **loaded)
 
     def needs_loading(self, other: Settings) -> bool:
-        """Check whether these settings need something loaded that others don't."""
+        """Check whether these settings need data that others don't."""
         return self != self.loading(other)
 
     def limit_ms(self, go: Go) -> int | None:
-        """Return how long a search may take; None: until it ends by itself or is told to."""
+        """Return the time limit of a search; None: until it ends by itself or is stopped."""
         if go.movetime_ms is not None or go.mode == "gen":
             return go.movetime_ms
         limited = go.infinite or go.iterations is not None or go.stopcondition is not None
@@ -90,7 +90,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Row:
-    """An option: how it is told, what it is now, and what a value of it makes."""
+    """An option: its declaration, its value, and the effect of a new value."""
 
     option: Option
     now: Callable[[Settings], str]
@@ -106,7 +106,7 @@ def with_option(settings: Settings, name: str, value: str | None) -> Settings:
     """Set an option.
 
     Raises:
-        ValueError: there is none of the name, or the value is none of its values; says which are.
+        ValueError: no such option or value; the message lists the possible ones.
     """
     rows = _rows(settings)
     row = next((row for row in rows if row.option.name.casefold() == name.casefold()), None)
@@ -123,9 +123,6 @@ def _rows(settings: Settings) -> tuple[_Row, ...]:
     return _ROWS[1:] if settings.names_only else _ROWS
 
 
-# --- kinds of options -----------------------------------------------------------------------------
-
-
 def _spin(name: str, field: str, least: int, most: int) -> _Row:
     def take(settings: Settings, text: str) -> Settings:
         if not (text.isascii() and text.isdigit()) or not least <= int(text[:18]) <= most:
@@ -137,7 +134,7 @@ def _spin(name: str, field: str, least: int, most: int) -> _Row:
 
 
 def _combo(name: str, field: str | None, *values: str) -> _Row:
-    """Return a choice of values; without a field there is only one."""
+    """Return a choice of values; without a field there is a single value."""
 
     def take(settings: Settings, text: str) -> Settings:
         if text.casefold() not in values:
@@ -170,14 +167,14 @@ def _data(settings: Settings, text: str) -> Settings:
 
 
 def _lexicon(settings: Settings, text: str) -> Settings:
-    found = data_folders.find_lexicon(
+    name = data_folders.find_lexicon(
         text, settings.data, settings.lexicon, paths=not settings.names_only
     )
-    return replace(settings, lexicon=found)
+    return replace(settings, lexicon=name)
 
 
 def _table(field: str, what: str, *, has_own: bool = True) -> Callable[[Settings, str], Settings]:
-    """Return what sets a table by its name or path, or to the players' own."""
+    """Return the setter of a table by name or path, or to the players' default."""
 
     def take(settings: Settings, text: str) -> Settings:
         if has_own and text.casefold() in ("", OWN):

@@ -1,8 +1,7 @@
-"""``go endgame`` and ``go peg``: the end of a game, proved where there is time for it.
+"""``go endgame`` and ``go peg``: the end of a game, proven as far as time allows.
 
-One solver serves both, and stays from one position to the next, so that they use no more memory
-than ``EndgameHash`` says, and what was learnt of a game helps with its next turn. Beside it is, for
-``go auto``, the one of ``champion``.
+One solver serves both and is kept across positions: memory stays within ``EndgameHash``, and what
+it learnt of a game helps in the next turn. ``champion`` has another solver, for ``go auto``.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ __all__ = ["solve_endgame", "solve_preendgame", "solver_for"]
 
 
 def solver_for(solvers: Solvers, task: Task, kit: Kit, told: Told) -> EndgameSolver:
-    """Return a solver with the memory that is set, and as many threads as it is enough for.
+    """Return a solver with the memory that is set, and as many threads as that serves.
 
     Raises:
-        ValueError: there is not as much memory, or it is too little for one thread.
+        ValueError: the memory is not available, or too small for one thread.
     """
     size = task.settings.endgame_mb
     threads = _most_threads(size << 20, task.threads)
@@ -48,7 +47,7 @@ def solver_for(solvers: Solvers, task: Task, kit: Kit, told: Told) -> EndgameSol
 
 
 def _most_threads(memory: int, wanted: int) -> int:
-    """Return how many threads the memory is enough for, at least 1 and no more than wanted."""
+    """Return the number of threads that the memory serves, from 1 to ``wanted``."""
     enough = (threads for threads in range(wanted, 1, -1) if least_memory(threads) <= memory)
     return next(enough, 1)
 
@@ -57,14 +56,14 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, budget: Budget, t
     """Solve an endgame: report its best line on the way, and return the best move.
 
     Args:
-        solver: solves it.
-        task: what is asked.
-        kit: what the search works with.
-        budget: until when.
+        solver: the solver.
+        task: the search.
+        kit: loaded data.
+        budget: its time.
         told: takes reports.
 
     Raises:
-        ValueError: the position can't be solved; the message says why.
+        ValueError: the position can't be solved; the message gives the reason.
     """
     began, text, news = time.perf_counter(), Texts(task), _News(told)
     deepest = task.go.depth
@@ -75,34 +74,34 @@ def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, budget: Budget, t
     slices = Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over)
     for is_due in slices:
         if is_due:
-            found = solver.solution
-            news.tell((_endgame_line(solver, found, text),), text(found.move))
+            solution = solver.solution
+            news.tell((_endgame_line(solver, solution, text),), text(solution.move))
         if deepest is not None and solver.solution.depth >= deepest:
             break
-    found = solver.solution
-    counted = _counted(found.nodes, began, f"depth {found.depth} ")
-    certainty = InfoText(f"string {_certainty(found)}")
-    best = text(found.move)
-    told((counted, certainty), best)  # the line takes a while, and there may be none left
-    told((_endgame_line(solver, found, text),), best)
+    solution = solver.solution
+    counted = _counted(solution.nodes, began, f"depth {solution.depth} ")
+    certainty = InfoText(f"string {_certainty(solution)}")
+    best = text(solution.move)
+    told((counted, certainty), best)  # the line takes a while, and time may be over
+    told((_endgame_line(solver, solution, text),), best)
     return best
 
 
 def solve_preendgame(
     solver: EndgameSolver, task: Task, kit: Kit, kept: LeavePrior | None, budget: Budget, told: Told
 ) -> str:
-    """Compare moves by all that may be in the bag: report on the way, and return the best.
+    """Compare moves over all possible bags: report on the way, and return the best.
 
     Args:
-        solver: solves the endgames.
-        task: what is asked.
-        kit: what the search works with.
-        kept: what the opponent may have kept, if that is to count.
-        budget: until when.
+        solver: the solver of endgames.
+        task: the search.
+        kit: loaded data.
+        kept: the opponent's inferred leave, if it counts.
+        budget: its time.
         told: takes reports.
 
     Raises:
-        ValueError: the position can't be solved; the message says why.
+        ValueError: the position can't be solved; the message gives the reason.
     """
     began, text, news = time.perf_counter(), Texts(task), _News(told)
     generator, situation = kit.generator(), task.situation
@@ -120,13 +119,13 @@ def solve_preendgame(
         if is_due:
             outcomes = compared.outcomes()
             news.tell(_peg_lines(task, outcomes, text), text(outcomes[0].move))
-        # One candidate alone is looked into all the same.
+        # A single candidate is evaluated all the same.
         is_chosen = compared.is_settled and len(candidates) > 1
         if is_chosen or (task.go.firstwin and _is_won(compared.leader())):
             break
     outcomes = compared.outcomes()
     best = outcomes[0]
-    counted = _counted(sum(one.nodes for one in outcomes), began)
+    counted = _counted(sum(outcome.nodes for outcome in outcomes), began)
     cover = InfoText(
         f"string {best.cases} of {compared.cases} cases looked at, {100 * compared.mass:.1f} % of "
         f"what can be; {'' if best.proven else 'not '}proven"
@@ -135,19 +134,16 @@ def solve_preendgame(
     return text(best.move)
 
 
-# --- what is told ---------------------------------------------------------------------------------
-
-
 class _News:
-    """Reports what has changed since the last report."""
+    """Reports changes since the last report."""
 
     def __init__(self, told: Told) -> None:
         self._told = told
         self._before: Sequence[Answer] = ()
 
     def tell(self, answers: Sequence[Answer], best: str) -> None:
-        """Report what is known now, as far as it is news."""
-        self._told([one for one in answers if one not in self._before], best)
+        """Report the state so far, as far as it is news."""
+        self._told([answer for answer in answers if answer not in self._before], best)
         self._before = answers
 
 
@@ -166,7 +162,7 @@ def _choice(task: Task, kit: Kit, text: Texts, told: Told) -> list[Move]:
     dropped = f"{len(possible) - MOST_LISTED} of searchmoves, the lowest by static equity"
     told((Fault("bad-move", f"{dropped}: an endgame takes {MOST_LISTED} at most"),), None)
     ranked = with_asked(kit.generator(), position, (), possible)
-    return [one.move for one in ranked[:MOST_LISTED]]
+    return [candidate.move for candidate in ranked[:MOST_LISTED]]
 
 
 def _candidates(generator: Generator, task: Task) -> list[RankedMove]:
@@ -180,7 +176,7 @@ def _endgame_line(solver: EndgameSolver, found: Solution, text: Texts) -> InfoEn
 
 
 def _certainty(found: Solution) -> str:
-    """Describe what of the value is proven; the draft has no words for it.
+    """Describe what is proven of the value; the draft has no words for it.
 
     After ``firstwin`` only a bound is known.
     """
@@ -192,10 +188,10 @@ def _certainty(found: Solution) -> str:
 
 
 def _peg_lines(task: Task, outcomes: Sequence[Outcome], text: Texts) -> tuple[Answer, ...]:
-    """Write the results of the best moves, and of those asked for.
+    """Write the results of the best moves, and of those requested.
 
-    How often each wins has a line of its own. The draws with which it wins are not listed: they are
-    many with more than one tile in the bag.
+    How often each wins has a line of its own. Winning draws are not listed: with more than one tile
+    in the bag there are too many.
     """
     wanted, lines = {*task.only, *task.also}, list[Answer]()
     for rank, outcome in enumerate(outcomes):

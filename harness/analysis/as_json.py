@@ -1,7 +1,6 @@
-"""Answers as objects for programs; the page and ``--json`` write the same.
+"""Answers as JSON objects; the page and ``--json`` write the same.
 
-Moves are in the canonical form, racks are text, errors are standard errors, and what is not known
-is null.
+Moves are in canonical form, racks are text, errors are standard errors, unknown values are null.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ _CANDIDATE = "move score leave static win win_error equity equity_error samples"
 def answer_json(
     answer: Answer, rules: Rules, top: int | None = None, *, line: int = 0, nick: str = ""
 ) -> dict[str, Any]:
-    """Return an answer as an object of JSON.
+    """Return an answer as a JSON object.
 
     Args:
-        answer: what is known.
-        rules: those of the game.
-        top: how many moves or leaves are listed; None: all.
-        line: of the score sheet, if it is about a game.
-        nick: of the player on turn then.
+        answer: the answer.
+        rules: the game's rules.
+        top: number of moves or leaves listed; None: all.
+        line: the score sheet's line, if it is about a game.
+        nick: the nickname on turn then.
     """
     alphabet = rules.distribution.alphabet
     known: dict[str, Any]
@@ -71,7 +70,7 @@ def answer_json(
 
 
 def _fields(value: object, names: str, **given: Any) -> dict[str, Any]:
-    """Return fields of a value by name, but for those that are given."""
+    """Return fields of a value by name, except the given ones."""
     return {name: given[name] if name in given else getattr(value, name) for name in names.split()}
 
 
@@ -81,7 +80,7 @@ def _outcome(row: Outcome) -> dict[str, Any]:
 
 
 def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
-    """Write moves and racks as text, wherever they stand; ``name`` is the key of the value."""
+    """Write moves and racks as text, at any depth; ``name`` is the key of the value."""
     match value:
         case Place() | Exchange() | Pass():
             return format_move(value, alphabet)
@@ -94,11 +93,8 @@ def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
     return value
 
 
-# --- findings -------------------------------------------------------------------------------------
-
-
 def _findings(findings: Findings, rules: Rules) -> dict[str, Any]:
-    """List what is known; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
+    """Return findings; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
     question, others = findings.question, findings.legal[1:]
     played = findings.played
     return {
@@ -158,9 +154,6 @@ def _finite(error: float, findings: Findings) -> float | None:
     if findings.exact:
         return 0.0
     return error if math.isfinite(error) else None
-
-
-# --- an inference ---------------------------------------------------------------------------------
 
 
 def _inferred(inferred: Inferred, alphabet: Alphabet, top: int | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The end of a game: the proof of an endgame, the comparison of moves in a pre-endgame."""
+"""The end of a game: proofs of endgames, comparisons of moves in pre-endgames."""
 
 from __future__ import annotations
 
@@ -29,22 +29,19 @@ OpponentModel: TypeAlias = Literal["rational", "pessimistic", "static"]
 
 
 def spend(budget: Budget, work: Work, is_enough: Callable[[], bool] = lambda: False) -> float:
-    """Work until the budget is spent, nothing is left to do or it is enough; return seconds."""
+    """Work until the budget is spent, the work is done or ``is_enough``; return seconds."""
     began = time.perf_counter()
     Anytime(work, NODES).run(budget.remaining_ms, is_enough)
     return time.perf_counter() - began
 
 
-# --- endgame --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class EndgameProof:
-    """What is known of an endgame; points and turns are those of the player on turn."""
+    """The state of an endgame's proof; points and turns are those of the player on turn."""
 
     position: Position
     first_win: bool
-    """Whether only the winner was asked for; then value and spread are bounds."""
+    """Whether only the winner was sought; then value and spread are bounds."""
     solution: Solution
     is_over: bool
     """Whether more time would not help."""
@@ -69,7 +66,7 @@ class EndgameProof:
 
     @property
     def outcome(self) -> Literal["won", "lost", "drawn"] | None:
-        """Who wins, as far as it is proven."""
+        """The proven result, if any."""
         floor, ceiling = self.solution.floor, self.solution.ceiling
         if floor is not None and self.before + floor > 0:
             return "won"
@@ -81,7 +78,7 @@ class EndgameProof:
 def prove_endgame(
     solver: EndgameSolver, position: Position, rules: Rules, budget: Budget, *, first_win: bool
 ) -> EndgameProof:
-    """Work an endgame out; the solver has begun with it."""
+    """Solve an endgame; the solver has begun with it."""
     seconds = spend(budget, solver)
     line, board, scores = solver.line(), position.board, []
     for move in line:
@@ -103,10 +100,10 @@ def prove_endgame(
 
 
 def _ends_game(line: Sequence[Move], position: Position, rules: Rules) -> bool:
-    """Check whether moves lead to the end of the game.
+    """Check whether a line ends the game.
 
-    A side is out, both have passed (``engine.kernels.endgame`` says why two passes will do), or
-    the scoreless turns have reached their limit.
+    It does if a side is out, both have passed (``engine.kernels.endgame`` explains why two passes
+    will do), or scoreless turns have reached their limit.
     """
     placed = [0, 0]
     for turn, move in enumerate(line):
@@ -119,20 +116,17 @@ def _ends_game(line: Sequence[Move], position: Position, rules: Rules) -> bool:
     return is_out or passes >= 2 or before + passes >= rules.scoreless_limit
 
 
-# --- pre-endgame ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PreEndgameComparison:
-    """Moves compared by how often they win, over what bag and other rack may hold."""
+    """Moves compared by how often they win, over all possible bags and opponent's racks."""
 
     position: Position
     model: OpponentModel
     bag: int
     cases: int
-    """Of bag and other rack."""
+    """Number of combinations of bag and opponent's rack."""
     mass: float
-    """How likely one of these cases is; 1 where there are no others."""
+    """Probability of these cases together; 1 if there are no others."""
     settled: bool
     """Whether more time would change nothing."""
     seconds: float
@@ -143,8 +137,8 @@ class PreEndgameComparison:
 def compare_moves(
     compared: PreEndgame, position: Position, rules: Rules, budget: Budget, *, model: OpponentModel
 ) -> PreEndgameComparison:
-    """Follow each candidate to the end of the game, with whatever the bag may hold."""
-    # A single candidate is looked into all the same: what it comes to is what is asked.
+    """Play each candidate out, for all possible bags."""
+    # A single candidate is evaluated all the same: its result is the answer.
     has_choice = len(compared.outcomes()) > 1
     seconds = spend(budget, compared, lambda: has_choice and compared.is_settled)
     return PreEndgameComparison(

@@ -1,11 +1,11 @@
-"""What is best in a position, and what the move that was played cost: rollouts against the clock.
+"""The best move of a position, and the loss of the played move, by timed rollouts.
 
 ``analyse`` rolls out the candidates of a question until time is over or more would change nothing,
-and returns *findings*; ``verdict`` puts these into words.
+and returns *findings*; ``verdict`` puts them into words.
 
-Where a move was played and is not the best, a fifth of the time compares these two once more, alone
-and with other luck. The search spends its samples on what looks best, and these samples have chosen
-the best, so they tend to flatter it; the samples of the second comparison have chosen nothing.
+If the played move is not the best, a fifth of the time compares these two again, with new random
+draws. The first samples tend to flatter the best move, since they have chosen it; the new samples
+have chosen nothing.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = [
 ]
 
 INTERVAL = 1.96
-"""Standard errors either way: 95 %."""
+"""Half-width of a 95 % interval, in standard errors."""
 
 _SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
-_RISK = 0.025  # of a difference that is more than chance, on either side
-_PAIR_SHARE = 0.2  # of the limit, for the best and the move that was played alone
+_RISK = 0.025  # of a false difference, per side
+_PAIR_SHARE = 0.2  # of the limit, for comparing the best and the played move
 _FEWEST_PAIRED = 32  # rollouts
-_OTHER_LUCK = 1 << 63  # keeps the seed of the second comparison apart from those that people choose
+_OTHER_LUCK = 1 << 63  # separates the second comparison's seed from users' seeds
 
 
 # --- findings -------------------------------------------------------------------------------------
@@ -53,36 +53,37 @@ _OTHER_LUCK = 1 << 63  # keeps the seed of the second comparison apart from thos
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known of a question."""
+    """The findings on a question."""
 
     question: Question
     estimates: tuple[Estimate, ...]
-    """Of all candidates, the best first; before there are samples by static equity."""
+    """Estimates of all candidates, the best first; before any samples by static equity."""
     behind: tuple[Difference, ...]
-    """How far the best is ahead of each; empty while the search goes on. For the move that was
-    played it comes from the samples of both alone, if there are ``compared``."""
+    """Lead of the best over each; empty during the search. For the played move it comes from the
+    samples of both alone, if ``compared`` is above 0."""
     after: tuple[Ply, ...]
     """The turns after the best."""
     plies: int
-    """Turns after a candidate, at most."""
+    """Most turns after a candidate."""
     seed: int
     rollouts: int
-    """All of them."""
+    """Number of all rollouts."""
     compared: int
-    """Those of them that compared the best and the move that was played, alone."""
+    """Number of those that compared only the best and the played move."""
     seconds: float
     exact: bool
-    """Whether the bag is empty, so that the opponent's rack is known and one sample is enough."""
+    """Whether the bag is empty, so that the opponent's rack is known and a single sample is
+    enough."""
     is_known: bool
-    """Whether every candidate was rolled out often enough to be compared."""
+    """Whether every candidate has enough rollouts to be compared."""
     is_certain: bool
-    """Whether more rollouts would change nothing, as far as can be told."""
+    """Whether more rollouts would probably change nothing."""
     by_points: bool
-    """Whether points alone decide, since no win probabilities are known."""
+    """Whether points alone decide, for lack of win probabilities."""
 
     @property
     def best(self) -> Estimate:
-        """The legal move to choose."""
+        """The best legal move."""
         return self.legal[0]
 
     @property
@@ -92,13 +93,13 @@ class Findings:
 
     @property
     def rivals(self) -> list[Estimate]:
-        """Legal candidates that nothing tells from the best."""
+        """Legal candidates not clearly worse than the best."""
         rest = self.legal[1:]
         return [rival for rival in rest if not self.is_known or not self.is_clear(rival.move)]
 
     @property
     def played(self) -> Estimate | None:
-        """The move that was played, if it can be compared."""
+        """The played move, if it can be compared."""
         rows = (row for row in self.estimates if row.move == self.question.played)
         return next(rows, None)
 
@@ -112,27 +113,27 @@ class Findings:
         return bool(self.question.phony) and move == self.question.played
 
     def ahead_of(self, move: Move) -> Difference:
-        """Return how far the best is ahead of a candidate.
+        """Return the lead of the best over a candidate.
 
-        It may be below 0: for a phony that is worth more, and by chance, since the best is chosen
-        by means that are drawn towards prior estimates, and these are plain means.
+        It may be below 0: for a phony worth more, and by chance, since the best is chosen by means
+        drawn towards prior estimates, and these are plain means.
         """
         index = next(index for index, row in enumerate(self.estimates) if row.move == move)
         return self.behind[index]
 
     def is_clear(self, move: Move) -> bool:
-        """Check whether the best is ahead of a candidate by more than chance, with 95 %.
+        """Check whether the best leads a candidate by more than chance, with 95 %.
 
-        The samples that compare the best have also chosen it, so all others share the risk of an
-        error (Bonferroni): with 95 %, none of those that are told apart from it is better. The
-        move that was played is one comparison, fixed before its samples, if there are ``compared``.
+        The samples that compare the best have also chosen it, so all rivals share the risk of an
+        error (Bonferroni): with 95 %, no candidate called worse is better. The played move is a
+        single comparison, fixed before its samples, if ``compared`` is above 0.
         """
         alone = self.compared and move == self.question.played
         others = 1 if alone else max(len(self.estimates) - 1, 1)
         errors = NormalDist().inv_cdf(1 - _RISK / others)
         ahead, utility = self.ahead_of(move), BY_POINTS if self.by_points else Utility()
         value = utility.win * ahead.win + utility.point * ahead.equity
-        # Wins and points go together, so their errors add up.
+        # Wins and points are correlated, so their errors add up.
         error = utility.win * ahead.win_error + utility.point * ahead.equity_error
         return value > errors * error
 
@@ -142,26 +143,26 @@ class Findings:
 
 @dataclass(frozen=True)
 class Limit:
-    """When a search ends."""
+    """The end of a search."""
 
     seconds: float = 10.0
-    """It ends before that if it is certain."""
+    """Time; it ends earlier if certain."""
     rollouts: int | None = None
-    """Of all candidates together; then time and certainty don't count, so that the findings are
-    the same on every machine."""
+    """Rollouts of all candidates together; then time and certainty don't count, so that the
+    findings are the same on every machine."""
 
     def part(self, share: float) -> Limit:
-        """Return a share of it."""
+        """Return a share of this limit."""
         rollouts = None if self.rollouts is None else round(share * self.rollouts)
         return Limit(share * self.seconds, rollouts)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What questions are answered with."""
+    """What a search works with."""
 
     generators: Sequence[Generator]
-    """One for each thread, used by nobody else meanwhile."""
+    """A generator per thread, used by nobody else meanwhile."""
     lexicon: Lexicon
     win_probabilities: WinProbabilities | None
     candidates: int = 15
@@ -180,19 +181,19 @@ def analyse(
     told: Callable[[Findings], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Findings:
-    """Find out what is best in a position.
+    """Find the best move of a position.
 
     Args:
-        settings: what it is answered with.
-        position: ``engine.rules.rules.why_not`` has nothing against it. The opponent's rack is
-            known as far as it is given.
-        played: what was played, in the canonical form.
-        taken_back: whether that was a phony in the game, whatever the lexicon says.
-        told: receives what is known so far, some times a second.
-        stopped: whether to end at once; asked as often.
+        settings: settings of the search.
+        position: valid by ``engine.rules.rules.why_not``. The opponent's rack is
+            known as far as given.
+        played: the played move, in canonical form.
+        taken_back: whether it was a phony in the game, whatever the lexicon says.
+        told: takes the findings so far, some times a second.
+        stopped: returns whether to end at once; asked as often.
 
     Raises:
-        ValueError: no plies or candidates, or a position that generators or rollouts refuse.
+        ValueError: no plies or candidates, or generators or rollouts refuse the position.
     """
     generator = settings.generators[0]
     at, belief = _believed(position, generator.rules)
@@ -210,7 +211,7 @@ def analyse(
 
 
 def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None]:
-    """Turn a rack that is given in part into a belief: the opponent holds others besides."""
+    """Turn a partly known rack into a belief: the opponent also holds other tiles."""
     known = position.racks[1 - position.on_turn]
     hidden = sum(unseen(position, position.on_turn, rules))
     if 0 < len(known) < min(rules.rack_size, hidden):
@@ -219,13 +220,13 @@ def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None
 
 
 class _Rollouts:
-    """The rollouts of all candidates, then of the best and the move that was played alone.
+    """Rollouts of all candidates, then of the best and the played move alone.
 
     Args:
-        settings: what the question is answered with.
-        question: what is asked.
-        at: its position, without a rack that is known in part.
-        belief: that part.
+        settings: settings of the search.
+        question: the question.
+        at: its position, without a partly known rack.
+        belief: from that rack.
     """
 
     def __init__(
@@ -247,7 +248,7 @@ class _Rollouts:
     def slices(self) -> Iterator[None]:
         """Roll out slice by slice, until it is enough.
 
-        The first rollout is not timed: it may have to wait for a compiler.
+        The first rollout is not timed: it may wait for a compiler.
         """
         self._search.advance(1)
         self._began = time.monotonic()
@@ -260,7 +261,7 @@ class _Rollouts:
         yield from self._until(replace(limit, seconds=end_s), self._pair or self._search)
 
     def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
-        """Roll out until a limit: of rollouts of both simulations, else of time since the start."""
+        """Roll out until a limit: of rollouts of both simulations, or of time since the start."""
         end_s, most = self._began + limit.seconds, None
         if limit.rollouts is not None:
             end_s, most = math.inf, max(limit.rollouts - self._rollouts, 0)
@@ -275,7 +276,6 @@ class _Rollouts:
 
     @property
     def _pair_share(self) -> float:
-        """The share of the limit that is for the best and the move that was played."""
         rollouts = self._settings.limit.rollouts
         if self._question.played is None or self._search.exact:
             return 0.0
@@ -283,9 +283,9 @@ class _Rollouts:
         return 0.0 if few else _PAIR_SHARE
 
     def _paired(self) -> Simulation | None:
-        """Return a simulation of the best and the move that was played, unless they are the same.
+        """Return a simulation of the best and the played move, unless they are the same.
 
-        It takes the generators of the search, which goes on no more.
+        It reuses the generators of the finished search.
         """
         both = {self.findings().best.move, self._question.played}
         if len(both) == 1:
@@ -306,16 +306,15 @@ class _Rollouts:
 
     @property
     def _compared(self) -> Simulation | None:
-        """The second comparison, if it has come far enough to say anything."""
+        """The second comparison, if it has enough samples."""
         return self._pair if self._pair and self._pair.is_sampled else None
 
     def difference(self, best: Move, move: Move) -> Difference:
-        """Return how far the best is ahead of a candidate."""
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
 
     def findings(self) -> Findings:
-        """Return what is known by now, but for the differences."""
+        """Return the findings so far, without the differences."""
         search, question = self._search, self._question
         estimates = tuple(search.estimates())
         phony = question.played if question.phony else None

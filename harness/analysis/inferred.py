@@ -1,7 +1,7 @@
-"""What a play tells of the rack behind it.
+"""What a play reveals of the rack behind it.
 
-The player on turn makes a play; the opponent, who knows its own rack, asks what was kept, and what
-comes next.
+The player on turn makes a play; the opponent, who knows its own rack, infers the leave and the next
+turn.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 BINGO_SAMPLES = 400
 
 _REHEARSED = 200  # racks
-_LOOKING = 0.9  # of the time; adding up what was found takes the rest
+_LOOKING = 0.9  # of the time; the rest sums up the result
 
 F64 = npt.NDArray[np.float64]
 
@@ -59,63 +59,63 @@ class Observed:
     """A play as the opponent sees it."""
 
     position: Position
-    """Before it; the rack of the player on turn is not known."""
+    """Position before the play; the rack on turn is unknown."""
     move: Move | int
-    """As it was told; a number is an exchange of that many tiles."""
+    """The play as told; a number is the count of an exchange."""
     play: Play
     counts: tuple[int, ...]
-    """How many of each tile were unseen before it, by tile number."""
+    """Number of each tile unseen before the play, by tile number."""
     leave: Rack | None = None
-    """What was really kept, where that is known; nothing is worked out by it."""
+    """The real leave, if known; the inference does not use it."""
 
     @property
     def counts_after(self) -> tuple[int, ...]:
-        """How many of each tile are unseen after it."""
+        """Number of each tile unseen after the play."""
         shown = Counter(self.play.tiles)
         return tuple(count - shown[tile] for tile, count in enumerate(self.counts))
 
     @property
     def drawn(self) -> int:
-        """How many tiles were drawn after it."""
+        """Number of tiles drawn after the play."""
         return min(self.play.held - self.play.kept, self.play.bag)
 
     @property
     def position_after(self) -> Position:
-        """The position after it, with the same player on turn again."""
+        """The position after the play, with the same player on turn again."""
         move = PASS if isinstance(self.play.move, int) else self.play.move
         moved = after(self.position, ScoredMove(move, self.play.score))
         return replace(moved, on_turn=self.position.on_turn)
 
 
 class Truth(NamedTuple):
-    """What was really kept, among all that may have been."""
+    """The real leave's place among all possible leaves."""
 
     leave: Rack
     rank: int | None
-    """1 for the likeliest; equals share a rank. None if it is not among those looked at."""
+    """1 for the likeliest; equals share a rank. None: not among those looked at."""
     prior: float
     posterior: float
 
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """What is known after a play."""
+    """The result of an inference."""
 
     observed: Observed
     model: Model
     posterior: Posterior
-    """Each leave once."""
+    """The posterior, with each leave once."""
     seconds: float
-    """For the inference alone."""
+    """Seconds of the inference alone."""
     tiles: tuple[F64, F64]
-    """How likely each tile is on the rack now, by tile number: if nothing was known, and by the
+    """Probability that each tile is on the rack now, by tile number: without the play, and by the
     posterior."""
     bingo: tuple[Sampled, Sampled]
-    """How likely the static choice on this board is a bingo, likewise."""
+    """Probability that the static choice on this board is a bingo, likewise."""
 
     @property
     def truth(self) -> Truth | None:
-        """Where the leave that was really kept is among all."""
+        """The place of the real leave among all."""
         leave, known = self.observed.leave, self.posterior
         if leave is None:
             return None
@@ -127,14 +127,11 @@ class Inferred:
         return Truth(leave, rank, float(known.prior[at[0]]), posterior)
 
 
-# --- what was seen ------------------------------------------------------------------------------
-
-
 def read_play(text: str, board: Board, alphabet: Alphabet) -> Move | int:
-    """Read a move, or from ``-3`` how many tiles were exchanged.
+    """Read a move, or the number of exchanged tiles from ``-3``.
 
     Raises:
-        NotationError: it is none.
+        NotationError: the text is neither.
     """
     try:
         return parse_exchange_count(text.strip())
@@ -143,7 +140,7 @@ def read_play(text: str, board: Board, alphabet: Alphabet) -> Move | int:
 
 
 def written_play(move: Move | int, alphabet: Alphabet) -> str:
-    """Write a move as the opponent sees it: of an exchange the number of tiles."""
+    """Write a move as the opponent sees it: an exchange as its number of tiles."""
     match move:
         case Exchange():
             return format_exchange_count(len(move.tiles))
@@ -153,18 +150,18 @@ def written_play(move: Move | int, alphabet: Alphabet) -> str:
 
 
 def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> Observed:
-    """Return a move of the player on turn as the opponent sees it.
+    """Return a play as the opponent sees it.
 
     Args:
-        position: before it. If the rack on turn is given in full, the move must be possible with
-            it.
-        move: an exchange that names its tiles is seen as their number.
+        position: before the play. A complete rack on turn must allow
+            the move.
+        move: named tiles of an exchange are reduced to their number.
         rules: the rules.
         lexicon: the words.
 
     Raises:
-        ValueError: the game is over, the opponent's rack is given in part, or the move is not
-            possible or not legal; says why.
+        ValueError: the game is over, the opponent's rack is partly given, or the move is
+            impossible or illegal; the message gives the reason.
     """
     seat, text = position.on_turn, rules.distribution.alphabet.text
     rack, ours = position.racks[seat], position.racks[1 - seat]
@@ -183,7 +180,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     if count > rules.rack_size:
         raise ValueError(f"a move of {count} tiles; a rack holds {rules.rack_size}")
     known = rack if len(rack) == rules.rack_size else None
-    # Which tiles are exchanged makes it no less legal.
+    # The exchanged tiles don't affect legality.
     some = known or tuple(Counter(dict(enumerate(counts))).elements())
     named = Exchange(some[:move]) if isinstance(move, int) else move
     if lacking := Counter(_used(named)) - Counter(dict(enumerate(counts))):
@@ -208,13 +205,11 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
 
 
 def _with_rack(position: Position, rack: Rack) -> Position:
-    """Return a position with another rack of the player on turn."""
     other = position.racks[1 - position.on_turn]
     return replace(position, racks=(other, rack) if position.on_turn else (rack, other))
 
 
 def _used(move: Move) -> Rack:
-    """Return the tiles that leave the rack."""
     match move:
         case Place():
             return rack_tiles(move.placed)
@@ -222,9 +217,6 @@ def _used(move: Move) -> Rack:
             return move.tiles
         case Pass():
             return ()
-
-
-# --- what it tells ------------------------------------------------------------------------------
 
 
 def infer(
@@ -236,21 +228,20 @@ def infer(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Inferred:
-    """Work out what a play tells.
+    """Infer the leave behind a play.
 
-    An inference on nothing comes first, so that neither compiling nor loading counts in
-    ``seconds``.
+    A trivial inference comes first, so that ``seconds`` excludes compiling and loading.
 
     Args:
-        judges: lexicon, rules and what leaves are worth to the player.
+        judges: lexicon, rules and the player's leave values.
         observed: the play.
-        model: what kind of player it is.
-        racks: how many racks are looked at, at most, …
-        seconds: … or for how long.
-        seed: for what is drawn.
+        model: model of the player.
+        racks: most racks looked at, …
+        seconds: … or time limit.
+        seed: of the draws.
 
     Raises:
-        ValueError: an empty bag.
+        ValueError: the bag is empty.
     """
     style, nothing = Style.of(model), LeavePrior.nothing()
     _rehearse(judges, style)
@@ -280,10 +271,10 @@ def infer(
 
 
 def _rehearse(judges: Judges, style: Style) -> None:
-    """Compile or load all that an inference takes, by two of them on an empty board.
+    """Compile and load an inference's needs, by two trivial inferences on an empty board.
 
-    A tile is placed from the only possible rack, all As; and a tile is exchanged from enough
-    racks to have read much of the words and leaves from disk.
+    A tile is placed from the only possible rack, all As; and a tile is exchanged from enough racks
+    to read much of the words and leaves from disk.
     """
     warm_up()
     rules = judges["static"].rules

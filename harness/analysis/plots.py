@@ -1,4 +1,4 @@
-"""What a play tells in a picture: the likeliest leaves, and each tile before and after."""
+"""An inference in a picture: the likeliest leaves, and each tile before and after."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _MOST_BARS = 40
 def draw_inferred(
     inferred: Inferred, rules: Rules, path: str | Path, *, top: int, title: str
 ) -> None:
-    """Draw what is known after a play into a PNG file.
+    """Draw an inference into a PNG file.
 
     Args:
-        inferred: what is known.
-        rules: how tiles are written.
-        path: of the file; it is replaced if it exists.
-        top: leaves, the likeliest; 40 at most, to be legible.
-        title: above it all.
+        inferred: the inference.
+        rules: alphabet for tiles.
+        path: replaced if it exists.
+        top: number of leaves; 40 at most, to be legible.
+        title: of the picture.
 
     Raises:
         OSError: the file cannot be written.
@@ -45,7 +45,6 @@ def draw_inferred(
 
 
 def _draw_leaves(axes: Axes, inferred: Inferred, rules: Rules, bars: int) -> None:
-    """Draw a bar for each leave, the likeliest on top, with a mark where it was before."""
     alphabet = rules.distribution.alphabet
     count = counted(len(inferred.posterior.leaves), "leave")
     leaves, prior, posterior = zip(*inferred.posterior.top(bars), strict=True)
@@ -61,7 +60,6 @@ def _draw_leaves(axes: Axes, inferred: Inferred, rules: Rules, bars: int) -> Non
 
 
 def _draw_tiles(axes: Axes, inferred: Inferred, rules: Rules) -> None:
-    """Draw how likely each tile is on the rack, two bars each."""
     letters = list(rules.distribution.alphabet.letters)
     places, width = np.arange(len(letters)), 0.4
     before, after = (100 * chances for chances in inferred.tiles)

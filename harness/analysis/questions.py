@@ -1,6 +1,6 @@
-"""What is asked of a position: which of some moves is best, and what the one played is worth.
+"""Questions about a position: the best of some moves, and the value of the played move.
 
-A move that was played is compared even if it is a phony, which is reckoned as if it stood.
+The played move is compared even if it is a phony, as if it stood.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ __all__ = ["Question", "as_seen", "ask"]
 
 @dataclass(frozen=True)
 class Question:
-    """Which of some moves is best."""
+    """The question which of some moves is best."""
 
     position: Position
     candidates: tuple[RankedMove, ...]
-    """The best by static equity, the best first, and the move that was played."""
+    """The best by static equity, the best first, and the played move."""
     played: Move | None = None
-    """One of them; None where nothing was played, or nothing that can be compared."""
+    """A candidate; None if no move was played, or none that can be compared."""
     phony: str = ""
-    """Why the move that was played is none of those that may be best."""
+    """Why the played move is a phony; empty if it is none."""
     obstacle: str = ""
-    """Why what was played can't be compared."""
+    """Why the played move can't be compared; empty if it can."""
 
     @property
     def is_forced(self) -> bool:
-        """Whether nothing can be done but to pass."""
+        """Whether a pass is the only move."""
         return [candidate.move for candidate in self.candidates] == [PASS]
 
 
 def as_seen(position: Position) -> Position:
-    """Return a position without the rack that the player on turn does not see."""
+    """Return a position without the rack hidden from the player on turn."""
     seat = position.on_turn
     racks = (position.racks[0], ()) if seat == 0 else ((), position.racks[1])
     return replace(position, racks=racks)
@@ -52,18 +52,18 @@ def ask(
     played: Move | None,
     taken_back: bool = False,
 ) -> Question:
-    """Return the question which of the best moves to choose, and what the one played is worth.
+    """Return the question which move is best, and what the played move is worth.
 
     Args:
-        generator: finds them.
-        lexicon: says which moves are phonies.
-        position: ``engine.rules.rules.why_not`` has nothing against it.
-        count: moves, the best by static equity.
-        played: in the canonical form, if anything was played.
+        generator: generates the moves.
+        lexicon: decides which moves are phonies.
+        position: valid by ``engine.rules.rules.why_not``.
+        count: number of moves, the best by static equity.
+        played: the played move in canonical form, if any.
         taken_back: whether it was a phony in the game, whatever the lexicon says.
 
     Raises:
-        ValueError: a position that generators refuse.
+        ValueError: generators refuse the position.
     """
     twin = _mirror_image(position, played)
     without = [move for move in (played, twin) if move is not None] if taken_back else []
@@ -79,7 +79,7 @@ def ask(
 def _beside(
     generator: Generator, lexicon: Lexicon, question: Question, played: Move, phony: str
 ) -> Question:
-    """Add a move that is none of the best, if it can be compared, and what makes it a phony."""
+    """Add another move, if it can be compared, and the reason if it is a phony."""
     position, rules = question.position, generator.rules
     bag = bag_count(position, rules)
     try:
@@ -94,7 +94,7 @@ def _beside(
 
 
 def _mirror_image(position: Position, played: Move | None) -> Place | None:
-    """Return the first word of a game as it would lie the other way, if that comes to the same."""
+    """Return the first word of a game mirrored at the diagonal, if that is equivalent."""
     if not isinstance(played, Place) or not position.board.is_empty:
         return None
     if not is_symmetric(position.board.layout):

@@ -17,22 +17,22 @@ __all__ = ["RankedMoves", "rank_moves"]
 
 @dataclass(frozen=True)
 class RankedMoves:
-    """The best moves of a position, and how many there are of each kind."""
+    """The best moves of a position, and the number of moves of each kind."""
 
     position: Position
     counts: Mapping[str, int]
-    """Of all legal moves: ``place``, ``exchange``, ``pass``."""
+    """Number of legal moves by kind: ``place``, ``exchange``, ``pass``."""
     moves: tuple[RankedMove, ...]
     """The highest equity first."""
 
 
 def rank_moves(generator: Generator, position: Position, limit: int | None) -> RankedMoves:
-    """Rank the moves of a position and count all of them.
+    """Rank the moves of a position and count them all.
 
-    Values are made of the best ``limit`` only: a rack with blanks has very many moves.
+    Only the best ``limit`` become objects: a rack with blanks has very many moves.
 
     Raises:
-        ValueError: a position that generators refuse.
+        ValueError: generators refuse the position.
     """
     every = generator.arrays(position)
     best = np.lexsort((every.packed, -every.equities))[:limit]

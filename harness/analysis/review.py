@@ -1,4 +1,4 @@
-"""A game's turns as questions, and the review of a game."""
+"""The review of a game, turn by turn."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ __all__ = ["Turn", "TurnReview", "analyse_turn", "review", "turn_before", "turns
 
 @dataclass(frozen=True)
 class Turn:
-    """A position to analyse, as the player on turn sees it; of a game, with its next line."""
+    """A position to analyse, as the player on turn sees it; in a game, with its next line."""
 
     position: Position
     line: int = 0
-    """Of the score sheet, the one that comes next; 0 if the position is of no game."""
+    """The score sheet's next line; 0 if the position is of no game."""
     nick: str = ""
     step: ReplayStep | None = None
     taken_back: bool = False
-    """Whether the play was a phony that the next line takes back."""
+    """Whether the play was a phony taken back by the next line."""
     obstacle: str = ""
     """Why the turn can't be analysed."""
 
     @property
     def played(self) -> Move | None:
-        """The move that was played, if it is recorded."""
+        """The played move, if recorded."""
         return self.step.move if self.step else None
 
 
 class TurnReview(NamedTuple):
-    """A turn of a game and its findings; None where its ``obstacle`` left it out."""
+    """A turn of a game and its findings; None if an ``obstacle`` excluded it."""
 
     turn: Turn
     findings: Findings | None
 
 
 def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
-    """Return the turn before a line of the score sheet, 1 to one more than there are."""
+    """Return the turn before a line of the score sheet, from 1 to the number of lines plus 1."""
     position = as_seen(replay.after(line - 1))
     step = replay.steps[line - 1] if line <= len(replay.steps) else None
     turn = Turn(position, line, gcg.players[position.on_turn].nick)
@@ -66,7 +66,7 @@ def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
     """List the turns of a game.
 
     Raises:
-        ValueError: there is no turn that can be analysed.
+        ValueError: no turn can be analysed.
     """
     lines = (line for line, step in enumerate(replay.steps, start=1) if step.event.kind.is_turn)
     turns = [turn_before(gcg, replay, line, rules) for line in lines]
@@ -82,7 +82,7 @@ def analyse_turn(
     stopped: Callable[[], bool],
     told: Callable[[Findings], None] | None = None,
 ) -> Findings:
-    """Find out what is best in a turn (``analyse``)."""
+    """Find the best move of a turn (``analyse``)."""
     findings = analyse(
         settings,
         turn.position,
@@ -100,7 +100,7 @@ def analyse_turn(
 def review(
     settings: Settings, turns: Sequence[Turn], stopped: Callable[[], bool]
 ) -> Iterator[TurnReview]:
-    """Analyse turns in their order, until it is stopped."""
+    """Analyse turns in order, until stopped."""
     for turn in turns:
         if stopped():
             return

@@ -1,7 +1,7 @@
 """Findings about a position or a game in plain sentences.
 
-Every ± is 95 %, and so are the intervals, each for itself; which moves are told apart, and named
-alone by that, is said with 95 % of all together (``Findings.is_clear``).
+Every ± is an individual 95 % interval. Statements that moves differ, or that only one can be best,
+hold with 95 % all together (``Findings.is_clear``).
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ CAVEAT = (
     "ahead. That compares candidates and proves nothing."
 )
 _MOST_NAMED = 4
-_NO_WIN = 0.0005  # less than is written
+_NO_WIN = 0.0005  # less than the shown precision
 
 
 def verdict(findings: Findings, write: Writer) -> str:
-    """Return what to play, by how much it is better, and what the move that was played cost."""
+    """Return the move to play, its lead, and the cost of the played move."""
     if findings.question.is_forced:
         return "Pass: nothing else is legal."
     if not findings.is_known:
@@ -54,7 +54,7 @@ def verdict(findings: Findings, write: Writer) -> str:
 
 
 def verdict_text(findings: Findings, rules: Rules) -> str:
-    """Return the verdict, moves with the tiles that they play through in parentheses."""
+    """Return the verdict, with played-through tiles of moves in parentheses."""
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
     return verdict(findings, lambda move: format_full_move(move, board, alphabet))
 
@@ -65,10 +65,10 @@ def is_found(findings: Findings) -> bool:
 
 
 def summary(nick: str, turns: Sequence[Findings]) -> str:
-    """Return how a player did in some turns of a game; phonies and forced turns don't count.
+    """Return a player's result over turns of a game, without phonies and forced turns.
 
-    A loss is measured against the best move of the search. Where the same samples chose that move
-    and say what it is worth, the loss is rather too large, which *at most* stands for.
+    A loss is measured against the best move of the search. If the same samples chose and valued
+    that move, the loss is overestimated, hence *at most*.
     """
     known = [
         (turn, played.move)
@@ -93,12 +93,7 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
 
 
 def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[TurnReview]) -> Iterator[str]:
-    """Sum a review up for each player, and name what was left out.
-
-    Args:
-        turns: all that were to be reviewed.
-        reviewed: those that were, before it was stopped.
-    """
+    """Yield each player's summary, and the turns left out."""
     if len(reviewed) < len(turns):
         yield f"stopped before line {turns[len(reviewed)].line}"
     by_nick: dict[str, list[Findings]] = {}
@@ -120,17 +115,13 @@ def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[TurnReview]) -> 
 
 
 def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
-    """Write the 95 % behind a figure; nothing if it is exact or not known."""
+    """Write the 95 % interval of a figure; nothing if exact or unknown."""
     if not error or not math.isfinite(error):
         return value
     return f"{value} ± {number(scale * INTERVAL * error)}"
 
 
-# --- parts of sentences ---------------------------------------------------------------------------
-
-
 def _loss(losses: Sequence[Difference], by_points: bool) -> str:
-    """Write a loss, the mean of independent ones."""
     win, points = fmean(loss.win for loss in losses), fmean(loss.equity for loss in losses)
     win_error = math.hypot(*(loss.win_error for loss in losses)) / len(losses)
     error = math.hypot(*(loss.equity_error for loss in losses)) / len(losses)
@@ -157,7 +148,6 @@ def _advice(findings: Findings, write: Writer) -> str:
 
 
 def _worth(findings: Findings, row: Estimate) -> str:
-    """Return what a candidate comes to."""
     if findings.exact and findings.to_the_end:
         scores, seat = findings.question.position.scores, findings.question.position.on_turn
         spread = round(scores[seat] - scores[1 - seat] + row.equity)
@@ -170,7 +160,6 @@ def _worth(findings: Findings, row: Estimate) -> str:
 
 
 def _more(findings: Findings, other: Estimate, write: Writer) -> str:
-    """Return how much better the best is than another candidate."""
     ahead = findings.ahead_of(other.move)
     value, error, unit = ahead.equity, ahead.equity_error, " points"
     if not (findings.exact or _points_say_it(findings, ahead)):
@@ -189,7 +178,7 @@ def _apart(findings: Findings, ahead: Difference) -> str:
 
 
 def _points_say_it(findings: Findings, ahead: Difference) -> bool:
-    """Check whether to name points: both win as often, or nobody knows."""
+    """Check whether to name points: wins are equal or unknown."""
     return findings.by_points or abs(ahead.win) < _NO_WIN
 
 
@@ -211,6 +200,6 @@ def _about_played(findings: Findings, write: Writer) -> str:
         return f"{name} was played: it cost {cost}."
     if findings.exact:
         return f"{name} was played, which comes to the same."
-    # Chance may have put it ahead: the sign stays, so that the interval stays true.
+    # Chance may have put it ahead: the sign stays, so that the interval stays correct.
     less = "gain" if findings.by_points else "win"
     return f"{name} was played, and nothing shows it to {less} less: it cost {cost}."

@@ -1,1 +1,1 @@
-"""Whoever sits at a table: local processes, bots elsewhere, engines of others."""
+"""Seats at a table: local processes, remote bots, foreign engines."""

@@ -1,7 +1,7 @@
-"""From the text of a seat to a seat that plays, for the games of one match.
+"""From the text of a seat to a playing seat, for the games of one match.
 
-Built-in players are made afresh for each game inside a process that goes on; a player of the
-user's gets a process of its own for each game, so that nothing of the last game is left in it.
+Built-in players are made anew for each game in a lasting process; a user's player gets a new
+process for each game, so that no state is left over.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .worker_listener import Reception
 __all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
 
 START_S = 60.0
-"""How long a process may take to say hello; compiling comes after that."""
+"""How long a process may take to say hello, before compiling."""
 
 
 @dataclass(eq=False)
 class _SeatWorker:
-    """A worker process and its channel; released, it waits for the next game in the pool."""
+    """A worker process and its channel; once released, it waits in the pool for the next game."""
 
     process: SeatProcess
     channel: Channel
@@ -64,16 +64,16 @@ class _SeatWorker:
 
 @dataclass(eq=False)
 class WorkerMaker:
-    """Starts worker processes for one seat.
+    """Starts the worker processes of one seat.
 
     Args:
         spec: the seat.
-        name: what it is called in the game.
-        equipment: what the player has to play with.
-        seed: for the players' own chance; None: fresh.
-        reception: where they report by WebSocket; None: they talk over a pipe.
-        reuse: whether a process serves one game after another.
-        notice: called with a sentence when a process takes long.
+        name: its name in the game.
+        equipment: the player's equipment.
+        seed: for the players' random choices; None: new.
+        reception: where they report by WebSocket; None: talk over a pipe.
+        reuse: whether a process serves several games.
+        notice: takes a sentence when a process takes long.
     """
 
     spec: SeatSpec
@@ -86,13 +86,13 @@ class WorkerMaker:
     _idle: list[Worker] = field(default_factory=list)
 
     async def make(self, number: int = 0) -> Worker:
-        """Start a process, or take one that waits; it has said hello and was welcomed.
+        """Return a new or waiting process, already welcomed.
 
         Args:
-            number: of the game, so that each has chance of its own.
+            number: of the game, which varies the seed.
 
         Raises:
-            ChannelClosed: it did not come up; the sentence has its last words.
+            ChannelClosed: it failed to start; the message has its last words.
         """
         while self._idle:
             worker = self._idle.pop()
@@ -129,7 +129,7 @@ class WorkerMaker:
                 f"{self.name} did not come up: {error or f'nothing in {START_S:.0f} s'}",
                 f"exit status: {process.returncode}\nstderr:\n{process.stderr_tail.strip()}",
             ) from None
-        except BaseException:  # cancelled: the game is over before its player is there
+        except BaseException:  # cancelled: the game ended before its player came
             await process.kill()
             raise
         finally:
@@ -138,14 +138,14 @@ class WorkerMaker:
         return _SeatWorker(process, channel, self._idle if self.reuse else None)
 
     async def close(self) -> None:
-        """End the processes that wait."""
+        """End the waiting processes."""
         while self._idle:
             await self._idle.pop().kill()
 
 
 async def _hello(coming: Channel | asyncio.Future[WebSocketChannel]) -> Channel:
     if isinstance(coming, asyncio.Future):
-        return await coming  # the reception has heard the hello
+        return await coming  # the reception has read the hello
     hello = (await coming.receive()).content
     if not isinstance(hello, Hello):
         raise ChannelClosed(f"it said {hello!r} instead of hello")
@@ -153,19 +153,19 @@ async def _hello(coming: Channel | asyncio.Future[WebSocketChannel]) -> Channel:
 
 
 class Seating:
-    """Seats for the games of one match; enter it before the first game.
+    """The seats of a match; enter it before the first game.
 
     Args:
         seats: their texts.
-        names: what they are called in the match.
-        equipment: what is played with.
+        names: their names in the match.
+        equipment: what the match is played with.
         lexicon: its words, loaded.
-        seed: the match's, for the players' own chance; None: fresh.
-        by_websocket: whether worker processes report by WebSocket rather than over a pipe.
-        notice: called with a sentence when a process takes long.
+        seed: the match's, for the players' random choices; None: new.
+        by_websocket: whether worker processes use a WebSocket, not a pipe.
+        notice: takes a sentence when a process takes long.
 
     Raises:
-        SeatError: a seat's text means nothing.
+        SeatError: a seat's text is invalid.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class Seating:
         self._reception = Reception() if by_websocket else None
         self._makers = []
         for spec, name in zip(self._specs, names, strict=True):
-            if spec.kind == "engine":  # its options are read now, not in the middle of the match
+            if spec.kind == "engine":  # check its options now, not in mid-match
                 engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
             maker = WorkerMaker(
                 spec, name, equipment, seed, self._reception, reuse=spec.built_in, notice=notice
@@ -210,7 +210,7 @@ class Seating:
             await self._reception.close()
 
     def open(self, side: int, number: int) -> Seat:
-        """Make the seat of a side for the game of a number."""
+        """Make a side's seat for a numbered game."""
         return seat_for(
             self._specs[side],
             self._names[side],
@@ -222,7 +222,7 @@ class Seating:
 
 
 def player_seed(seed: int, name: str, number: int) -> int:
-    """Derive a player's own seed from the match's, which the bag comes from and it is not told."""
+    """Derive a player's seed from the match's, which decides the bag and stays secret."""
     text = f"tilewire player {name} game {number} of seed {seed}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
@@ -238,15 +238,15 @@ def seat_for(
     """Make a seat for one game.
 
     Args:
-        spec: who sits there.
-        name: what it is called.
-        maker: of processes, for a player of ours.
-        equipment: what is played with.
-        lexicon: the words of it, loaded.
-        number: of the game, so that each has chance of its own.
+        spec: the player.
+        name: its name.
+        maker: starts processes, for a local player.
+        equipment: what the game is played with.
+        lexicon: its words, loaded.
+        number: of the game, which varies the seed.
 
     Raises:
-        SeatError: an engine's options make no sense.
+        SeatError: an engine's options are invalid.
     """
     if spec.kind == "engine":
         context = Context(name, equipment.lexicon, lexicon, equipment.threads)
@@ -257,16 +257,16 @@ def seat_for(
 
 
 async def open_remote(spec: SeatSpec) -> Channel:
-    """Dial a bot elsewhere, as the arbiter of the games to come.
+    """Dial a remote bot, as the arbiter of the games to come.
 
     Raises:
-        ChannelClosed: it can't be reached, or does not welcome us.
+        ChannelClosed: it can't be reached, or rejects us.
     """
     channel = await dial(spec.target)
     try:
         await channel.send(Hello(role="arbiter", name="tilewire", software=software()))
         await welcomed(channel)
-    except BaseException:  # also when nobody waits for it any more
+    except BaseException:  # also on cancellation
         await channel.close()
         raise
     return channel

@@ -1,7 +1,7 @@
 """Seats whose players speak the protocol over a channel (``harness.arbiter.seat``).
 
-A worker process of ours, over a pipe or over a WebSocket that it opens to us; a bot elsewhere that
-we dial; a guest who dialled us.
+A local worker process, over a pipe or a WebSocket that it opens; a remote bot that we dial; a guest
+who dialled us.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ log = structlog.get_logger(__name__)
 
 PING_EVERY_MS = 500
 STEADY_MS = 5_000
-"""A connection that lasted as long was no accident; the next may be made at once."""
+"""A connection that lasted as long did not fail at once; redial immediately."""
 
 STALL_MS = 5_000
-"""How long a process of ours may leave a ping unanswered before it counts as hung."""
+"""How long a local process may leave pings unanswered before it counts as hung."""
 
 
 class _LinkSeat:
-    """A seat whose player is at the other end of a link, if it is there."""
+    """A seat whose player is at the other end of a link, if connected."""
 
     is_ours = False
 
@@ -50,39 +50,33 @@ class _LinkSeat:
         self._link: Link | None = None
 
     def send(self, message: Message) -> None:
-        """Send a message, if the player is there."""
         if self._link is not None:
             self._link.send(message)
 
     def refuse(self, error: PeerError) -> None:
-        """Answer a message that could not be taken."""
         if self._link is not None:
             self._link.refuse(error)
 
     def take(self, message: Message, at_ms: int) -> None:
-        """Report what the player said about this game."""
         lag_ms = self._link.channel.lag_ms if self._link else 0
         self._report(Said(message, at_ms, lag_ms))
 
 
 class _TaskSeat(_LinkSeat):
-    """A seat whose life is one task, which makes the connection and keeps it."""
+    """A seat run by one task, which makes and keeps the connection."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._task: asyncio.Task[None] | None = None
 
     def start(self, report: Report) -> None:
-        """Begin; what happens to the seat is reported from now on."""
         self._report = report
         self.restart()
 
     def restart(self) -> None:
-        """Begin again after a failure."""
         self._task = asyncio.create_task(self._live())
 
     async def stop(self) -> None:
-        """End the task and what it holds, once the last messages are out."""
         if self._link is not None:
             await self._link.flush()
         if self._task is not None:
@@ -106,7 +100,7 @@ class _TaskSeat(_LinkSeat):
 
 
 class WorkerFailed(ChannelClosed):
-    """A process did not come up; ``evidence`` is what it left, and not for players to see."""
+    """A process failed to start; ``evidence`` is its output, not for players to see."""
 
     def __init__(self, reason: str, evidence: str) -> None:
         super().__init__(reason)
@@ -114,13 +108,13 @@ class WorkerFailed(ChannelClosed):
 
 
 class Worker(Protocol):
-    """A process that a seat lives in; it has said hello and was welcomed."""
+    """The process of a seat, already welcomed."""
 
     channel: Channel
 
     @property
     def stderr_tail(self) -> str:
-        """The last that it wrote to its standard error."""
+        """The end of its standard error."""
         ...
 
     @property
@@ -129,11 +123,11 @@ class Worker(Protocol):
         ...
 
     async def release(self) -> None:
-        """Release it after a game that went well: to be used again, or ended."""
+        """Release it after a completed game: to be reused, or ended."""
         ...
 
     async def kill(self) -> None:
-        """End it and all that it started."""
+        """Kill it and its descendants."""
         ...
 
 
@@ -141,7 +135,7 @@ class ProcessSeat(_TaskSeat):
     """A player in a process of this host.
 
     Args:
-        name: what it is called.
+        name: its name.
         start_worker: starts the process and opens the channel to it.
     """
 
@@ -155,7 +149,7 @@ class ProcessSeat(_TaskSeat):
         self._clean = False
 
     def evidence(self) -> str:
-        """What is left to find out why a process failed: its last words, in and out."""
+        """Evidence of a process's failure: its last words, in and out."""
         parts = []
         if self._worker is not None:
             status, words = self._worker.returncode, self._worker.stderr_tail.strip()
@@ -165,7 +159,7 @@ class ProcessSeat(_TaskSeat):
         return "\n".join(parts)
 
     async def stop(self) -> None:
-        """Let go of the process."""
+        """Release the process."""
         await super().stop()
         worker, self._worker = self._worker, None
         if worker is not None and self._clean:
@@ -174,7 +168,7 @@ class ProcessSeat(_TaskSeat):
             await worker.kill()
 
     def send(self, message: Message) -> None:
-        """Send a message; after a game that was played out the process can be used again."""
+        """Send a message; a completed game makes the process reusable."""
         if isinstance(message, GameOver):
             self._clean = message.outcome in ("out", "zeroes") and self._link is not None
         super().send(message)
@@ -188,7 +182,7 @@ class ProcessSeat(_TaskSeat):
         await self._kill()
         try:
             self._worker = await self._start_worker()
-        except OSError as error:  # no process can be had: that is the host's fault
+        except OSError as error:  # no process can be started: the host's fault
             self._report(Gone(f"no process can be started: {error}", "host_error"))
             return
         except ChannelClosed as error:
@@ -205,7 +199,7 @@ class ProcessSeat(_TaskSeat):
         await self._lost(why, "stall" if self._hangs else "crash")
 
     async def _lost(self, why: str, failure: Outcome) -> None:
-        await asyncio.sleep(0.05)  # lets the last of stderr and the exit status come in
+        await asyncio.sleep(0.05)  # lets the end of stderr and the exit status come in
         evidence = self.evidence()
         await self._kill()
         self._link = None
@@ -214,7 +208,7 @@ class ProcessSeat(_TaskSeat):
     async def _watch(self, link: Link) -> None:
         """Ping the process; kill it when it hangs."""
         number = unanswered = 0
-        # In pings and not in time: it may be the host that has stood still, and all that it runs.
+        # Count pings, not time: the host itself may have been suspended with its processes.
         while unanswered < STALL_MS // PING_EVERY_MS:
             number += 1
             asked_ms = now_ms()
@@ -227,11 +221,11 @@ class ProcessSeat(_TaskSeat):
 
 
 class RemoteSeat(_TaskSeat):
-    """A bot elsewhere, which we dial, and dial again when the connection is lost.
+    """A remote bot, which we dial, and redial when the connection is lost.
 
     Args:
-        name: what it is called.
-        dial: opens a channel to it, up to its welcome.
+        name: its name.
+        dial: opens a channel to it and waits for its welcome.
     """
 
     def __init__(self, name: str, dial: Callable[[], Awaitable[Channel]]) -> None:
@@ -259,16 +253,16 @@ class RemoteSeat(_TaskSeat):
             self._report(Gone(why))
             if now_ms() - began > STEADY_MS:
                 wait = 0.1
-            else:  # it welcomes us and leaves: not again at once
+            else:  # it welcomed us and left: wait before redialling
                 await asyncio.sleep(wait)
                 wait = min(wait * 2, 5)
 
 
 async def welcomed(channel: Channel) -> None:
-    """Wait for the other side's ``welcome`` to our ``hello``.
+    """Wait for the ``welcome`` to our ``hello``.
 
     Raises:
-        ChannelClosed: it does not come; the channel is closed.
+        ChannelClosed: there is none; the channel is closed.
     """
     try:
         async with asyncio.timeout(10):
@@ -283,10 +277,10 @@ async def welcomed(channel: Channel) -> None:
 
 
 class GuestSeat(_LinkSeat):
-    """A player who dialled us; its connections come and go, the newest counts."""
+    """A player who dialled us; connections come and go, the newest counts."""
 
     def start(self, report: Report) -> None:
-        """Begin; what happens to the seat is reported from now on."""
+        """Begin, and report the seat's events from now on."""
         self._report = report
         if self._link is not None:
             report(Came())
@@ -295,20 +289,20 @@ class GuestSeat(_LinkSeat):
         """A guest restarts by itself."""
 
     def sit(self, link: Link, *, seen: int = -1) -> None:
-        """The player is here on this connection, and knows the game up to event ``seen``."""
+        """Attach a connection of the player, who knows the game up to event ``seen``."""
         self._link = link
         self._report(Came(seen))
 
     def is_on(self, link: Link) -> bool:
-        """Return whether the player sits here on this connection."""
+        """Check whether the player's current connection is this one."""
         return self._link is link
 
     def leave(self, link: Link, why: str) -> None:
-        """A connection ended; if it was the newest, the player is gone."""
+        """Note the end of a connection; if it was the newest, the player is gone."""
         if self._link is link:
             self._link = None
             self._report(Gone(why))
 
     async def stop(self) -> None:
-        """The game is over; the connection stays the guest's."""
+        """End the game; the guest keeps the connection."""
         self._link = None

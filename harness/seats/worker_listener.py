@@ -1,4 +1,4 @@
-"""Where worker processes of this host report over a WebSocket: a listener on loopback."""
+"""The loopback listener for this host's worker processes over WebSockets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Reception"]
 
 
 class Reception:
-    """Takes in the processes that it expects, by a token that each was given, and nobody else."""
+    """Admits expected processes, each by its token, and no other connection."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -29,13 +29,13 @@ class Reception:
         self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets)).getsockname()[1]}"
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
             await self._server.wait_closed()
 
     def expect(self) -> tuple[str, asyncio.Future[WebSocketChannel]]:
-        """Make a token for a process; the future has its channel once it has said hello."""
+        """Return a process's token, and a future channel, set after its hello."""
         token = secrets.token_urlsafe(32)
         future: asyncio.Future[WebSocketChannel] = asyncio.get_running_loop().create_future()
         self._expected[token] = future

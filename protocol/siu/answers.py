@@ -1,7 +1,6 @@
-"""What an SIU engine says.
+"""The lines of an SIU engine.
 
-Reading never fails: a line that SIU does not have is None and to be ignored, and a result that
-makes no sense is ``InfoText``.
+Reading never fails: an unknown line is None, and an unreadable result is ``InfoText``.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Id(Line):
-    """Who the engine is: its ``name`` or its ``author`` (section 3)."""
+    """The engine's ``name`` or ``author`` (section 3)."""
 
     TEMPLATE = "id {0.what} {0.text}"
     what: Literal["name", "author"]
@@ -44,18 +43,18 @@ class Id(Line):
 
 @dataclass(frozen=True, slots=True)
 class Capability(Line):
-    """What the engine can do: modes, ``stream`` and ``stop``."""
+    """The engine's abilities: modes, ``stream`` and ``stop``."""
 
     names: tuple[str, ...]
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         return " ".join(("capability", *self.names))
 
 
 @dataclass(frozen=True, slots=True)
 class Option(Line):
-    """An option that the engine has (section 4)."""
+    """An option of the engine (section 4)."""
 
     name: str
     type: str
@@ -64,10 +63,10 @@ class Option(Line):
     least: int | None = None
     most: int | None = None
     values: tuple[str, ...] = ()
-    """What a ``combo`` may be."""
+    """The values of a ``combo``."""
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         words = ["option name", self.name, "type", self.type]
         for name, value in (("default", self.default), ("min", self.least), ("max", self.most)):
             words += [] if value is None else [name, str(value)]
@@ -92,7 +91,7 @@ class ReadyOk(Line):
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Line):
-    """What a search's figures come from; said before the first of them (section 7)."""
+    """The source of a search's figures; comes before them (section 7)."""
 
     TEMPLATE = (
         "info string provenance engine={0.engine} leaves={0.leaves} winpct={0.winpct} "
@@ -106,7 +105,7 @@ class Provenance(Line):
 
 @dataclass(frozen=True, slots=True)
 class InfoGen(Line):
-    """A move that may be played."""
+    """A possible move."""
 
     move: str
     score: int
@@ -115,14 +114,14 @@ class InfoGen(Line):
     leave: str
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         leave = f" leave {self.leave}" if self.leave else " leave"
         return f"info gen move {self.move} score {self.score} eq {self.equity:.3f}{leave}"
 
 
 @dataclass(frozen=True, slots=True)
 class InfoSim(Line):
-    """What simulation has found of a move so far."""
+    """A move's result of simulation so far."""
 
     TEMPLATE = (
         "info sim move {0.move} wp {0.win:.2f} wpse {0.win_error:.2f} "
@@ -132,7 +131,7 @@ class InfoSim(Line):
     win: float
     """In per cent."""
     win_error: float
-    """Its standard error."""
+    """Standard error of ``win``."""
     equity: float
     """In points."""
     equity_error: float
@@ -141,7 +140,7 @@ class InfoSim(Line):
 
 @dataclass(frozen=True, slots=True)
 class InfoInfer(Line):
-    """How likely the opponent kept some tiles."""
+    """The probability of a leave of the opponent."""
 
     TEMPLATE = "info infer leave {0.leave} prob {0.probability:.6f}"
     leave: str
@@ -150,21 +149,21 @@ class InfoInfer(Line):
 
 @dataclass(frozen=True, slots=True)
 class InfoEndgame(Line):
-    """The best line of an endgame to some depth, and by how much it changes the spread."""
+    """The best line of an endgame at some depth, and its change of the spread."""
 
     depth: int
     spread: int
     line_of_play: tuple[str, ...]
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         pv = " ".join(("pv", *self.line_of_play))
         return f"info endgame depth {self.depth} score spread {self.spread:+d} {pv}"
 
 
 @dataclass(frozen=True, slots=True)
 class InfoPeg(Line):
-    """With which draws a move wins, draws and loses."""
+    """The draws with which a move wins, draws and loses."""
 
     move: str
     wins: tuple[str, ...] = ()
@@ -173,7 +172,7 @@ class InfoPeg(Line):
     spread: float | None = None
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         parts = (("w", self.wins), ("d", self.draws), ("l", self.losses))
         written = " ".join(f"{name}:{'|'.join(draws)}" for name, draws in parts)
         spread = "" if self.spread is None else f" spread {self.spread:+.2f}"
@@ -182,7 +181,7 @@ class InfoPeg(Line):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Line):
-    """What the engine could not make sense of (section 7, Errors)."""
+    """A complaint about the front end's input (section 7, Errors)."""
 
     code: str
     """``unknown-command``, ``bad-position``, ``bad-move``, ``unsupported-mode``, ``no-position``,
@@ -190,13 +189,13 @@ class Fault(Line):
     text: str
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         return f"info string error {self.code} {self.text}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored(Line):
-    """A parameter of a ``go`` that the engine does not honour."""
+    """A parameter of ``go`` that the engine ignores."""
 
     TEMPLATE = "info string ignored {0.parameter}"
     parameter: str
@@ -238,7 +237,7 @@ Answer: TypeAlias = (
 
 
 def parse_answer(line: str) -> Answer | None:
-    """Read a line of an engine; None where SIU has no such line, and it is to be ignored."""
+    """Read a line of an engine; None if SIU has no such line."""
     words = line.split()
     match words:
         case ["siuok"]:
@@ -315,7 +314,7 @@ def _read_sim(words: list[str]) -> InfoSim:
 
 
 def _read_infer(words: list[str]) -> InfoInfer:
-    if words[:2] == ["leave", "prob"]:  # nothing was kept
+    if words[:2] == ["leave", "prob"]:  # an empty leave
         words = ["leave", "", *words[1:]]
     known = _pairs(words)
     return InfoInfer(known["leave"], float(known["prob"]))

@@ -1,7 +1,7 @@
-"""What an SIU front end says to an engine.
+"""The lines of an SIU front end.
 
-Reading never fails: what SIU does not have is ``Unknown``, and what can't be made sense of in a
-``go`` stands in ``Go.ignored``, since an engine owes an answer to it.
+Reading never fails: an unknown command is ``Unknown``, and invalid parts of a ``go``, which still
+needs an answer, are in ``Go.ignored``.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ __all__ = [
 
 Mode: TypeAlias = Literal["gen", "sim", "infer", "endgame", "peg", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""What a ``go`` may ask for (section 6)."""
+"""The modes of ``go`` (section 6)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Siu(Line):
-    """Asks the engine who it is; the first line of all (section 3)."""
+    """Asks for the engine's introduction; the first line (section 3)."""
 
     TEMPLATE = "siu"
 
 
 @dataclass(frozen=True, slots=True)
 class IsReady(Line):
-    """Asks for ``readyok`` once all earlier input is dealt with; at once during a search."""
+    """Asks for ``readyok`` once all earlier input is handled; immediately during a search."""
 
     TEMPLATE = "isready"
 
 
 @dataclass(frozen=True, slots=True)
 class NewGame(Line):
-    """Says that the next position comes from another game."""
+    """Announces that the next position is of another game."""
 
     TEMPLATE = "siunewgame"
 
 
 @dataclass(frozen=True, slots=True)
 class Stop(Line):
-    """Ends the search that is on; it still says what it found."""
+    """Ends the current search; its result still comes."""
 
     TEMPLATE = "stop"
 
@@ -75,7 +75,7 @@ class SetOption(Line):
     value: str | None = None
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         return f"setoption name {self.name}" + (
             "" if self.value is None else f" value {self.value}"
         )
@@ -83,42 +83,42 @@ class SetOption(Line):
 
 @dataclass(frozen=True, slots=True)
 class SetPosition(Line):
-    """Sets the position that later searches are about (section 5)."""
+    """Sets the position of later searches (section 5)."""
 
     cgp: str
-    """Empty where the line had none."""
+    """Empty if the line had none."""
     moves: tuple[str, ...] = ()
-    """Made from there, in order; the last may be ``rack.ABCDEFG``."""
+    """Moves from there, in order; the last may be ``rack.ABCDEFG``."""
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         return " ".join(("position cgp", self.cgp, *(("moves", *self.moves) if self.moves else ())))
 
 
 @dataclass(frozen=True, slots=True)
 class Go(Line):
-    """Begins a search; the first limit that is reached ends it (section 6)."""
+    """Begins a search; the first limit reached ends it (section 6)."""
 
     mode: Mode = "auto"
     searchmoves: tuple[str, ...] = ()
-    """Compare these alone."""
+    """If any, compare only these."""
     alsosearchmoves: tuple[str, ...] = ()
-    """Compare these too."""
+    """Also compare these."""
     depth: int | None = None
-    """Turns that are looked ahead."""
+    """Turns to look ahead."""
     iterations: int | None = None
     movetime_ms: int | None = None
     stopcondition: int | None = None
-    """95, 98 or 99: how certain the leader has to be, in per cent."""
+    """95, 98 or 99: the required certainty of the leader, in per cent."""
     firstwin: bool = False
     useinference: bool = False
     threads: int | None = None
     infinite: bool = False
     ignored: tuple[str, ...] = ()
-    """Words of the line that make no sense where they stand."""
+    """Words of the line that are invalid there."""
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         words = ["go", self.mode]
         for name in _LISTS:
             if moves := getattr(self, name):
@@ -153,7 +153,7 @@ _BARE: dict[str, Command] = {
 
 
 def parse_command(line: str) -> Command | None:
-    """Read a line of a front end; None where it is blank."""
+    """Read a line of a front end; None if it is blank."""
     words = line.split()
     match words:
         case []:
@@ -174,26 +174,26 @@ def parse_command(line: str) -> Command | None:
 
 
 def _read_go(words: list[str]) -> Go:
-    found: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     ignored = []
     words = words[:]
     while words and words[0] not in MODES and words[0] not in _PARAMETERS:
         ignored.append(words.pop(0))
     if words and words[0] in MODES:
-        found["mode"] = words.pop(0)
+        given["mode"] = words.pop(0)
     while words:
         word = words.pop(0)
         if word in _LISTS:
             moves = []
             while words and words[0] not in _PARAMETERS:
                 moves.append(words.pop(0))
-            found[word] = tuple(moves)
+            given[word] = tuple(moves)
         elif word in _FLAGS:
-            found[word] = True
+            given[word] = True
         elif word in _NUMBERS and words and words[0].isascii() and words[0].isdigit():
-            found[_NUMBERS[word]] = min(int(words.pop(0)[:18]), 10**12)
+            given[_NUMBERS[word]] = min(int(words.pop(0)[:18]), 10**12)
         else:
             ignored.append(word)
             if word in _NUMBERS and words and words[0] not in _PARAMETERS:
-                words.pop(0)  # a number that is none
-    return Go(ignored=tuple(ignored), **found)
+                words.pop(0)  # not a number
+    return Go(ignored=tuple(ignored), **given)

@@ -1,4 +1,4 @@
-"""What commands and answers have in common: each is a value that can be written as a line."""
+"""The base of commands and answers: values that can be written as lines."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Line:
     __slots__ = ()
 
     TEMPLATE: ClassVar[str] = ""
-    """The line, with ``{0.name}`` where a field goes."""
+    """The line, with ``{0.name}`` for a field."""
 
     def line(self) -> str:
-        """Write it."""
+        """Return the line."""
         return self.TEMPLATE.format(self)

@@ -1,7 +1,7 @@
-"""Engines of others, as seats: an adapter for each dialect, over one base for their processes.
+"""Foreign engines as seats: an adapter per dialect, over a shared process base.
 
-``engine.Engine`` is what an adapter implements, ``engine_seat.EngineSeat`` what the arbiter sees of
-it, ``process.EngineProcess`` a program that can be killed with all that it started.
+``engine.Engine`` is an adapter's interface, ``engine_seat.EngineSeat`` the arbiter's view of it,
+``process.EngineProcess`` a program killed with all its descendants.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["Context", "Engine", "engine_for"]
 
 
 def engine_for(spec: SeatSpec, context: Context) -> Engine:
-    """Return the engine of a seat for one game; nothing is started yet.
+    """Return the engine of a seat for one game, not started yet.
 
     Raises:
-        SeatError: its options make no sense.
+        SeatError: its options are invalid.
     """
     match spec.dialect:
         case "files":

@@ -1,8 +1,7 @@
-"""What an adapter is: an engine of somebody else's in one game, told and asked in our terms.
+"""An adapter's interface: a foreign engine in one game, told and asked in our terms.
 
-A dialect derives from ``Engine`` and turns ``View`` values into what its engine understands, and
-the engine's words into a ``Choice``. Clocks, rules, restarts and verdicts are not its concern:
-``EngineSeat`` sits between it and the arbiter.
+A dialect derives from ``Engine`` and translates ``View`` values for its engine, and the engine's
+words into a ``Choice``. ``EngineSeat`` handles clocks, rules, restarts and verdicts.
 """
 
 from __future__ import annotations
@@ -36,39 +35,39 @@ __all__ = [
 ]
 
 STALL_S = 5.0
-"""How long an engine that was told to stop, or is out of time, may go on saying nothing."""
+"""How long an engine may stay silent after a request to stop or the end of its time."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice(Choice):
-    """What an engine wants to play; its score is held against the arbiter's rules."""
+    """An engine's move; its score is checked against the arbiter's rules."""
 
     rack: Rack | None = None
-    """The tiles that it says it plays from, sorted; the arbiter knows what it holds."""
+    """The rack that it claims to play from, sorted; the arbiter knows the real rack."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What an adapter may know beyond the game."""
+    """An adapter's knowledge beyond the game."""
 
     name: str
     """The seat's name in the match."""
     lexicon_name: str
-    """An embedded lexicon's name or the path of a file, as the match was given it."""
+    """The match's embedded lexicon name or file path."""
     lexicon: Lexicon
     threads: int = 1
-    """How many the engine may search with."""
+    """Number of threads that the engine may search with."""
 
 
 class Engine(SeatPlayer):
-    """A foreign engine in one game. Everything is called one at a time.
+    """A foreign engine in one game. Calls come one at a time.
 
-    ``start`` and ``choose`` raise ``EngineFailed`` if it does not come up, has ended, or hangs. It
-    may choose as long as it likes, the clock runs; it is cancelled when the game is over.
+    ``start`` and ``choose`` raise ``EngineFailed`` if it does not start, has ended, or hangs.
+    ``choose`` may take any time; it is cancelled when the game is over.
     """
 
     async def ended(self) -> EngineFailed:
-        """Wait until the engine has ended by itself, which it should not; by default for ever."""
+        """Wait until the engine ends by itself, a failure; by default for ever."""
         await asyncio.Event().wait()
         raise AssertionError("nobody sets it")
 
@@ -77,21 +76,21 @@ class Engine(SeatPlayer):
         raise NotImplementedError
 
     def evidence(self) -> str:
-        """Return what helps to find out what went wrong: the last that was said, both ways."""
+        """Return evidence of a failure: the last lines, both ways."""
         raise NotImplementedError
 
 
 class ProcessEngine(Engine):
-    """An engine that is a process of its own, which may be started again in a game.
+    """An engine in a process of its own, which may be restarted in a game.
 
-    ``quit_line`` asks it to end, after a game that it saw the end of.
+    ``quit_line`` asks it to end after a completed game.
 
     Args:
         spec: its command and options.
-        context: what is played with.
+        context: what the game is played with.
 
     Raises:
-        SeatError: an option makes no sense.
+        SeatError: an option is invalid.
     """
 
     quit_line = ""
@@ -130,13 +129,13 @@ class ProcessEngine(Engine):
 
     @property
     def folder(self) -> Path:
-        """A folder of this game alone, made when it is first wanted."""
+        """A folder for this game, made on first use."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="tilewire-engine-")
         return Path(self._folder.name)
 
     def game_over(self, view: View, result: Result) -> None:
-        """The game has ended; an engine that hung or broke would not have come to know."""
+        """Note the end of the game; a failed engine is not told."""
         self._ended_well = True
 
     async def close(self) -> None:
@@ -156,10 +155,10 @@ class ProcessEngine(Engine):
 
 
 def limits_of(spec: SeatSpec) -> Limits:
-    """Read the options ``memory`` (MiB) and ``cores``, which every engine's seat takes.
+    """Read the options ``memory`` (MiB) and ``cores``, which all engines' seats take.
 
     Raises:
-        SeatError: they are no numbers, or too small.
+        SeatError: they are not numbers, or too small.
     """
     options = dict(spec.options)
     try:
@@ -169,10 +168,11 @@ def limits_of(spec: SeatSpec) -> Limits:
 
 
 def data_folder(spec: SeatSpec) -> Path:
-    """Return an engine's data: the option ``data``, or a folder beside its program or further up.
+    """Return an engine's data folder: the option ``data``, or the nearest beside or above its
+    program.
 
     Raises:
-        SeatError: there is none that has lexicons (``lexica``) in it.
+        SeatError: no such folder has lexicons (``lexica``).
     """
     given, program = dict(spec.options).get("data"), shlex.split(spec.target)[0]
     if given is not None:

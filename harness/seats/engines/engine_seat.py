@@ -1,9 +1,9 @@
 """The seat of a foreign engine: a game session in this host, whose player is an adapter.
 
-It is a seat like any other: it is offered the game, gets ready, and is asked for moves with one
-absolute deadline a turn. What the engine answers is passed on as it is, for the arbiter to judge;
-what was wrong with it is noted with the transcript. An engine whose process ends or hangs is
-started once more and told the game from its beginning; the second time the game is lost.
+It is offered the game, gets ready, and is asked for moves with an absolute deadline per turn, like
+any seat. The engine's answers go to the arbiter unchanged; their faults are noted with the
+transcript. An engine that ends or hangs is restarted once and told the whole game; the second
+failure loses.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ __all__ = ["EngineSeat"]
 log = structlog.get_logger(__name__)
 
 SETTLE_S = 0.2
-"""What an engine gets to hear the verdict."""
+"""Time for an engine to hear the result."""
 
 MAX_SENTENCE = 1_000
-"""Characters of what is noted; a score may have thousands of digits."""
+"""Characters of a note; a score may have thousands of digits."""
 
 
 class EngineSeat:
     """An engine behind an adapter.
 
     Args:
-        name: what it is called.
-        make: makes the engine; called again when it has failed.
-        lexicon: the words that are played.
+        name: its name.
+        make: returns an engine; called again after a failure.
+        lexicon: the game's words.
     """
 
     is_ours = False
@@ -71,10 +71,8 @@ class EngineSeat:
         self._session: GameSession[Engine] | None = None
         self._failure: asyncio.Future[NoReturn] | None = None
 
-    # --- what a seat does -----------------------------------------------------------------------
-
     def start(self, report: Report) -> None:
-        """Begin; what happens to the seat is reported from now on."""
+        """Begin, and report the seat's events from now on."""
         self._report = report
         self.restart()
 
@@ -84,15 +82,15 @@ class EngineSeat:
         self._life = asyncio.create_task(self._live())
 
     def send(self, message: Message) -> None:
-        """Take a message of the arbiter's."""
+        """Take a message from the arbiter."""
         self._inbox.put_nowait(message)
 
     def refuse(self, error: PeerError) -> None:
-        """Log that the arbiter did not take what was said: it came too late, usually."""
+        """Log that the arbiter refused a message, usually a late one."""
         log.info("not taken", seat=self.name, code=error.code, reason=error.reply.message)
 
     async def stop(self) -> None:
-        """End the engine, once it has heard how the game ended."""
+        """End the engine, once it has heard the result."""
         life, self._life = self._life, None
         if life is None:
             return
@@ -103,14 +101,12 @@ class EngineSeat:
         with contextlib.suppress(asyncio.CancelledError):
             await life
 
-    # --- its life -------------------------------------------------------------------------------
-
     async def _live(self) -> None:
         """Run one engine until it fails or the seat is stopped."""
         self._session, self._failure = None, asyncio.get_running_loop().create_future()
         try:
             engine = self._make()
-        except Exception as error:  # a file that it needs is gone since the match began
+        except Exception as error:  # such as a file removed since the match began
             self._report(Gone(str(error), "host_error"))
             return
         self._report(Came())
@@ -120,7 +116,7 @@ class EngineSeat:
             gone = Gone(str(failed), failed.code, engine.evidence())
         except OSError as error:
             gone = Gone(f"its process or its files can't be had: {error}", "host_error")
-        except Exception as error:  # a bug of ours, which is not the engine's loss
+        except Exception as error:  # a bug of ours, not the engine's loss
             log.exception("adapter", seat=self.name)
             gone = Gone(f"{type(error).__name__} in its adapter", "host_error")
         finally:
@@ -149,7 +145,7 @@ class EngineSeat:
     async def _next_message(
         self, ended: asyncio.Task[EngineFailed], failure: asyncio.Future[NoReturn]
     ) -> Message:
-        """Wait for a message, unless the engine or the question in hand fails first."""
+        """Wait for a message, unless the engine or the current question fails first."""
         message = asyncio.ensure_future(self._inbox.get())
         try:
             ends: set[asyncio.Future[Any]] = {message, ended, failure}
@@ -184,10 +180,8 @@ class EngineSeat:
         if self._failure is not None and not self._failure.done():
             self._failure.set_exception(error)
 
-    # --- what it says ---------------------------------------------------------------------------
-
     def _say(self, *messages: GameMessage) -> None:
-        """Report messages; an answer counts from when the engine gave it."""
+        """Report messages; an answer counts from its arrival from the engine."""
         session = self._session
         for message in messages:
             if session is None or not isinstance(message, Info | Move):
@@ -201,7 +195,7 @@ class EngineSeat:
             self._report(Said(message, session.answered_ms, 0))
 
     def _hold_against_the_rules(self, session: GameSession[Engine]) -> None:
-        """Note what it says wrongly of a move that may be played all the same."""
+        """Note an engine's false claims about a playable move."""
         choice, view = session.answer, session.watched.view
         if isinstance(choice, str):
             return
@@ -212,7 +206,7 @@ class EngineSeat:
             self._note(session, "wrong_rack", f"it holds {racks[0]}, and plays from {racks[1]}")
         if choice.score is None:
             return
-        with contextlib.suppress(IllegalMove):  # the arbiter will say so
+        with contextlib.suppress(IllegalMove):  # the arbiter will report it
             play = check_move(view.position, choice.move, view.rules, None, view.bag)
             score = play.score if play else 0
             if score != choice.score:
@@ -221,7 +215,6 @@ class EngineSeat:
                 self._note(session, "wrong_score", said)
 
     def _note_refusal(self, session: GameSession[Engine], message: Refused) -> None:
-        """Note what was wrong, with the transcript."""
         view = session.watched.view
         said = f"{_text(session.answer, session)}: {message.message}"
         if message.code == "not_a_word":
@@ -239,7 +232,7 @@ def _text(choice: Choice | str, session: GameSession[Engine]) -> str:
 
 
 def _can_be_kept(info: Info) -> bool:
-    """Return whether a record can hold what an engine thinks; its figures are its own."""
+    """Check whether a record can hold an engine's thoughts, whose figures are unchecked."""
     try:
         MSGPACK.decode(MSGPACK.encode(info))
     except (PeerError, OverflowError):
@@ -248,7 +241,7 @@ def _can_be_kept(info: Info) -> bool:
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Do something whole, even if the seat is stopped meanwhile."""
+    """Complete a task, even if the seat is stopped meanwhile."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)

@@ -1,12 +1,12 @@
-"""Games through two files in a folder, as the students of CS221 (Stanford 2016) played Quackle.
+"""Games through two files in a folder, as students of CS221 (Stanford 2016) played Quackle.
 
-There is a **host**, which deals, keeps score and clock and says what is legal, and a **bot**, which
-chooses moves. The host writes one file and the bot the other, and each polls what the other writes.
-A match host of ours may be the host, and any program the bot:
+There is a **host**, which deals, keeps score and clock and rules on moves, and a **bot**, which
+chooses moves. Each writes one file and polls the other's. A match host of ours may be the host,
+with any program as the bot:
 
     tilewire match "files:/tmp/x?out=host.txt&in=bot.txt" static
 
-Or a program of somebody else's is the host, and a bot of ours sits down (``files_host``):
+Or a foreign program is the host, and a bot of ours joins (``files_host``):
 
     tilewire files /tmp/x --bot champion --in host.txt --out bot.txt
 
@@ -93,19 +93,19 @@ KEPT_LINES = 30
 NO_MOVE = "this is no move on this board"
 
 _AT_ONCE = os.O_NONBLOCK
-"""For pipes, which are no files for this: opening one would keep the whole host waiting."""
+"""For pipes, which don't serve here: opening one would block the whole host."""
 
 
 class Exchange:
-    """One side of a folder: lines that are added to its own file, and those of the other side's.
+    """One side of a folder: appends lines to its own file, and polls the other side's.
 
     Args:
-        folder: made if it is not there.
-        out: the name of the file that is written.
-        in_: the name of the file that is polled.
+        folder: created if missing.
+        out: name of the file to write.
+        in_: name of the file to poll.
 
     Raises:
-        ValueError: these are no two names of files.
+        ValueError: these are not two file names.
     """
 
     def __init__(self, folder: Path, out: str, in_: str) -> None:
@@ -119,11 +119,11 @@ class Exchange:
         self._content = b""
 
     def open(self) -> None:
-        """Begin to write, if nobody else does.
+        """Open the file for writing, with an exclusive lock.
 
         Raises:
-            BlockingIOError: another game is played through the file now.
-            OSError: the folder can't be made, or the file not be written.
+            BlockingIOError: another game uses the file.
+            OSError: the folder or the file can't be written.
         """
         self.out.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _AT_ONCE, 0o666)
@@ -135,45 +135,41 @@ class Exchange:
         self._content = b""
 
     def say(self, text: str) -> None:
-        """Add a line, which the other side sees whole or not at all.
+        """Append a line, which the other side sees whole or not at all.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the file can't be written.
         """
         os.write(self._file, f"{text}\n".encode())
 
     def look(self) -> bool:
-        """See whether the other side's file has other lines than when it was last looked.
+        """Check whether the other side's lines have changed since the last look.
 
         Raises:
-            OSError: it is there and can't be read.
+            OSError: the file exists but can't be read.
         """
         before, self._content = self._content, self._tail()
         return self._content != before
 
     async def news(self) -> None:
-        """Wait until it has.
-
-        Raises:
-            OSError: as ``look``.
-        """
-        while not self.look():  # noqa: ASYNC110 - nothing tells of a file
+        """Wait until they have; raise OSError as ``look`` does."""
+        while not self.look():  # noqa: ASYNC110 - files give no notice
             await asyncio.sleep(POLL_S)
 
     @property
     def lines(self) -> list[str]:
-        """The lines that the other side's file had when it was last looked, blanks off."""
+        """The other side's lines at the last look, stripped."""
         lines = self._content.decode(errors="replace").split("\n")
         return [line.strip("\ufeff \t\r") for line in lines]
 
     def close(self) -> None:
-        """Write no more; again is allowed."""
+        """Close the file; may be repeated."""
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
 
     def _tail(self) -> bytes:
-        """Read the end of the other side's file, the whole lines of it."""
+        """Read the complete lines at the end of the other side's file."""
         try:
             with open(self.in_, "rb", opener=_opened) as file:
                 cut = max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES)
@@ -190,7 +186,6 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _answer_in(lines: list[str], game: str, number: int) -> str | None:
-    """Return the answer to a line of the host's."""
     for line in lines:
         match line.split(maxsplit=2):
             case [of, to, *rest] if (of, to) == (game, str(number)):
@@ -202,8 +197,8 @@ class FilesEngine(Engine):
     """A bot at the other end of a folder, in one game.
 
     Args:
-        spec: its folder, and the options ``out`` and ``in``.
-        context: what is played with.
+        spec: the folder, and the options ``out`` and ``in``.
+        context: what the game is played with.
     """
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
@@ -226,17 +221,17 @@ class FilesEngine(Engine):
         self._game = ""
         self._number = 0
         self._told = 0
-        """Turns that were told."""
+        """Number of turns told."""
         self._asked = -1
-        """How many turns there were when a move was last asked for."""
+        """Number of turns at the last request for a move."""
         self._unreadable = False
-        """Whether the last answer was no move."""
+        """Whether the last answer was unreadable."""
         self._rack_told = self._catching_up = False
         self._scores = 0, 0
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)
 
     async def start(self, view: View) -> None:
-        """Offer the game, and wait until the other side says that it is ready."""
+        """Offer the game, and wait until the other side is ready."""
         try:
             self._exchange.open()
         except BlockingIOError:
@@ -244,7 +239,7 @@ class FilesEngine(Engine):
                 "busy", f"another game is played through {self._exchange.out}; it takes one"
             ) from None
         self._game = secrets.token_hex(4)
-        self._exchange.say("")  # ends a line that a host left unfinished when it was killed
+        self._exchange.say("")  # ends a line left unfinished by a killed host
         seat = ("first", "second")[view.seat]
         number = self._say(f"game {seat} {view.time.initial_ms} {view.lexicon.name}")
         answer = await self._answer_to(number)
@@ -252,7 +247,7 @@ class FilesEngine(Engine):
             raise Declined("unsupported_rules", f"{self._name} says: {answer[:200]}")
 
     async def choose(self, view: View, budget: Budget) -> Choice | str:
-        """Ask for a move and wait for it, as long as it takes."""
+        """Ask for a move and wait for it, however long."""
         self._catching_up = False
         self._tell(view)
         if self._asked == len(view.history):
@@ -270,7 +265,7 @@ class FilesEngine(Engine):
         return Choice(move)
 
     def new_game(self, view: View) -> None:
-        """Note whether the game is taken up midway: then it is told when a move is wanted."""
+        """Note whether the game is resumed: then it is told with the next request."""
         self._catching_up = not view.rack
 
     def observe(self, view: View, play: Observed) -> None:
@@ -283,7 +278,7 @@ class FilesEngine(Engine):
         self._end(view.seat, result.outcome, result.scores, result.message)
 
     async def close(self) -> None:
-        """Leave the files as they are: they are the record."""
+        """Keep the files: they are the record."""
         self._end(0, "unfinished", self._scores, "the host leaves the game")
         self._exchange.close()
 
@@ -295,7 +290,7 @@ class FilesEngine(Engine):
     # --- lines ------------------------------------------------------------------------------------
 
     def _say(self, what: str) -> int:
-        """Add a line to the game; return its number."""
+        """Append a line to the game; return its number."""
         number, line = self._number, f"{self._game} {self._number} {' '.join(what.split())}"
         self._number += 1
         self._recent.append(f"> {line}")
@@ -309,7 +304,6 @@ class FilesEngine(Engine):
         return answer
 
     def _tell(self, view: View) -> None:
-        """Write the turns that were taken since, and what is on the rack."""
         news = view.history[self._told :]
         self._told = len(view.history)
         moved = any(play.seat == view.seat for play in news)
@@ -337,7 +331,6 @@ class FilesEngine(Engine):
         return f"{who} {play.score} {play.scores[play.seat]} {move}"
 
     def _end(self, seat: int, how: str, scores: tuple[int, int], text: str) -> None:
-        """Write that the game is over, once."""
         if self._game:
             with contextlib.suppress(OSError):  # the disk is full, and nobody waits for this
                 self._say(f"over {how} {scores[seat]} {scores[1 - seat]} {text}")

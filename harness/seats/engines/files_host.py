@@ -1,8 +1,7 @@
-"""A host behind two files (``files``), as a channel to an arbiter: a bot of ours sits down there.
+"""A host behind two files (``files``), as a channel to an arbiter for a bot of ours.
 
-What the host writes becomes messages of the protocol, and what the bot says lines; whoever plays at
-such a channel plays through the files. The host's word counts for everything but the number of
-tiles in the bag, which follows from what lies on the board.
+The host's lines become protocol messages, and the bot's messages lines. The host's word counts for
+everything but the number of tiles in the bag, which follows from the board.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _OUTCOMES["unfinished"] = "host_error"
 
 
 class _Line(NamedTuple):
-    """A line of the host's, read."""
+    """A line from the host, parsed."""
 
     game: str
     number: int
@@ -58,7 +57,7 @@ class _Line(NamedTuple):
 
     @classmethod
     def all_in(cls, lines: list[str]) -> list[_Line]:
-        """Read the lines that have this form."""
+        """Parse the lines of this form; skip others."""
         read = []
         for line in lines:
             match line.split(maxsplit=3):
@@ -72,9 +71,9 @@ class FilesHost:
 
     Args:
         exchange: the two files, open.
-        lexicon: the words that the bot plays with.
-        games: how many to play before the channel is closed.
-        finished: told after each game what the host says of it.
+        lexicon: the bot's words.
+        games: number to play before the channel closes.
+        finished: takes the host's sentence after each game.
     """
 
     lag_ms = 0
@@ -88,21 +87,21 @@ class FilesHost:
     ) -> None:
         self.peer = str(exchange.in_)
         self.games = games
-        """How many are still to be played."""
+        """Number of games still to be played."""
         self._finished = finished
         self._exchange = exchange
         self._lexicon = lexicon
         self._game: _Game | None = None
         self._ready = False
-        """Whether the bot can be told more than that there is a game."""
+        """Whether the bot has accepted the offer."""
         self._left: set[str] = set()
-        """Games that are over, or were declined."""
+        """Games ended or declined."""
         self._messages: deque[Message] = deque()
         self._waiting = False
-        """Whether there are lines that could not be told before."""
+        """Whether lines are waiting for the bot."""
 
     async def send(self, message: Message) -> None:
-        """Write what the bot says, if it is for the host."""
+        """Write the bot's message, if it is for the host."""
         game = self._game
         if game is None or getattr(message, "game", None) != game.name:
             return
@@ -119,7 +118,7 @@ class FilesHost:
                     self._exchange.say(f"{game.name} {game.question} {move}")
 
     async def receive(self) -> Arrival:
-        """Wait for what the host writes next.
+        """Wait for the host's next message.
 
         Raises:
             ChannelClosed: all games are played, or a line makes no sense.
@@ -135,13 +134,13 @@ class FilesHost:
         return Arrival(self._messages.popleft(), now_ms())
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Write no more."""
+        """Close the bot's file."""
         self._exchange.close()
 
     # --- what the host says -----------------------------------------------------------------------
 
     def _take(self) -> None:
-        """Make messages of what is new, of the game that is on first."""
+        """Convert new lines to messages, the current game's first."""
         lines = _Line.all_in(self._exchange.lines)
         if self._game is not None and self._ready:
             self._follow(self._game, lines)
@@ -162,7 +161,7 @@ class FilesHost:
         lines = [line for line in lines if line.game == game.name and line.number > game.number]
         for line in lines:
             if line.what == "move" and line is not lines[-1]:
-                continue  # it was answered before this bot came
+                continue  # it was answered before this bot joined
             try:
                 self._messages += game.take(line)
             except (PeerError, ValueError) as error:
@@ -175,7 +174,6 @@ class FilesHost:
                 self._leave(game)
 
     def _offered(self, line: _Line) -> None:
-        """Take a game up, if it can be played."""
         match line.rest.split(maxsplit=2):
             case [("first" | "second") as seat, ms, *name] if ms.isdecimal() and int(ms):
                 pass
@@ -208,22 +206,21 @@ class _Game:
     initial_ms: int
     lexicon: Lexicon
     number: int = 0
-    """Of the last line that was taken."""
+    """Number of the last line taken."""
     question: int = 0
-    """The number of the line that asks for a move."""
+    """Number of the line that asks for a move."""
     _started: bool = False
     _own: Played | None = None
-    """A turn of the bot's whose new rack is yet to be told."""
+    """The bot's turn whose new rack is not told yet."""
     _rack: Rack = ()
     _refusal: str | None = None
     _turn: tuple[int, int] = 0, 0
-    """The event and the try that was asked for last."""
+    """Event and attempt of the last request."""
     _clocks: tuple[int, int] = 0, 0
     offer: NewGame = field(init=False)
     _watched: Watched = field(init=False)
 
     def __post_init__(self) -> None:
-        """Put the offer together."""
         ms = self.initial_ms
         self._clocks = ms, ms
         self.offer = NewGame(
@@ -239,15 +236,15 @@ class _Game:
         self._watched = Watched(self.offer, rules, Resources(self.lexicon), seed=0)
 
     def asked(self, seq: int, attempt: int) -> bool:
-        """Return whether this is what the host waits for."""
+        """Check whether the host waits for this answer."""
         return (seq, attempt) == self._turn
 
     def take(self, line: _Line) -> Iterator[Message]:
-        """Make messages of a line.
+        """Convert a line to messages.
 
         Raises:
-            ValueError: it makes no sense.
-            PeerError: neither.
+            ValueError: the line makes no sense.
+            PeerError: likewise.
         """
         self.number = line.number
         match line.what, line.rest.split():
@@ -259,7 +256,7 @@ class _Game:
                 seat = self.seat if own else 1 - self.seat
                 played = self._played(seat, int(score), int(total), " ".join(move))
                 if own:
-                    self._own = played  # the next line says what was drawn
+                    self._own = played  # the next line has the drawn rack
                 else:
                     yield self._told(played)
             case "refused", _:
@@ -274,7 +271,7 @@ class _Game:
                 raise ValueError("it is none of rack, opponent, you, move, refused, over")
 
     def given_up(self) -> GameOver:
-        """Return the end of a game that the host gave up for another."""
+        """Return the end of a game that the host dropped for another."""
         return self._over("unfinished", 0, 0, "the host began another game")
 
     def _dealt(self, tiles: str) -> Iterator[Message]:
@@ -285,7 +282,7 @@ class _Game:
         yield from self._settled(tiles)
 
     def _settled(self, rack: str | None = None) -> Iterator[Message]:
-        """Yield the start of the game, and what the bot's last turn came to."""
+        """Yield the start of the game, or the bot's last turn."""
         if not self._started:
             self._started = True
             yield self._told(
@@ -302,7 +299,7 @@ class _Game:
             yield self._told(own)
 
     def _told(self, message: Started | Played) -> Message:
-        """Follow the game, which finds what can't be."""
+        """Update the game with a message, which reveals impossible ones."""
         if isinstance(message, Started):
             self._watched.started(message)
         else:

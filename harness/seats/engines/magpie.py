@@ -1,14 +1,14 @@
-"""MAGPIE, as it is, as a seat: ``magpie:PROGRAM?lexicon=…&data=DIR&plies=…&threads=…``.
+"""An unmodified MAGPIE as a seat: ``magpie:PROGRAM?lexicon=…&data=DIR&plies=…&threads=…``.
 
-The program is MAGPIE's console on pipes. A turn is told as a CGP, with the opponent's rack where it
-is known because the bag is empty. Its first move by equity is asked for at once and kept. Then it
-searches, by phase: a simulation while there are more than four tiles in the bag, its pre-endgame
-solver with one to four if there is time for it, its endgame solver with none.
+The program is MAGPIE's console on pipes. A turn is given as a CGP, with the opponent's rack if the
+empty bag reveals it. Its best move by equity is asked for at once and kept. Then it searches, by
+phase: a simulation with more than four tiles in the bag, its pre-endgame solver with one to four if
+time allows, its endgame solver with none.
 
-A solver does not keep to the limit that it is given, and may take seconds to stop or never do; what
-does not is killed, an earlier answer is played, and it is started again for the next turn.
+A solver exceeds its limit, and may take seconds to stop or never do; then it is killed, an earlier
+answer is played, and it is restarted for the next turn.
 
-Source: MAGPIE's README, its ``help``, and what it did when it was tried.
+Source: MAGPIE's README, its ``help``, and its observed behaviour.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from .shared_terms import latest_ms, opening, other_rule
 __all__ = ["MagpieEngine"]
 
 OURS = ("cores", "data", "lexicon", "memory", "name")
-"""Options of the seat; all others are settings of MAGPIE's."""
+"""Options of the seat; all others are settings of MAGPIE."""
 
 DEFAULTS = {
     "plies": "2",
@@ -65,8 +65,7 @@ DEFAULTS = {
     "wmp": "false",
     "rit": "false",
 }
-"""Settings that a seat may change. Without the fraction, an endgame begins by clearing gigabytes;
-of candidates and plies its own timed player has as many."""
+"""Settings that a seat may change; a ``ttfraction`` of gigabytes takes time to clear."""
 
 FIXED = {
     "mode": "sync",
@@ -80,43 +79,43 @@ FIXED = {
     "shplies": "1",
     "maxnumdplays": "15",
 }
-"""Settings that its answers are read by."""
+"""Settings that reading its answers depends on."""
 
 OF_THE_GAME = ("tlim", "etlim", "pegtlim", "path", "lex", "bb", "pfrequency")
 """Settings that follow from the game."""
 
 ENGLISH = ("CSW", "NWL", "OSPD", "OSW", "TWL", "America", "CEL")
-"""How names of lexicons begin that it plays with English tiles; it refuses names that tell it
-nothing."""
+"""Prefixes of lexicons that it plays with English tiles; it refuses names that tell it nothing."""
 
 START_S = 30.0
-"""For loading what it plays with."""
+"""Limit for loading its data."""
 
 LATE_MS = 150
-"""How much later than it was told to a search may end by itself."""
+"""How much a search may exceed its limit before it is stopped."""
 
 LEAD_MS = 400
-"""How long before the last moment it is killed: a quarter of what is left, if that is less."""
+"""Time of the kill before the last moment: at most a quarter of the remaining time."""
 
 LEAST_MS = 50
-"""A search of less is none."""
+"""Shortest useful search."""
 
 PREENDGAME_MS = {1: 3_000, 2: 6_000, 3: 30_000, 4: 60_000}
-"""By tiles in the bag, the time that its pre-endgame solver may need to look at all moves once. It
-does not begin with the best, so with less it says nothing that a simulation does not say better."""
+"""Time that its pre-endgame solver may need to look at all moves once, by tiles in the bag. It does
+not begin with the best, so with less a simulation says more.
+"""
 
 SIMULATED_FIRST = 0.25
-"""The share of such a turn in which it simulates, for what is played if the solver finds none."""
+"""Share of such a turn for a simulation, in case the solver finds nothing."""
 
 MANY = "20000"
-"""More moves than there are without a blank."""
+"""More moves than any rack without a blank has."""
 
 
 _WORDS = re.compile("kwg|klv|lexicon")
 
 
 class _Search(NamedTuple):
-    """A command, which ends with its limit in seconds, and who reads its answer."""
+    """A command, ended by its limit in seconds, and the reader of its answer."""
 
     command: str
     read: Reader
@@ -132,10 +131,10 @@ class MagpieEngine(ProcessEngine):
 
     Args:
         spec: its command and options.
-        context: what is played with.
+        context: what the game is played with.
 
     Raises:
-        SeatError: an option makes no sense, or names a file that is not there.
+        SeatError: an option is invalid, or names a missing file.
     """
 
     quit_line = "quit"
@@ -154,12 +153,12 @@ class MagpieEngine(ProcessEngine):
             )
         self._console: MagpieConsole | None = None
         self._killed: EngineProcess | None = None
-        """One that was told to end and may not have yet."""
+        """A killed process that may not have ended yet."""
 
     # --- before the game ------------------------------------------------------------------------
 
     async def start(self, view: View) -> None:
-        """Start it, see that it plays with the same words, and that it can simulate."""
+        """Start it; check its words, and that it can simulate."""
         standard = standard_rules(view.rules.distribution.name)
         if rule := other_rule(view.rules, ("rack_size", "exchange_minimum", "scoreless_limit")):
             raise Declined("unsupported_rules", f"{self._name} plays by the standard {rule}")
@@ -179,7 +178,7 @@ class MagpieEngine(ProcessEngine):
             raise Declined("unsupported_option", f"{self._name} can't simulate: {error}")
 
     async def _check_words(self, view: View, console: MagpieConsole) -> None:
-        """Compare words and scores of the first moves of some racks with ours."""
+        """Compare words and scores of first moves with ours, for some racks."""
         racks = tuple(sample_racks(view.rules))
         ours = await asyncio.to_thread(words_of, view.lexicon.graph, racks)
         for rack, words in zip(racks, ours, strict=True):
@@ -200,7 +199,7 @@ class MagpieEngine(ProcessEngine):
         await console.ask(f"set {_words(usual)}", START_S)
 
     def _make_folder(self, rules: Rules) -> None:
-        """Make a folder to run in: it reads ``./data`` and a file of settings, if there is one."""
+        """Make its working folder: it reads ``./data`` and a file of settings, if any."""
         data = self.folder / "data"
         (data / "lexica").mkdir(parents=True)
         for entry in self._data.iterdir():
@@ -217,7 +216,6 @@ class MagpieEngine(ProcessEngine):
             (data / "lexica" / name).symlink_to(file)
 
     async def _launch(self) -> MagpieConsole:
-        """Start it."""
         words = [*self._command, "set", *_words(self._settings).split()]
         self._console = await MagpieConsole.start(words, self._name, self.folder, self._limits)
         self.process = self._console.process
@@ -226,7 +224,7 @@ class MagpieEngine(ProcessEngine):
     # --- a turn ---------------------------------------------------------------------------------
 
     async def choose(self, view: View, budget: Budget) -> Choice | str:
-        """Ask for its first move by equity, then let it search for what is left of the turn."""
+        """Ask for its best move by equity, then search for the rest of the turn."""
         console = await self._ready()
         limit_s = budget.until_last_ms() / 1_000 + STALL_S
         command = f"cgp {told(view)}"
@@ -245,7 +243,6 @@ class MagpieEngine(ProcessEngine):
         return turn.answer()
 
     async def _search_by_phase(self, view: View, budget: Budget, turn: Turn) -> None:
-        """Search for what is left of the turn."""
         left = budget.remaining_ms()
         if not view.bag:
             await self._search(ENDGAME, left, view, budget, turn)
@@ -279,7 +276,7 @@ class MagpieEngine(ProcessEngine):
     # --- its process ----------------------------------------------------------------------------
 
     async def _ready(self) -> MagpieConsole:
-        """Return its console, ready for the next line whatever was before."""
+        """Return its console, ready for the next line in any case."""
         console = self._console
         if console is not None and console.searching:
             await self._kill()
@@ -296,11 +293,11 @@ class MagpieEngine(ProcessEngine):
             self._killed = self.process
         self.process = self._console = None
         if self._killed is not None:
-            await self._killed.kill()  # again, if the game ended while it was waited for
+            await self._killed.kill()  # again, if the game ended during the wait
             self._killed = None
 
     async def close(self) -> None:
-        """End it, and whatever was told to end before."""
+        """End it, and any process still being killed."""
         if self._killed is not None:
             await self._killed.kill()
         await super().close()
@@ -311,7 +308,6 @@ def _words(settings: Mapping[str, str]) -> str:
 
 
 def _settings(spec: SeatSpec, options: Mapping[str, str], threads: int) -> dict[str, str]:
-    """Put together what it is set to, the game's own apart."""
     given = {key: value for key, value in options.items() if key not in OURS}
     for key, value in given.items():
         if key in FIXED or key in OF_THE_GAME:

@@ -1,14 +1,14 @@
-"""MAGPIE's console on pipes: what it is told, and where the answer to it ends.
+"""MAGPIE's console on pipes: sending lines, and finding the end of an answer.
 
-Lines are heard in one of two modes. In ``sync`` it deals with one after another. An error comes
-*behind* ``finished``, and the position of before stays, so the end of an answer is marked by a word
-that it does not know: it says so when it has dealt with all that came before.
+It reads lines in one of two modes. In ``sync`` it handles one after another. An error comes
+*behind* ``finished``, and the earlier position stays, so the end of an answer is marked by an
+unknown word: its complaint comes when all earlier lines are done.
 
-In ``async`` it can be told to stop. But then a line that comes just after a command has finished is
-taken for something said to that command, and refused, or dropped without a word. So it is put into
-``async`` for a search alone, and what it has not taken of what follows is said again.
+In ``async`` it can be told to stop. But then a line just after the end of a command is taken as
+addressed to that command, and refused or silently dropped. So only searches run in ``async``, and
+lines that it drops afterwards are repeated.
 
-Source: what it did when it was tried.
+Source: its observed behaviour.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from .process import EngineFailed, EngineProcess, Limits
 __all__ = ["MagpieConsole", "error_in"]
 
 MARK = "ready"
-"""The word that it does not know, with a number."""
+"""The unknown word, followed by a number."""
 
 SILENT_S = 0.5
-"""When a mark is said again, lest it was dropped."""
+"""Wait before a mark is repeated, in case it was dropped."""
 
 REPEAT_S = 0.005
-"""Before what it refused because of an earlier command is said again."""
+"""Wait before a line is repeated that an earlier command refused."""
 
 SETTLE_S = 5.0
-"""What it gets to change between its modes."""
+"""Limit for changing the mode."""
 
 STOP_MS = 1_000
-"""What a search gets to stop. A simulation took 30 ms at most and an endgame 400, with more work on
-the machine than it had cores; a pre-endgame took seconds, or did not stop."""
+"""Limit for stopping a search. A simulation took 30 ms at most and an endgame 400, on a machine
+with more work than cores; a pre-endgame took seconds, or did not stop.
+"""
 
 
 class MagpieConsole:
@@ -46,17 +47,17 @@ class MagpieConsole:
     def __init__(self, process: EngineProcess) -> None:
         self.process = process
         self.searching = False
-        """Whether a search has begun and not ended: then nothing else can be asked."""
+        """Whether a search is running: then nothing else can be asked."""
         self._marks = 0
 
     @classmethod
     async def start(
         cls, command: Sequence[str], name: str, folder: Path, limits: Limits
     ) -> MagpieConsole:
-        """Start one; it has yet to load what it plays with.
+        """Start a process, which has yet to load its data.
 
         Raises:
-            EngineFailed: there is no such program, or it may not be run.
+            EngineFailed: the program does not exist or may not be run.
         """
         # Its errors go to standard error; only in one stream are they in their place.
         process = await EngineProcess.start(
@@ -65,10 +66,10 @@ class MagpieConsole:
         return cls(process)
 
     async def loaded(self, limit_s: float) -> str:
-        """Wait until it has dealt with its command line; return the error, if there is one.
+        """Wait until its command line is done; return the error, if any.
 
         Raises:
-            EngineFailed: it has ended without one, or the time has.
+            EngineFailed: it has ended without an error, or time is over.
         """
         what = "that it has loaded what it plays with"
         return error_in([await self.process.wait_for(_settled, limit_s, what)])
@@ -77,7 +78,7 @@ class MagpieConsole:
         """Send a command and return the lines of the answer; for ``sync``.
 
         Raises:
-            EngineFailed: it has ended, or not answered in time.
+            EngineFailed: it has ended, or did not answer in time.
         """
         said: list[str] = []
         self._marks += 1
@@ -100,7 +101,7 @@ class MagpieConsole:
         """Return to ``sync`` after a search.
 
         Raises:
-            EngineFailed: it has ended, or won't.
+            EngineFailed: it has ended, or refuses.
         """
         until_ms = now_ms() + SETTLE_S * 1_000
         while "finished setoptions" not in await self.ask("set -mode sync", SETTLE_S):
@@ -112,9 +113,9 @@ class MagpieConsole:
         """Search; return the lines of the answer, or None if it does not stop.
 
         Args:
-            command: with its limit of time; it must be in ``sync``.
-            until_ms: when it is told to stop.
-            latest_ms: when it is not waited for any longer.
+            command: includes its time limit; the mode must be ``sync``.
+            until_ms: time of the request to stop.
+            latest_ms: end of the wait.
 
         Raises:
             EngineFailed: it has ended.
@@ -131,7 +132,7 @@ class MagpieConsole:
         return said
 
     async def _heard(self, mark: str, said: list[str]) -> bool:
-        """Read up to a mark; False: it has to be said again."""
+        """Read up to a mark; False: it has to be repeated."""
 
         def taken(line: str) -> bool | None:
             if f"'{mark}'" in line:
@@ -142,7 +143,7 @@ class MagpieConsole:
         return await self.process.until(taken, SILENT_S) or False
 
     async def _finished(self, said: list[str], until_ms: int) -> bool:
-        """Read what a search says, until its end or, with False, that of the time."""
+        """Read a search's lines until its end, or return False at the end of the time."""
 
         def settled(line: str) -> str | None:
             said.append(line)
@@ -152,7 +153,7 @@ class MagpieConsole:
 
 
 def error_in(said: Iterable[str]) -> str:
-    """Return the first error in an answer but those about marks; empty: none."""
+    """Return the first error in an answer, except about marks; empty: none."""
     errors = (line for line in said if line.startswith("(error") and f"'{MARK}" not in line)
     return next(errors, "")
 

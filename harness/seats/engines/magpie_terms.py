@@ -1,4 +1,4 @@
-"""Our views in MAGPIE's terms, and what it finds in ours; no I/O."""
+"""Our views in MAGPIE's terms, and its results in ours; no I/O."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ __all__ = [
 ]
 
 LEAST_SAMPLES = 20
-"""Of the leading move; a mean of fewer says less than its static equity."""
+"""Samples of the leading move; a smaller mean says less than its static equity."""
 
 SAMPLE_RACKS = 8
 
 Reader: TypeAlias = Callable[[Sequence[str], View], list[MagpieMove]]
-"""Takes the moves out of an answer, the best first; none if it has found nothing that counts."""
+"""Reads the moves of an answer, the best first; none if no result counts."""
 
 _STAGE = re.compile(r" *0 +greedy +([0-9]{1,9})/([0-9]{1,9}) .*")
 
 
 class Unreadable(Exception):
-    """A line that should have a move has none; the text is the line."""
+    """A line lacks its move; the text is the line."""
 
 
 class Turn:
-    """What has been found in a turn so far."""
+    """Results of a turn so far."""
 
     def __init__(self, view: View, listed: list[MagpieMove]) -> None:
         self._view = view
@@ -68,15 +68,15 @@ class Turn:
         self._by = ["generate"]
 
     def found(self, moves: list[MagpieMove], by: str) -> None:
-        """Take what a search has found; it counts before what was found earlier."""
+        """Take the moves of a search, ahead of earlier results."""
         self._found, self._by = moves, [by]
 
     def note(self, text: str) -> None:
-        """Add to what the record says."""
+        """Add a remark for the record."""
         self._by.append(text)
 
     def answer(self) -> Choice:
-        """Answer with the best that was not refused in this turn."""
+        """Return the best move that was not refused in this turn."""
         refused = {refusal.move for refusal in self._view.refused}
         moves = (*self._found, *self._listed)
         best = next((move for move in moves if move.move not in refused), moves[0])
@@ -98,7 +98,7 @@ class Turn:
 
 
 def told(view: View) -> str:
-    """Write a position; with an empty bag the opponent holds what is unseen."""
+    """Write a position; with an empty bag the opponent holds the unseen tiles."""
     position = view.position
     if not view.bag:
         rest = unseen_tiles(view)
@@ -107,25 +107,21 @@ def told(view: View) -> str:
     return write_cgp(position, view.rules)
 
 
-# --- answers ----------------------------------------------------------------------------------
-
-
 def generated(said: Sequence[str], view: View) -> list[MagpieMove]:
     """Read what ``generate`` lists."""
     return _moves(said, view.position.board, view.rules, parse_magpie_generated)
 
 
 def simulated(said: Sequence[str], view: View) -> list[MagpieMove]:
-    """Read what a simulation has found, if it has looked at it often enough."""
+    """Read a simulation's moves, if sampled often enough."""
     moves = _moves(said, view.position.board, view.rules, parse_magpie_simulated)
     return moves if moves and (moves[0].samples or 0) >= LEAST_SAMPLES else []
 
 
 def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
-    """Read what the pre-endgame solver has found, if it has looked at all moves once.
+    """Read the pre-endgame solver's moves, if it has looked at all moves once.
 
-    Until then it ranks those that it has looked at, a pass and small ones first, or all of them as
-    lost, if there are none.
+    Before that it ranks only those looked at, a pass and small moves first, or all as lost.
     """
     stages = filter(None, map(_STAGE.fullmatch, said))
     if not any(stage[1] == stage[2] for stage in stages):
@@ -135,7 +131,7 @@ def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
 
 
 def endgame(said: Sequence[str], view: View) -> list[MagpieMove]:
-    """Read what the endgame solver has found."""
+    """Read the endgame solver's move."""
     return _moves(said, view.position.board, view.rules, parse_magpie_endgame)
 
 
@@ -158,11 +154,8 @@ def _moves(
     return moves
 
 
-# --- its words against ours -------------------------------------------------------------------
-
-
 def sample_racks(rules: Rules) -> list[Rack]:
-    """Choose racks of different letters, the commoner ones more often; always the same."""
+    """Choose fixed racks of different letters, the commoner letters more often."""
     chance = Random(1)
     tiles = [tile for tile in rules.distribution.all_tiles() if tile != BLANK]
     racks = []
@@ -174,7 +167,7 @@ def sample_racks(rules: Rules) -> list[Rack]:
 
 @lru_cache(maxsize=2)
 def words_of(graph: WordGraph, racks: tuple[Rack, ...]) -> list[frozenset[Rack]]:
-    """Return the words that each rack of different letters makes by itself."""
+    """Return the words that each rack of different letters forms alone."""
     sets = list(map(frozenset, racks))
     made: list[set[Rack]] = [set() for _ in racks]
     longest = max(map(len, racks))
@@ -188,7 +181,7 @@ def words_of(graph: WordGraph, racks: tuple[Rack, ...]) -> list[frozenset[Rack]]
 
 
 def words_differ(said: Sequence[str], ours: frozenset[Rack], rules: Rules) -> str:
-    """Compare the words of a first turn's moves with ours; return what differs, or nothing."""
+    """Compare the words of first moves with ours; return the difference, or nothing."""
     theirs = {place.tiles for place, _ in _first(said, rules)}
     if theirs == ours:
         return ""
@@ -198,7 +191,7 @@ def words_differ(said: Sequence[str], ours: frozenset[Rack], rules: Rules) -> st
 
 
 def scores_differ(said: Sequence[str], rules: Rules) -> str:
-    """Compare the scores of a first turn's moves with ours; return what differs, or nothing."""
+    """Compare the scores of first moves with ours; return the difference, or nothing."""
     for place, score in _first(said, rules):
         right = score_play(Board.empty(rules.layout), place, rules).score
         if score != right:
@@ -208,7 +201,7 @@ def scores_differ(said: Sequence[str], rules: Rules) -> str:
 
 
 def _first(said: Sequence[str], rules: Rules) -> list[tuple[Place, int | None]]:
-    """Take the placements out of what ``generate`` lists on an empty board, one for each word."""
+    """Read the placements listed by ``generate`` on an empty board, one for each word."""
     places: dict[Rack, tuple[Place, int | None]] = {}
     for listed in _moves(said, Board.empty(rules.layout), rules, parse_magpie_generated):
         if isinstance(listed.move, Place):

@@ -1,8 +1,7 @@
 """An engine's process: lines to it and from it.
 
-What it says is read when it is wanted and not before, so an engine that never stops printing fills
-a pipe and not our memory. The last lines, both ways, and the end of its standard error are kept as
-evidence.
+Its output is read only on demand, so endless output fills a pipe and not our memory. The last
+lines, both ways, and the end of its standard error are kept as evidence.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ __all__ = ["EngineFailed", "EngineProcess", "Limits"]
 T = TypeVar("T")
 
 BURST = 32
-"""Lines that are taken before others get their turn."""
+"""Lines read before other tasks get their turn."""
 
 PLENTY = 10_000
-"""Lines in answer to one question after which it is read slowly."""
+"""Lines in answer to one question after which reading slows down."""
 
 SLOWLY_S = 0.001
-"""A pause after each burst then: the host has better to do than to read without end."""
+"""A pause after each burst then: the host has other work than endless output."""
 
 KEPT_LINES = 60
-KEPT_CHARACTERS = 400  # of a line
+KEPT_CHARACTERS = 400  # per line
 
 
 class EngineFailed(Exception):
@@ -52,7 +51,7 @@ class EngineProcess(ChildProcess):
         super().__init__(spawned, name)
         self._program = program
         self.cut_off = False
-        """Whether its last line has no end: it has ended in the middle of it."""
+        """Whether it ended in the middle of its last line."""
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)
 
     @classmethod
@@ -70,15 +69,15 @@ class EngineProcess(ChildProcess):
 
         Args:
             command: the program and its arguments.
-            name: what it is called in logs and sentences.
-            folder: its working directory; ours if none is given.
+            name: its name in logs and messages.
+            folder: working directory; None: ours.
             environment: added to ours.
-            limits: what it may have.
-            one_stream: whether lines of its standard error are among those that it says.
+            limits: its limits; None: unlimited.
+            one_stream: whether its standard error joins its standard output.
 
         Raises:
-            EngineFailed: there is no such program, or it may not be run.
-            OSError: no process can be started, which is the host's fault.
+            EngineFailed: the program does not exist or may not be run.
+            OSError: no process can be started: the host's fault.
         """
         program = await asyncio.to_thread(_find, command[0], name)
         spawned = await spawn(
@@ -90,16 +89,14 @@ class EngineProcess(ChildProcess):
         )
         return cls(spawned, name, command[0])
 
-    # --- what is left of it -----------------------------------------------------------------------
-
     @property
     def unread(self) -> int:
-        """How many bytes of what it was told it has not read yet."""
+        """Number of bytes sent to it but not read yet."""
         stream = self._process.stdin
         return 0 if stream is None else stream.transport.get_write_buffer_size()
 
     def evidence(self) -> str:
-        """Return what helps to find out what went wrong: status, standard error, the last lines."""
+        """Return evidence of a failure: status, standard error, the last lines."""
         status = "still running" if self.returncode is None else _status_text(self.returncode)
         return "\n".join(
             (
@@ -111,7 +108,7 @@ class EngineProcess(ChildProcess):
         )
 
     async def last_words(self) -> EngineFailed:
-        """Describe how it ended, once the last that it wrote has come in."""
+        """Describe its end, once its last output has come in."""
         await self.settle()
         words = self.stderr_tail.strip().splitlines()
         last = f": {words[-1][:200]}" if words else ""
@@ -120,20 +117,18 @@ class EngineProcess(ChildProcess):
         )
         return EngineFailed("crash", f"{self.name} {status}{last}")
 
-    # --- lines ------------------------------------------------------------------------------------
-
     def send(self, line: str) -> None:
-        """Send a line without waiting; what a dead process is told is lost."""
+        """Send a line without waiting; a dead process loses it."""
         self._recent.append(f"> {line[:KEPT_CHARACTERS]}")
         stream = self._process.stdin
         if stream is not None and not stream.is_closing():
             stream.write(line.encode() + b"\n")
 
     async def line(self) -> str:
-        """Wait for a line that it says, without its end.
+        """Wait for a line of output, without its line end.
 
         Raises:
-            EngineFailed: it has ended, or says a line without end.
+            EngineFailed: it has ended, or its line is too long.
         """
         assert self._process.stdout is not None
         try:
@@ -151,7 +146,7 @@ class EngineProcess(ChildProcess):
         return text
 
     async def lines(self) -> AsyncIterator[str]:
-        """Yield the lines that it says as the answer to one question.
+        """Yield the lines of the answer to one question.
 
         Raises:
             EngineFailed: it has ended.
@@ -162,15 +157,15 @@ class EngineProcess(ChildProcess):
             yield await self.line()
 
     async def wait_for(self, wanted: Callable[[str], T | None], limit_s: float, what: str) -> T:
-        """Read lines until one is what is wanted.
+        """Read lines until one matches.
 
         Args:
-            wanted: gives what a line says, or None if it is another.
-            limit_s: how long to wait.
-            what: is waited for, in the sentence that says that it did not come.
+            wanted: returns a line's meaning, or None if it does not match.
+            limit_s: longest wait.
+            what: name of the awaited line, for the message of a failure.
 
         Raises:
-            EngineFailed: it has ended, or the time has.
+            EngineFailed: it has ended, or time is over.
         """
         answer = await self.until(wanted, limit_s)
         if answer is None:
@@ -178,7 +173,7 @@ class EngineProcess(ChildProcess):
         return answer
 
     async def until(self, wanted: Callable[[str], T | None], limit_s: float) -> T | None:
-        """Read lines until one is what is wanted; None if the time ends first.
+        """Read lines until one matches; None if time ends first.
 
         Raises:
             EngineFailed: it has ended.

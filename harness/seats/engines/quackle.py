@@ -1,12 +1,11 @@
-"""Quackle, as it is, as a seat: ``quackle:PROGRAM?lexicon=…&player=…&data=DIR``.
+"""An unmodified Quackle as a seat: ``quackle:PROGRAM?lexicon=…&player=…&data=DIR``.
 
-The program is Quackle's own test harness: one process a move, which reads the game from a file and
-prints the best moves among much else. It has no clock and no limit of time, so that is kept for it:
-a quick player is asked first, which takes a quarter of a second, and then the strongest one that
-should be done within the turn. If that one is not back in time it is killed, and the move of the
-quick one, which is as much its own, is played.
+The program is Quackle's test harness: one process per move, which reads the game from a file and
+prints the best moves among much else. It knows no clock or time limit, so the seat keeps them: a
+quick player is asked first, which takes a quarter of a second, then the strongest player that
+should fit into the turn. If it is late it is killed, and the quick player's move is played.
 
-Source: the harness's help text, its printed output, and what it did when it was tried.
+Source: the harness's help text, its output, and its observed behaviour.
 """
 
 from __future__ import annotations
@@ -53,24 +52,24 @@ SECONDS = {
     "Championship Player": 66,
     "Five Minute Championship Player": 300,
 }
-"""Its players, the weakest first, and the seconds a turn that each goes by."""
+"""Quackle's players, the weakest first, and their nominal seconds per turn."""
 
 DEFAULT_PLAYER = "Twenty Second Championship Player"
 
 PRE_ENDGAME_BAG = 2
-"""With this many tiles in the bag or fewer, the championship players look through all draws."""
+"""Most tiles in the bag with which the championship players look through all draws."""
 
 USUAL, WITH_BLANK, PRE_ENDGAME = 0.25, 0.8, 3.5
-"""What a turn mostly takes, as a share of those seconds; the last may take nearly twice as much."""
+"""Typical length of a turn as a share of those seconds; the last may nearly double."""
 
 START_S = 30.0
-"""For loading its lexicon and listing words."""
+"""Limit for loading its lexicon and listing words."""
 
 EXIT_S = 1.0
-"""What its exit status gets to come in, behind the end of its output."""
+"""Wait for its exit status after the end of its output."""
 
 LETTERS_ASKED = 14
-"""It is asked for all words with the commonest letters, each once: thousands."""
+"""Number of the commonest letters, each used once, in the check of words: thousands of words."""
 
 
 class QuackleEngine(ProcessEngine):
@@ -78,10 +77,10 @@ class QuackleEngine(ProcessEngine):
 
     Args:
         spec: its command and options.
-        context: what is played with.
+        context: what the game is played with.
 
     Raises:
-        SeatError: an option makes no sense, or names a file that is not there.
+        SeatError: an option is invalid, or names a missing file.
     """
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
@@ -110,7 +109,7 @@ class QuackleEngine(ProcessEngine):
     # --- before the game ------------------------------------------------------------------------
 
     async def start(self, view: View) -> None:
-        """See that it plays with the same tiles and words; nothing of it runs on until a turn."""
+        """Check its tiles and words; no process stays until a turn."""
         self._check_rules(view)
         # It runs in ``game`` and finds ``../data``.
         (self.folder / "data").symlink_to(self._data)
@@ -124,7 +123,6 @@ class QuackleEngine(ProcessEngine):
             ) from None
 
     def _check_rules(self, view: View) -> None:
-        """Check the rules against those that are built into it."""
         rules = view.rules
         built_in = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
         if name := other_rule(rules, built_in):
@@ -138,13 +136,12 @@ class QuackleEngine(ProcessEngine):
             )
 
     async def _check_words(self, lexicon: Lexicon) -> None:
-        """Compare all words that some letters make with ours."""
         letters, ours = await asyncio.to_thread(_sample, lexicon)
         said: set[str] = set()
 
         def take(line: str) -> None:
             if line and not set(line) & set(" .:"):
-                said.add(line.rstrip("#"))  # which marks a word of a part of its list
+                said.add(line.rstrip("#"))  # marks words of a part of its list
 
         await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
         if said != ours:
@@ -181,10 +178,10 @@ class QuackleEngine(ProcessEngine):
         return _answer(view, by, listed, first.moves, simulated=strong != SPEEDY)
 
     def _strongest_within(self, view: View, limit_ms: int) -> str | None:
-        """Return the player for what is left of the turn; None: the quick player has to do.
+        """Return the player for the rest of the turn; None: the quick player has to do.
 
-        While there are tiles in the bag the Speedy Player is the Static Player, which generates
-        moves once. Then it searches, mostly less than a second, and all others leave it to it.
+        With tiles in the bag the Speedy Player is the Static Player, which generates moves once.
+        With an empty bag it searches, mostly less than a second, and all others leave it to it.
         """
         if not view.bag:
             return None if self._player == STATIC else SPEEDY
@@ -202,11 +199,7 @@ class QuackleEngine(ProcessEngine):
         return fitting[-1] if fitting else None
 
     async def _listed(self, player: str, limit_s: float) -> MoveReader | None:
-        """Return the moves that a player lists; None if it is not back in time.
-
-        Raises:
-            EngineFailed: it ends without a move.
-        """
+        """Return a player's moves, or None if it is late; raise EngineFailed if it lists none."""
         reader = MoveReader()
         arguments = ["--seed=1", f"--computer={player}", "--position=game.gcg"]
         try:
@@ -228,11 +221,7 @@ class QuackleEngine(ProcessEngine):
     # --- its processes --------------------------------------------------------------------------
 
     async def _hear(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
-        """Run it once and take all the lines that it prints; it is gone when this returns.
-
-        Raises:
-            EngineFailed: it crashed, or prints without end.
-        """
+        """Run it once and read all its output; raise EngineFailed if it crashes or never ends."""
         named = f"--lexicon={self._lexicon}", f"--alphabet={self._alphabet}"
         process = self.process = await EngineProcess.start(
             [*self._command, *named, *arguments],
@@ -255,7 +244,7 @@ class QuackleEngine(ProcessEngine):
             await process.kill()
 
     async def _crashed(self, process: EngineProcess) -> EngineFailed:
-        """Return how it ended, and what is known to cause that."""
+        """Return its failure, with the known cause if there is one."""
         failed = await process.last_words()
         if process.returncode != -signal.SIGSEGV:
             return failed
@@ -263,11 +252,11 @@ class QuackleEngine(ProcessEngine):
         return EngineFailed("crash", f"{failed}; {cause}")
 
     async def ended(self) -> EngineFailed:
-        """Wait for ever: a process of its own ends with each turn, which is no failure."""
+        """Wait for ever: a process ends with each turn, which is no failure."""
         return await Engine.ended(self)
 
     def evidence(self) -> str:
-        """Return the end of what it said last, and the game that it was told."""
+        """Return the end of its last output, and the game that it was given."""
         return f"{super().evidence()}\ntold:\n{self._told}"
 
     @property
@@ -281,7 +270,6 @@ class QuackleEngine(ProcessEngine):
 
 @lru_cache(maxsize=2)
 def _sample(lexicon: Lexicon) -> tuple[str, frozenset[str]]:
-    """Return letters to ask about and the words that they make."""
     alphabet = lexicon.distribution.alphabet
     counts = lexicon.distribution.counts
     plain = [tile for tile in range(1, len(counts)) if alphabet.tile_text(tile).isascii()]
@@ -298,7 +286,7 @@ def _answer(
     *,
     simulated: bool = False,
 ) -> EngineChoice | str:
-    """Answer with the first move that was not refused in this turn, from ``spare`` if need be."""
+    """Return the first move that was not refused in this turn, else one of ``spare``."""
     refused = {refusal.move for refusal in view.refused}
     read = [(_move(view, listed), listed) for listed in heard.moves]
     more = [(_move(view, listed), listed) for listed in spare]

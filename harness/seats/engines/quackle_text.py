@@ -1,8 +1,7 @@
-"""What Quackle's test harness is told and says, as text: a game as its GCG, moves, words, tiles.
+"""The text of Quackle's test harness: games as GCG, moves, words, tiles.
 
-It reads a game from a file and answers with the best moves for who is to move in the position
-after the last line. It knows nobody's tiles but those that are written there, so every field that
-it would misread or guess wrongly is written on purpose (``written_game``).
+It reads a game from a file and answers with the best moves after the last line. It knows only racks
+written there, so every field is written that it would misread or guess wrongly (``written_game``).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .shared_terms import unseen_tiles
 __all__ = ["Listed", "MoveReader", "buildable", "tiles_differ", "written_game"]
 
 MOVES = 10
-"""What it lists at most."""
+"""Most moves that it lists."""
 
 _NICKS = ("first", "second")
 
@@ -39,13 +38,10 @@ _HOLDING = re.compile(r"Position \[.* holding (\S+) after drawing .*")
 _COMPLAINT = re.compile(r"(?i)could ?n[o']t|can't|error|not found|does not exist|no lexicon")
 
 
-# --- what it is told ------------------------------------------------------------------------------
-
-
 def written_game(view: View) -> str:
-    """Write the game so far as the GCG that says to Quackle what the mover may know.
+    """Write the game so far as the GCG that tells Quackle what the mover may know.
 
-    * Without a line that moves, it takes a game for one of a single player. The very first turn is
+    * Without any turn it assumes a game of a single player. The very first turn is
       therefore written as the second of a game that the opponent began with a pass.
     * A rack field is never left out, or the move would be read as one. Of a turn while there were
       tiles in the bag it holds what the turn used; where that is nothing, or unknown, a tile that
@@ -89,7 +85,6 @@ def _event(turn: Observed, rack: tuple[int, ...], alphabet: Alphabet) -> GcgEven
 
 
 def _racks(view: View) -> Iterator[tuple[int, ...]]:
-    """Return what to write as the rack of each turn."""
     rules = view.rules
     held = {view.seat: Counter(view.rack), view.opponent: Counter(unseen_tiles(view))}
     bags = [rules.distribution.total - 2 * rules.rack_size, *(turn.bag for turn in view.history)]
@@ -114,39 +109,36 @@ def _used(turn: Observed) -> tuple[int, ...]:
 
 
 def _some(tiles: Iterable[int]) -> tuple[int, ...]:
-    """Take one tile, no blank if it can be helped."""
+    """Return one of the tiles, no blank if possible."""
     return (max(tiles),)
-
-
-# --- what it says ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A move of its list, as it was printed."""
+    """A move of its list, as printed."""
 
     text: str
-    """Our own notation, as it happens."""
+    """In our notation, which is the same."""
     score: int
     equity: float | None
-    """In points; None where it is no number."""
+    """In points; None if not a number."""
     win: float | None
-    """0 to 1; None where it is none."""
+    """0 to 1; None if not a number."""
 
 
 @dataclass
 class MoveReader:
-    """Picks the moves out of all that it prints: boards, racks and warnings among them."""
+    """Picks the moves out of its output of boards, racks and warnings."""
 
     moves: list[Listed] = field(default_factory=list)
     complaint: str = ""
-    """The first line that says that something is wrong."""
+    """Its first line that reports an error."""
     rack: str = ""
-    """The tiles that it says the mover holds."""
+    """The mover's rack, as it prints it."""
     _listing: bool = False
 
     def read(self, line: str) -> None:
-        """Take a line in."""
+        """Read a line."""
         if line == _MARKER:
             self._listing = True
         elif (match := _MOVE.fullmatch(line)) and self._listing:
@@ -168,9 +160,6 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-# --- what it plays with ---------------------------------------------------------------------------
-
-
 def buildable(graph: WordGraph, letters: frozenset[int]) -> Iterator[tuple[int, ...]]:
     """Yield the words that use only these letters, each at most once."""
     for word in graph.words():
@@ -179,10 +168,10 @@ def buildable(graph: WordGraph, letters: frozenset[int]) -> Iterator[tuple[int, 
 
 
 def tiles_differ(text: str, distribution: TileDistribution) -> str:
-    """Compare one of its alphabet files with a distribution; return what differs, or nothing.
+    """Compare its alphabet file with a distribution; return the difference, or nothing.
 
-    The file has a line a letter: the letter, its blanked form, its points, its count, and whether
-    it is a vowel; ``blank`` has points and count only.
+    A line of the file has a letter, its blanked form, its points, its count, and whether it is a
+    vowel; ``blank`` has points and count only.
     """
     theirs: dict[str, tuple[int, int]] = {}
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""What the adapters of several dialects need of our terms: positions, rules, racks; no I/O."""
+"""Terms shared by adapters: positions, rules, racks; no I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.rules.rules import Rules, standard_rules
 
 __all__ = ["latest_ms", "opening", "other_rule", "some", "unseen_tiles"]
 
-NAMED = 5  # words in a sentence
+NAMED = 5  # words per sentence
 
 
 def opening(rack: Rack, rules: Rules) -> str:
@@ -20,18 +20,18 @@ def opening(rack: Rack, rules: Rules) -> str:
 
 
 def unseen_tiles(view: View) -> Rack:
-    """Return the tiles that the player does not see, sorted."""
+    """Return the tiles hidden from the player, sorted."""
     return tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
 
 
 def other_rule(rules: Rules, names: Sequence[str]) -> str | None:
-    """Return the first of these rules that is not the standard one for the tiles."""
+    """Return the first of these rules that differs from the standard for the tiles."""
     standard = standard_rules(rules.distribution.name)
     return next((name for name in names if getattr(rules, name) != getattr(standard, name)), None)
 
 
 def latest_ms(budget: Budget, lead_ms: int) -> int:
-    """Return how long a search may run and leave ``lead_ms``, or a quarter, for its answer."""
+    """Return the longest search that leaves ``lead_ms``, or a quarter, for its answer."""
     last = budget.until_last_ms()
     return last - min(lead_ms, last // 4)
 

@@ -1,12 +1,11 @@
-"""An engine that speaks SIU, as a seat: ``siu:PROGRAM ARGUMENTS?Option=value``.
+"""An SIU engine as a seat: ``siu:PROGRAM ARGUMENTS?Option=value``.
 
-Our clocks are kept for it: it is told to search for the time that the turn should take, and to stop
-when that is over and no answer has come. Each question gives the whole game from its beginning, so
-that an engine that infers can, and one that was started again knows as much as the first but for
-its racks of before.
+The seat keeps the engine's clock: it asks for a search of the turn's length, and sends ``stop``
+when that is over. Each question gives the whole game from its beginning, so that an engine can
+infer, and a restarted engine knows all but its earlier racks.
 
-Before each question the engine has to say ``readyok``. What came earlier, such as a ``bestmove``
-too many, is an answer to nothing and never taken for the next.
+Before each question the engine has to say ``readyok``. Anything earlier, such as a surplus
+``bestmove``, is not taken as an answer.
 
 Source: SIU draft 0.2 (woogles-io/open-protocols, ``siu/siu.md``).
 """
@@ -43,34 +42,34 @@ OURS = ("name", "memory", "cores", "mode", "start")
 """Options of the seat; all others are the engine's."""
 
 PLAYING: tuple[Mode, ...] = ("auto", "sim", "gen")
-"""Modes that find a move in any position, the first that an engine has being the best."""
+"""Modes that find a move in any position, the best mode first."""
 
 START_S = 10.0
-"""For saying who it is, and for its first list of moves; loading and compiling come between."""
+"""Limit for its introduction, and for its first moves; it loads and compiles in between."""
 
 READY_SHARE = 0.8
-"""Of the time to get ready that an engine may take, so that its fault is found before the end."""
+"""Share of the time to get ready that an engine may take, so that a fault is found in time."""
 
 LONGEST = 5_000
-"""Characters of a line about a move that is kept: there may be many."""
+"""Longest kept line about a move, in characters: there may be many."""
 
 LATE_MS = 50
-"""How much later than it was told to a search may end by itself."""
+"""How much a search may exceed its limit before it is stopped."""
 
 LEAD_MS = 200
-"""How long before the last moment ``stop`` is said: a quarter of what is left, if that is less."""
+"""Time of ``stop`` before the last moment: at most a quarter of the remaining time."""
 
 
 class SiuEngine(ProcessEngine):
     """An SIU engine in one game.
 
     Args:
-        spec: its command and options; those in ``OURS`` are for us, the others are set in the
+        spec: its command and options; those not in ``OURS`` are set in the
             engine.
-        context: what is played with.
+        context: what the game is played with.
 
     Raises:
-        SeatError: an option makes no sense.
+        SeatError: an option is invalid.
     """
 
     quit_line = Quit().line()
@@ -89,12 +88,10 @@ class SiuEngine(ProcessEngine):
         self._capabilities: set[str] = set()
         self._searching = False
         self._racks: dict[int, tuple[int, ...]] = {}
-        """What it held in its turns, by their number."""
-
-    # --- getting ready ----------------------------------------------------------------------------
+        """Its racks in earlier turns, by number of the turn."""
 
     async def start(self, view: View) -> None:
-        """Start it, shake hands, set its options, and learn what words it plays with."""
+        """Start it, shake hands, set its options, and learn its words."""
         loop = asyncio.get_running_loop()
         end_s = loop.time() + view.time.ready_ms * READY_SHARE / 1_000
         self.process = await EngineProcess.start(
@@ -111,7 +108,6 @@ class SiuEngine(ProcessEngine):
             await self._try_out(view)
 
     def _introduced(self, line: str) -> bool | None:
-        """Take in what it says of itself."""
         match parse_answer(line):
             case Capability(names):
                 self._capabilities.update(names)
@@ -133,7 +129,7 @@ class SiuEngine(ProcessEngine):
         )
 
     async def _ready(self, limit_s: float) -> list[Fault]:
-        """Wait until it has dealt with everything; return what it could make nothing of."""
+        """Wait until it has handled everything; return its complaints."""
         assert self.process is not None
         faults: list[Fault] = []
 
@@ -148,11 +144,7 @@ class SiuEngine(ProcessEngine):
         return faults
 
     async def _set(self, chosen: list[SetOption], limit_s: float) -> None:
-        """Set its options.
-
-        Raises:
-            Declined: it does not take one.
-        """
+        """Set its options; raise Declined if it refuses any."""
         for setting in chosen:
             self._say(setting)
         if faults := await self._ready(limit_s):
@@ -164,11 +156,7 @@ class SiuEngine(ProcessEngine):
             )
 
     async def _try_out(self, view: View) -> None:
-        """List moves on an empty board, to learn which words they are made of.
-
-        Raises:
-            Declined: other words than the game's, or it can't make any.
-        """
+        """List moves on an empty board; raise Declined if its words are not the game's."""
         assert self.process is not None
         lexicon = view.lexicon.name
         used: list[str] = []
@@ -196,10 +184,8 @@ class SiuEngine(ProcessEngine):
                 f"of {lexicon!r}; if they are the same, say so with Lexicon={used[0][:100]}",
             )
 
-    # --- a turn -----------------------------------------------------------------------------------
-
     async def choose(self, view: View, budget: Budget) -> Choice | str:
-        """Let it search for as long as the turn should take."""
+        """Let it search for the planned time of the turn."""
         self._racks[len(view.history) + 1] = view.rack
         await self._finish_earlier()
         self._say(game_so_far(view, self._racks))
@@ -214,7 +200,7 @@ class SiuEngine(ProcessEngine):
         if best is None:
             self._say(Stop())
             stalled_s = STALL_S
-            if "stop" not in self._capabilities:  # it ends when it ends, as long as there is time
+            if "stop" not in self._capabilities:  # it ends by itself, as long as there is time
                 stalled_s += budget.until_last_ms() / 1_000
             best = await self._best_within(stalled_s, found)
         if best is None:
@@ -222,7 +208,6 @@ class SiuEngine(ProcessEngine):
         return found.answer(best.move, view)
 
     async def _finish_earlier(self) -> None:
-        """End a search whose answer nobody waits for any more."""
         if self._searching:
             self._say(Stop())
             found = Found()
@@ -230,13 +215,13 @@ class SiuEngine(ProcessEngine):
                 raise self._stalled(found)
 
     async def _best_within(self, limit_s: float, found: Found) -> BestMove | None:
-        """Read what the search finds, until its end or, with None, that of the time."""
+        """Read a search's lines until its end, or return None at the end of the time."""
         process = self.process
         assert process is not None
 
         def best_in(line: str) -> BestMove | None:
             if process.cut_off:
-                return None  # half a move may be another; that it has ended is told next
+                return None  # half a move may be another; its end is reported next
             match parse_answer(line):
                 case InfoGen() | InfoSim() | Fault() as said if len(line) <= LONGEST:
                     found.take(said)
@@ -259,7 +244,7 @@ class SiuEngine(ProcessEngine):
 
 
 def _times(budget: Budget) -> tuple[int, int]:
-    """Return how long to search and to wait before ``stop``, in milliseconds from now."""
+    """Return the times of search and wait before ``stop``, in milliseconds from now."""
     latest = latest_ms(budget, LEAD_MS)
     movetime = max(1, min(budget.remaining_ms(), latest))
     return movetime, min(movetime + LATE_MS, latest)

@@ -1,4 +1,4 @@
-"""Our views in SIU's terms, and what an SIU engine finds in ours; no I/O."""
+"""Our views in SIU's terms, and an engine's results in ours; no I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .shared_terms import opening
 __all__ = ["Found", "game_so_far", "same_lexicon", "settings", "trial"]
 
 MAX_CANDIDATES = 25
-"""Of what an engine has looked at, the best; a record keeps no more."""
+"""Most candidates kept, the best first: a record keeps no more."""
 
 
 def settings(
@@ -32,17 +32,17 @@ def settings(
     context: Context,
     rules: Rules,
 ) -> list[SetOption]:
-    """Return what to set in an engine: what its seat was given, and what the game says.
+    """Return the options to set: the seat's, and those of the game.
 
     Args:
-        name: what the engine is called in sentences.
-        options: what it has declared, by name in lower case.
-        given: with the seat, name to value.
-        context: what is played with.
-        rules: those of the game.
+        name: the engine's name in messages.
+        options: its declared options, by name in lower case.
+        given: the seat's options, name to value.
+        context: what the game is played with.
+        rules: the game's rules.
 
     Raises:
-        Declined: it has no such option, or the option does not take that.
+        Declined: it has no such option, or the option refuses the value.
     """
     chosen = {}
     for key, value in given.items():
@@ -69,14 +69,14 @@ def trial(rules: Rules) -> SetPosition:
 
 
 def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
-    """Write a game from its beginning to the player's turn, with its rack at the end.
+    """Write a game from its beginning to the player's turn, with the rack at the end.
 
-    Scores and the bag follow from the moves. Of the opponent's exchanges only the number of tiles
-    is known; the player's own moves say what they were played from.
+    Scores and the bag follow from the moves. The opponent's exchanges show only the number of
+    tiles; the player's moves include their racks.
 
     Args:
         view: the game at the player's turn.
-        racks: what it held in earlier turns, by their number, as far as it is known.
+        racks: its known racks of earlier turns, by number of the turn.
     """
     board = Board.empty(view.rules.layout)
     alphabet = view.rules.distribution.alphabet
@@ -89,21 +89,21 @@ def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
 
 
 def same_lexicon(name: str, other: str) -> bool:
-    """Return whether two names may mean the same words; case, folder and suffix don't count."""
+    """Check whether two names may mean the same words, ignoring case, folder and suffix."""
     return PurePath(name).stem.casefold() == PurePath(other).stem.casefold()
 
 
 class Found:
-    """What a search has found so far."""
+    """Results of a search so far."""
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
-        """The last that it could not make sense of."""
+        """The last complaint."""
         self._generated: dict[str, InfoGen] = {}
         self._simulated: dict[str, InfoSim] = {}
 
     def take(self, said: InfoGen | InfoSim | Fault) -> None:
-        """Take in a line; of a move the newest counts."""
+        """Take a line; the newest line of a move counts."""
         match said:
             case Fault():
                 self.fault = said
@@ -113,7 +113,7 @@ class Found:
                 self._simulated[move] = said
 
     def answer(self, text: str, view: View) -> EngineChoice | str:
-        """Put the end of the search in our terms; a move that can't be read stays a text."""
+        """Convert the end of the search; an unreadable move stays a text."""
         board, rules = view.position.board, view.rules
         try:
             read = parse_cgp_move(text, board, rules.distribution.alphabet, rules.rack_size)
@@ -140,7 +140,7 @@ class Found:
         )
         considered = []
         for said in (by_win or by_equity)[:MAX_CANDIDATES]:
-            with suppress(ValueError):  # a move or a figure that is none: the others still count
+            with suppress(ValueError):  # unreadable moves and figures are skipped
                 considered.append(self._considered(said, view))
         return tuple(considered)
 
@@ -191,7 +191,7 @@ def _fits(option: Option, value: str) -> bool:
 
 
 def _of_the_game(context: Context, rules: Rules) -> dict[str, str]:
-    """Return values for the options that SIU reserves a meaning for, by name in lower case."""
+    """Return values for SIU's reserved options, by name in lower case."""
     return {
         "lexicon": context.lexicon.name,
         "letterdistribution": rules.distribution.name,
@@ -220,5 +220,5 @@ def _known(number: float, unit: float = 1) -> float | None:
 
 
 def _or_least(number: float) -> float:
-    """Sort what is no number behind all that are."""
+    """Sort NaN behind all numbers."""
     return -math.inf if math.isnan(number) else number
