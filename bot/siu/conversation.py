@@ -118,13 +118,7 @@ class _Search:
 
 
 class Conversation:
-    """A conversation with a front end.
-
-    Args:
-        settings: initial settings.
-        name: the engine's name and version.
-        author: the engine's author.
-    """
+    """A conversation with a front end."""
 
     def __init__(self, settings: Settings, name: str, author: str) -> None:
         self._initial = self._settings = settings

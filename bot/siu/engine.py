@@ -48,15 +48,7 @@ _News: TypeAlias = Callable[[], Sequence[Effect]]
 
 
 def run(settings: Settings, name: str, author: str, reading: int, writing: int) -> None:
-    """Talk to a front end to the end.
-
-    Args:
-        settings: initial settings.
-        name: the engine's name and version.
-        author: the engine's author.
-        reading: file descriptor for input.
-        writing: file descriptor for output.
-    """
+    """Talk to a front end over two file descriptors, until either side ends."""
     sys.setswitchinterval(SWITCH_S)
     _Shell(Conversation(settings, name, author), name, _Writer(writing)).run(reading)
 

@@ -55,13 +55,6 @@ def _most_threads(memory: int, wanted: int) -> int:
 def solve_endgame(solver: EndgameSolver, task: Task, kit: Kit, budget: Budget, told: Told) -> str:
     """Solve an endgame: report its best line on the way, and return the best move.
 
-    Args:
-        solver: the solver.
-        task: the search.
-        kit: loaded data.
-        budget: its time.
-        told: takes reports.
-
     Raises:
         ValueError: the position can't be solved; the message gives the reason.
     """
@@ -92,13 +85,7 @@ def solve_preendgame(
 ) -> str:
     """Compare moves over all possible bags: report on the way, and return the best.
 
-    Args:
-        solver: the solver of endgames.
-        task: the search.
-        kit: loaded data.
-        kept: the opponent's inferred leave, if it counts.
-        budget: its time.
-        told: takes reports.
+    ``kept`` is the opponent's inferred leave, if it counts.
 
     Raises:
         ValueError: the position can't be solved; the message gives the reason.

@@ -222,11 +222,7 @@ def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None
 class _Rollouts:
     """Rollouts of all candidates, then of the best and the played move alone.
 
-    Args:
-        settings: settings of the search.
-        question: the question.
-        at: its position, without a partly known rack.
-        belief: from that rack.
+    ``belief`` holds a partly known opponent's rack, which ``at`` leaves out.
     """
 
     def __init__(

@@ -129,10 +129,6 @@ ENDGAME = _Search("endgame -etlim", endgame)
 class MagpieEngine(ProcessEngine):
     """MAGPIE in one game.
 
-    Args:
-        spec: its command and options.
-        context: what the game is played with.
-
     Raises:
         SeatError: an option is invalid, or names a missing file.
     """

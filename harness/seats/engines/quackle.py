@@ -75,10 +75,6 @@ LETTERS_ASKED = 14
 class QuackleEngine(ProcessEngine):
     """Quackle in one game.
 
-    Args:
-        spec: its command and options.
-        context: what the game is played with.
-
     Raises:
         SeatError: an option is invalid, or names a missing file.
     """
