@@ -2,7 +2,8 @@
 
 Sets of letters and of rack tiles are bits of an integer; a member's place among the members is the
 count of the bits below its own. Sums and products of keys and hashes wrap around modulo 2⁶⁴; where
-kernels run plain numpy would warn of that, so they use the functions here.
+kernels run plain numpy would warn of that, so they use the functions here. These take signed
+integers too, of which numba would make floats.
 """
 
 from __future__ import annotations
@@ -78,17 +79,17 @@ else:
     @helper
     def wrapping_add(one: Any, other: Any) -> Any:
         """Add unsigned 64-bit integers modulo 2⁶⁴."""
-        return one + other
+        return np.uint64(one) + np.uint64(other)
 
     @helper
     def wrapping_sub(one: Any, other: Any) -> Any:
         """Subtract unsigned 64-bit integers modulo 2⁶⁴."""
-        return one - other
+        return np.uint64(one) - np.uint64(other)
 
     @helper
     def wrapping_mul(one: Any, other: Any) -> Any:
         """Multiply unsigned 64-bit integers modulo 2⁶⁴."""
-        return one * other
+        return np.uint64(one) * np.uint64(other)
 
 
 @helper

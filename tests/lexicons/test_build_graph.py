@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexicons import cells
@@ -57,6 +57,17 @@ def lists_of(graph: WordGraph) -> list[tuple[int, ...]]:
     return found
 
 
+GROWING: list[Word] = [
+    (63, 63, 1, 1, 1, 1),
+    (63, 63, 2, 63, 2),
+    (1, 63, 1, 2, 1),
+    (2, 1, 1, 2, 63),
+    (63, 63, 63, 4, 1, 63),
+    (1, 3, 1, 4, 63, 3),
+]
+"""Words whose table of lists grows while the separators go in."""
+
+
 @settings(deadline=None)  # the first example compiles
 @given(WORDS)
 def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
@@ -70,6 +81,7 @@ def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
 
 @settings(deadline=None)
 @given(WORDS)
+@example(GROWING)
 def test_no_list_is_there_twice(words: list[Word]) -> None:
     lists = lists_of(build_word_graph(words))
     assert len(set(lists)) == len(lists)

@@ -244,7 +244,7 @@ def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None
     ("options", "says"),
     [
         (("--games", "0"), "0 games in 1 threads"),
-        (("--threads", "0"), "in 0 threads"),
+        (("--threads", "0"), "--threads must be at least 1 (got 0)"),
         (("--words", "10"), "--words: 10 words of few; it has 9"),
         (("--words", "0"), "--words: 0 words of few"),
         (("--leaves", "none.klv2"), "there is no leave table none.klv2"),

@@ -71,10 +71,9 @@ def test_defaults_are_written_as_they_would_be_given(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "500")
-    assert tilewire("experiment", "late", "--help") == 0
-    assert "--clock DURATION" in tilewire.out
-    assert "[default: 1m]" in tilewire.out
-    assert "[default: champion champion?exact=no]" in tilewire.out
+    assert tilewire("match", "--help") == 0
+    assert "--time DURATION" in tilewire.out
+    assert "[default: 25m]" in tilewire.out
     assert tilewire("endgame", "--help") == 0
     assert "--memory MEMORY" in tilewire.out
     assert "[default: 256M]" in tilewire.out

@@ -201,8 +201,8 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
 @pytest.mark.parametrize(
     ("what", "options", "says"),
     [
-        ("calibration", ("--positions", "0"), "--positions 0: it is 1 or more"),
-        ("calibration", ("--racks", "0"), "--racks 0: it is 1 or more"),
+        ("calibration", ("--positions", "0"), "--positions must be at least 1 (got 0)"),
+        ("calibration", ("--racks", "0"), "--racks must be at least 1 (got 0)"),
         ("calibration", ("--doubt", "1.5"), "--doubt 1.5: it is a share, from 0 to 1"),
         ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
         ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),

@@ -119,9 +119,9 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("bench endgame --positions 0", "--positions 0: it is 1 or more"),
-        ("bench endgame --time 0ms", "--time 0s: it is 1ms or more"),
-        ("bench endgame --threads 0", "--threads 0: it is 1 or more"),
+        ("bench endgame --positions 0", "--positions must be at least 1 (got 0)"),
+        ("bench endgame --time 0ms", "--time must be at least 1ms (got 0s)"),
+        ("bench endgame --threads 0", "--threads must be at least 1 (got 0)"),
         ("bench endgame --memory 31M", "--memory: with so many threads (1) it is 32M or more"),
         ("bench endgame --memory 900000G", "not enough memory"),
         ("bench endgame --workers 999", "need a core each"),

@@ -61,7 +61,7 @@ def test_players_meet_an_engine_and_go_on_where_they_were(
         (("--plot", "x.png"), "--plot is for games against an --engine"),
         (("--engine", "ws://there/bot"), "'ws://there/bot' is elsewhere"),
         (("--engine", "siu:x", "--player", "rhh"), "did you mean rh"),
-        (("--engine", "siu:x", "--games", 0), "--games 0: it is 1 or more"),
+        (("--engine", "siu:x", "--games", 0), "--games must be at least 1 (got 0)"),
         (("--engine", "siu:x", "--workers", 999), "--workers 999: games at once need a core"),
     ],
 )

@@ -135,9 +135,9 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--positions", "0"), "--positions 0: it is 1 or more"),
-        (("--judge-plies", "0"), "--judge-plies 0: it is 1 or more"),
-        (("--judge-rollouts", "0"), "--judge-rollouts 0: it is 1 or more"),
+        (("--positions", "0"), "--positions must be at least 1 (got 0)"),
+        (("--judge-plies", "0"), "--judge-plies must be at least 1 (got 0)"),
+        (("--judge-rollouts", "0"), "--judge-rollouts must be at least 1 (got 0)"),
         (("--workers", f"{usable_cores() + 1}"), "need a core each"),
         (("--seed", "-1"), "--seed -1: it is 0 or more"),
         (("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),

@@ -261,7 +261,7 @@ def test_table_2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, fi
         (("--memory", "long"), "memory is game or last, not 'long'"),
         (("--model", "exact"), "model is style, "),
         (("--games", 5), "5 games; they come in pairs"),
-        (("--workers", 0), "--workers 0: it is 1 or more"),
+        (("--workers", 0), "--workers must be at least 1 (got 0)"),
         (("--workers", 1000), "--workers 1000: searches against the clock need a core each"),
         (("--out", "no/such/folder"), "--out no/such/folder: No such file or directory"),
         (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
