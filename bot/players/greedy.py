@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bot.player import Budget, Choice, Player, View
+from bot.search.static_choice import generator_for
 from engine.movegen.evaluation import POINT
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import PASS
-
-from .static import generator_for
 
 __all__ = ["GreedyPlayer"]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from bot.player import Budget, Choice, Considered, Player, View
 from bot.search.anytime import Anytime
+from bot.search.static_choice import not_refused
 from engine.movegen.evaluation import PLAIN, POINT
 from engine.movegen.generator import Generator
 from engine.rules.rules import Rules
@@ -26,7 +27,6 @@ from lexicons.store import Lexicon
 
 from .options import number
 from .rh import rack_weights
-from .static import not_refused
 
 __all__ = ["CS221", "MonteCarloPlayer", "RackMonteCarloPlayer", "Sampling", "sampled_choice"]
 

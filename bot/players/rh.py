@@ -8,6 +8,7 @@ seat's leave table is ignored, and nothing else adjusts equity.
 from __future__ import annotations
 
 from bot.player import Budget, Choice, Player, View
+from bot.search.static_choice import best_choice
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.rules.rules import Rules
@@ -19,8 +20,6 @@ from lexicons.rack_features import (
     shipped_rack_weights,
 )
 from lexicons.store import Lexicon
-
-from .static import best_choice
 
 __all__ = ["RackHeuristicPlayer", "rack_weights"]
 

@@ -10,12 +10,10 @@ import math
 import random
 
 from bot.player import Budget, Choice, Player, View
-from engine.movegen.evaluation import PASS_EQUITY, POINT
-from engine.movegen.generator import Generator, RankedMove
-from engine.rules.moves import PASS
-from lexicons.tables import leaves_for
+from bot.search.static_choice import as_choice, generator_for, not_refused, static_choice
+from engine.movegen.evaluation import POINT
 
-__all__ = ["StaticPlayer", "best_choice", "generator_for", "not_refused", "static_choice"]
+__all__ = ["StaticPlayer"]
 
 
 class StaticPlayer(Player):
@@ -42,35 +40,4 @@ class StaticPlayer(Player):
         weights = [math.exp((move.equity - ranked[0].equity) / scale) for move in ranked]
         # A repeated question, as after a crash, gets the same answer.
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
-        return _choice(chance.choices(ranked, weights)[0])
-
-
-def static_choice(view: View) -> Choice:
-    """Return the legal move of the highest equity, without refused moves."""
-    return best_choice(generator_for(view), view)
-
-
-def best_choice(generator: Generator, view: View) -> Choice:
-    """Return a generator's highest-ranked move, without refused moves."""
-    ranked = generator.best(view.position, len(view.refused) + 1)
-    return _choice(not_refused(view, ranked)[0])
-
-
-def generator_for(view: View) -> Generator:
-    """Return a new generator for the game of a view, with the player's leave table.
-
-    It takes 0.1 ms to make. Each thread of a turn needs its own.
-    """
-    leaves = view.leaves or leaves_for(view.rules.distribution)
-    return Generator(view.lexicon, view.rules, leaves)
-
-
-def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
-    """Leave out refused moves; if nothing is left, return a pass, which is always legal."""
-    refused = {refusal.move for refusal in view.refused}
-    left = [candidate for candidate in ranked if candidate.move not in refused]
-    return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]
-
-
-def _choice(best: RankedMove) -> Choice:
-    return Choice(best.move, score=best.score, equity=best.equity / POINT)
+        return as_choice(chance.choices(ranked, weights)[0])

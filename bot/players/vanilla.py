@@ -7,10 +7,9 @@ breaks them by equity. If no word can be played it exchanges one tile, the first
 from __future__ import annotations
 
 from bot.player import Budget, Choice, Player, View
+from bot.search.static_choice import best_choice
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
-
-from .static import best_choice
 
 __all__ = ["VanillaPlayer"]
 

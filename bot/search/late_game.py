@@ -8,7 +8,6 @@ the time, then plays the best candidates out for every order of the unseen tiles
 from __future__ import annotations
 
 from bot.player import Budget, Choice, Considered, View
-from bot.players.static import generator_for
 from engine.endgame import MOST_LISTED, EndgameSolver, Solution
 from engine.movegen.generator import RankedMove
 from engine.preendgame import Outcome, PreEndgame
@@ -18,6 +17,7 @@ from engine.simulation.rollout_input import Belief
 
 from .anytime import NODES, Anytime
 from .simulating import Search
+from .static_choice import generator_for
 
 __all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers", "how_often"]
 

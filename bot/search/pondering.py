@@ -12,13 +12,13 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from bot.player import Budget, View
-from bot.players.static import generator_for
 from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.simulation.replies import after, guess_replies
 
 from .simulating import Search, seed_of
+from .static_choice import generator_for
 
 __all__ = ["GUESSES", "LIKELY", "Pondering"]
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.player import Budget, Choice, Considered, View
-from bot.players.static import generator_for
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.simulation.rollout_input import TO_THE_END, Belief
@@ -22,6 +21,7 @@ from engine.simulation.simulation import Estimate, Simulation
 from lexicons.tables import win_probabilities_for
 
 from .anytime import ROLLOUTS, Anytime
+from .static_choice import generator_for
 
 __all__ = ["Search", "Settings", "considered", "seed_of", "usual_candidates", "usual_plies"]
 

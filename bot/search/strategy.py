@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from bot.player import Budget, Choice, Observed, Player, View
-from bot.players.static import static_choice
 from engine.endgame import LEAST_LIMIT
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import Belief
@@ -32,6 +31,7 @@ from .belief import Opponent
 from .late_game import EndgameSearch, PreEndgameSearch, Solvers
 from .pondering import Pondering
 from .simulating import Search, Settings, seed_of
+from .static_choice import static_choice
 
 __all__ = ["EXACT_BAG", "Searching", "Strategy"]
 

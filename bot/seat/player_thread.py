@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from bot.player import Budget, Choice, Observed, Player, Result, View
-from bot.players.static import static_choice
+from bot.search.static_choice import static_choice
 from engine.rules.moves import Exchange, Move, Pass, Place
 
 from .seat_player import SeatPlayer

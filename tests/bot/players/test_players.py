@@ -9,7 +9,8 @@ import pytest
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer, generator_for, static_choice
+from bot.players.static import StaticPlayer
+from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import RankedMove
 from engine.rules.bag import Bag, DrawStream

@@ -11,7 +11,6 @@ from rollout_positions import late_position, position_of
 from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Refusal
-from bot.players.static import generator_for, static_choice
 from bot.search.simulating import (
     CLOSE,
     ENOUGH,
@@ -22,6 +21,7 @@ from bot.search.simulating import (
     usual_candidates,
     usual_plies,
 )
+from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.candidates import best_candidates
 from engine.rules.moves import Direction, Place
 from engine.simulation.rollout_input import TO_THE_END
