@@ -56,7 +56,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Files(LoadFileScheduling):  # type: ignore[misc]  # it has no types
         def _split_scope(self, nodeid: str) -> str:
-            return "real clocks" if nodeid.startswith(REAL_CLOCKS) else super()._split_scope(nodeid)
+            if nodeid.startswith(REAL_CLOCKS):
+                return "real clocks"
+            is_of_corpus = nodeid.startswith("tests/corpus/")  # a long file, of parts
+            return nodeid.rpartition("/")[0] if is_of_corpus else super()._split_scope(nodeid)
 
     config.option.loadscopereorder = False  # or files of few tests, however long, would come last
     return Files(config, log)
