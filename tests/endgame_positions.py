@@ -9,7 +9,7 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
-from harness.lab.late_positions import Wanted
+from harness.lab.positions import Wanted
 
 __all__ = ["FEW_TILES", "as_game", "mirrored", "read_late", "with_seats_swapped"]
 
@@ -18,7 +18,7 @@ FEW_TILES = Wanted(tiles=3)
 
 
 def read_late(text: str, rules: Rules) -> Position:
-    """Read what ``Late.cgp`` wrote; whoever is on turn sits in seat 0."""
+    """Read a position with both racks; whoever is on turn sits in seat 0."""
     return read_cgp(text, rules).position
 
 

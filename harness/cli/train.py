@@ -153,6 +153,7 @@ def winprob(
     if check < 0:
         raise CommandFailed(f"--check {check}: 0 or more games")
     lexicon, rules = playing.load()
+    from harness.lab.study_context import Field
     from harness.lab.training.winprob import (
         calibration,
         draw_win_probabilities,
@@ -160,19 +161,19 @@ def winprob(
         play_and_tally,
     )
     from harness.lab.workers import open_workers
-    from lexicons.tables import leaves_for, leaves_name
+    from lexicons.tables import leaves_name
     from lexicons.win_probability import write_win_probabilities
 
     given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
-    worths = given or leaves_for(rules.distribution)
+    named = leaves_name(leaves, rules.distribution)
+    field = Field.of(lexicon, rules, given, named)
     with sentences(), open_workers(playing.workers, playing.cluster, say) as workers:
-        play = partial(play_and_tally, workers, lexicon, rules, worths)
+        play = partial(play_and_tally, workers, field)
         table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
         write_win_probabilities(out, table)
         draw_win_probabilities(table, _picture(out))
         command = f"winprob --games {games}" + (f" --leaves {leaves}" if leaves else "")
-        named = {"leaves": leaves_name(leaves, rules.distribution)}
-        _describe(out, command, "winprob", playing, lexicon, games, named)
+        _describe(out, command, "winprob", playing, lexicon, games, {"leaves": named})
         say(f"{out} is written, with {out.name}.json and {out.name}.png")
         if check:
             tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
@@ -310,7 +311,7 @@ def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing
     last = training.progress.tables[-1]
     figures = {"generations": training.progress.tables, "fewest_samples": last["fewest_samples"]}
     command = f"leaves {_goal(training.goal)}"
-    _describe(out, command, "leaves", playing, training.lexicon, training.games, figures)
+    _describe(out, command, "leaves", playing, training.field.lexicon, training.games, figures)
     draw_leaves(table, _picture(out))
     say(f"{out} is written, with {out.name}.json and {out.name}.png")
 

@@ -6,21 +6,22 @@ Players get all the information of a match.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
 from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
-from engine.rules.moves import Exchange, Move
+from engine.rules.game import Game, Turn
+from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Position, Rack
-from engine.rules.rules import Rules
-from harness.lab.sampled_positions import Situation
+from engine.rules.rules import Rules, rack_tiles
+from harness.lab.positions import Situation
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-__all__ = ["SeesRacks", "dealt", "play_game", "unhurried", "view_of"]
+__all__ = ["SeesRacks", "dealt", "kept_by", "play_game", "unhurried", "view_of"]
 
 _NEVER_MS = 1 << 60
 _TIME = TimeControl()
@@ -39,6 +40,14 @@ class SeesRacks(Protocol):
 def dealt(rules: Rules, secret: bytes) -> Game:
     """Return a new game with the bag shuffled by a secret; each seat draws from its own end."""
     return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
+
+
+def kept_by(turn: Turn) -> Rack:
+    """Return the tiles left on the rack before the draw, sorted."""
+    move = turn.move
+    used = rack_tiles(move.placed) if isinstance(move, Place) else ()
+    used = move.tiles if isinstance(move, Exchange) else used
+    return tuple(sorted((Counter(turn.rack) - Counter(used)).elements()))
 
 
 def unhurried() -> Budget:

@@ -18,8 +18,8 @@ from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import standard_rules
-from harness.lab.late_positions import EMPTY_BAG, Wanted, late_position
-from lexicons.tables import leaves_for
+from harness.lab.positions import EMPTY_BAG, Wanted, late_position
+from harness.lab.study_context import Field
 
 RULES = standard_rules()
 MEMORY = least_memory(1)
@@ -43,8 +43,7 @@ def real(number: int) -> Position:
 
 
 def _late(number: int, wanted: Wanted) -> Position:
-    leaves = leaves_for(RULES.distribution)
-    return late_position(scowl(), RULES, leaves, SEED, number, wanted).position
+    return late_position(Field.of(scowl(), RULES, None, ""), SEED, number, wanted).position
 
 
 def other_on_turn(position: Position) -> Position:

@@ -14,7 +14,7 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules
-from harness.lab.late_positions import Late, late_position
+from harness.lab.positions import Late, late_position
 from harness.lab.study_context import Field
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
@@ -29,9 +29,7 @@ def field() -> Field:
 
 def test_minimax_where_nobody_can_move(field: Field) -> None:
     minimax = Minimax(Lexicon("none", RULES.distribution, _no_words(), ""), RULES)
-    for one in (
-        late_position(field.lexicon, RULES, field.leaves, 1, n, FEW_TILES) for n in range(3)
-    ):
+    for one in (late_position(field, 1, n, FEW_TILES) for n in range(3)):
         own, other = map(RULES.distribution.value, _racks(one))
         for scoreless in range(RULES.scoreless_limit):
             # Whoever makes the last pass, each loses his own tiles.
@@ -40,7 +38,7 @@ def test_minimax_where_nobody_can_move(field: Field) -> None:
 
 
 def test_minimax_is_what_the_best_moves_come_to(field: Field) -> None:
-    one = late_position(field.lexicon, RULES, field.leaves, 1, 6, FEW_TILES)
+    one = late_position(field, 1, 6, FEW_TILES)
     minimax = Minimax(field.lexicon, RULES)
     game, value = as_game(one.position, RULES), minimax.value(one.position)
     mover = one.position.on_turn

@@ -35,8 +35,8 @@ from engine.notation.move_text import format_move, parse_move
 from engine.rules.moves import PASS
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.views import exchanged_count
+from harness.lab.positions import Situation, varied_situations
 from harness.lab.rows import column, percent
-from harness.lab.sampled_positions import Situation, varied_situations
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import WorkerMaker
 from protocol.channel import Channel, ChannelClosed
@@ -164,9 +164,7 @@ async def ask_for_moves(
         SeatError: the seat's text is invalid.
         ChannelClosed: the seat's process ended, or does not answer.
     """
-    situations = varied_situations(
-        field.lexicon, field.rules, field.leaves, asking.moves, asking.seed
-    )
+    situations = varied_situations(field, asking.moves, asking.seed)
     arbiter = _Arbiter(asking, field)
     spec = parse_seat(asking.bot)
     worker = await WorkerMaker(spec, spec.name, asking.equipment, seed=asking.seed).make()

@@ -20,9 +20,10 @@ from typing import Annotated, Any, ClassVar
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime
 from engine.endgame import EndgameSolver
+from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.position import Position
-from harness.lab.late_positions import EMPTY_BAG, late_position
+from harness.lab.positions import late_position
 from harness.lab.rows import Tables, column, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
@@ -96,7 +97,7 @@ class EndgameStudy(Study):
         """
         ready()
         field = self.field
-        late = late_position(field.lexicon, field.rules, field.leaves, self.seed, number, EMPTY_BAG)
+        late = late_position(field, self.seed, number)
         gc.collect()  # frees earlier solvers
         before = _resident()
         solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
@@ -104,7 +105,7 @@ class EndgameStudy(Study):
         solution = solver.solution
         return {
             "number": number,
-            "cgp": late.cgp(field.rules),
+            "cgp": write_cgp(late.position, field.rules),
             "tiles": [len(rack) for rack in late.position.racks],
             "move": format_move(solution.move, field.rules.distribution.alphabet),
             "value": solution.value,

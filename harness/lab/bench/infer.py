@@ -23,8 +23,8 @@ from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, unseen
+from harness.lab.positions import situation_in_play
 from harness.lab.rows import column, percent
-from harness.lab.sampled_positions import situation_in_play
 from harness.lab.study_context import Field
 from lexicons.jit import warm_up
 
@@ -95,7 +95,7 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
     rules = field.rules
     generator = Generator(field.lexicon, rules, field.leaves)
     for number in count():
-        position = situation_in_play(field.lexicon, rules, field.leaves, seed, number).position
+        position = situation_in_play(field, seed, number).position
         best = generator.best(position)[0]
         seat = position.on_turn
         held = len(position.racks[seat])

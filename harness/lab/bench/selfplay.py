@@ -23,6 +23,7 @@ from engine.kernels.moves import MAX_PLACED
 from engine.kernels.selfplay import list_in_games
 from engine.movegen.generator import Generator
 from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.lab.positions import recorded_games
 from harness.lab.study_context import Field
 from lexicons.store import Lexicon
 from lexicons.wordlist import WordList, pack_words
@@ -166,9 +167,7 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation
     time of replaying the games is measured separately and subtracted. The kinds are ``all``, ``no
     blank`` and ``blank``.
     """
-    played = play_static_games(
-        field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
-    ).results
+    played = recorded_games(field, games, seed).results
     generator = Generator(field.lexicon, field.rules, field.leaves)
     moves = np.empty(_MOVES_LISTED, np.uint64)
     scores, subracks = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)

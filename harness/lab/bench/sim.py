@@ -23,9 +23,8 @@ from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import read_cgp
 from engine.rules.position import Position, bag_count
-from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
-from harness.lab.sampled_positions import situation
+from harness.lab.positions import recorded_games, situation
 from harness.lab.study_context import Field
 from lexicons.win_probability import WinProbabilities
 
@@ -236,9 +235,7 @@ def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
     Raises:
         ValueError: there is no such game, or tile sets don't match.
     """
-    games = play_static_games(
-        field.lexicon, field.rules, field.leaves, _GAMES, seed=seed, record=True
-    )
+    games = recorded_games(field, _GAMES, seed)
     last = max(_TURNS.values())
     long_enough = (games.turns > last) & (games.results.bags[:, last] > 0)
     chosen = list(islice(cycle(np.flatnonzero(long_enough).tolist()), _POSITIONS))

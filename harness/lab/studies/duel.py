@@ -67,24 +67,24 @@ class Duel:
     games: Annotated[int | None, column("games")]
     wins: Annotated[int | None, column("won")]
     losses: Annotated[int | None, column("lost")]
-    ties: Annotated[int | None, column("tied")]
-    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")]
+    ties: Annotated[int | None, column("tied")] = None
+    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")] = None
     """A tie is half a win."""
-    win_rate_error: float | None
+    win_rate_error: float | None = None
     """Half the width of its 95 % interval over pairs; likewise ``error``."""
-    mean: Annotated[float | None, column("mean")]
+    mean: Annotated[float | None, column("mean")] = None
     """The player's points per game."""
-    opponent_mean: Annotated[float | None, column("opponent's")]
+    opponent_mean: Annotated[float | None, column("opponent's")] = None
     difference: Annotated[
         float | None, column("ahead by (95 %)", error="error", decimals=2, sign=True)
-    ]
+    ] = None
     """Points per game."""
-    error: float | None
-    deviation: Annotated[float | None, column("deviation")]
+    error: float | None = None
+    deviation: Annotated[float | None, column("deviation")] = None
     """The standard deviation of one game's difference."""
-    lost_twice: Annotated[float | None, percent("lost 2×")]
+    lost_twice: Annotated[float | None, percent("lost 2×")] = None
     """Share of games lost to at least twice the player's points."""
-    largest_ratio: Annotated[float | None, column("largest ratio", decimals=2)]
+    largest_ratio: Annotated[float | None, column("largest ratio", decimals=2)] = None
     """Largest winner's points / loser's points; a loser's score below 1 counts as 1."""
 
 

@@ -53,9 +53,9 @@ BIN_POINTS = 25
 class EngineRow(Duel):
     """A player's games against the engine; a forfeit is a whole loss."""
 
-    forfeits: Annotated[int, column("forfeits")]
+    forfeits: Annotated[int, column("forfeits")] = 0
     """Games that the player lost by other means than the score."""
-    opponent_forfeits: Annotated[int, column("opponent's")]
+    opponent_forfeits: Annotated[int, column("opponent's")] = 0
 
 
 class PlayedRow(NamedTuple):
@@ -197,7 +197,6 @@ def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> Play
         losses=stats.losses,
         ties=stats.ties,
         win_rate=stats.win_rate,
-        win_rate_error=None,
         mean=stats.mean_score,
         opponent_mean=stats.opponent_mean_score,
         difference=stats.mean_spread,

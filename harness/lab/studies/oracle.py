@@ -23,8 +23,8 @@ from engine.rules.moves import Move, Place
 from engine.rules.rules import canonical, check_move
 from engine.simulation.simulation import Simulation
 from harness.lab.in_process import unhurried, view_of
+from harness.lab.positions import Situation, situation_in_play
 from harness.lab.rows import Tables, column, percent
-from harness.lab.sampled_positions import Situation, situation_in_play
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from lexicons.win_probability import WinProbabilities
@@ -100,7 +100,7 @@ class Oracle(Study):
         """Ask both players for a move in one position, and judge the moves."""
         ready()
         field = self.field
-        situation = situation_in_play(field.lexicon, field.rules, field.leaves, self.seed, number)
+        situation = situation_in_play(field, self.seed, number)
         generator = Generator(field.lexicon, field.rules, field.leaves)
         every = {ranked.move: ranked for ranked in generator.everything(situation.position)}
         seed = int(np.random.SeedSequence((self.seed, number)).generate_state(3)[2])

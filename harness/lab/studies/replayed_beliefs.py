@@ -22,10 +22,10 @@ import numpy as np
 from engine.inference.inference import Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.rack_filter import RackFilter
-from engine.rules.game import Game, Turn
+from engine.rules.game import Game
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
-from engine.rules.rules import rack_tiles
+from harness.lab.in_process import kept_by
 from lexicons.store import Lexicon
 
 __all__ = [
@@ -95,7 +95,7 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
     for number, turn in enumerate(game.turns):
         racks = (own, ()) if seat == 0 else ((), own)
         counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
-        leave = _leave(turn)
+        leave = kept_by(turn)
         if turn.seat == seat:
             own = tuple(sorted((*leave, *turn.drawn)))
             back = turn.move.tiles if isinstance(turn.move, Exchange) else ()
@@ -111,18 +111,6 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
             yield Seen(play, tuple(had.tolist()), back, number, leave, tuple(sorted(turn.drawn)))
         if isinstance(turn.move, Place):
             board = board.with_move(turn.move)
-
-
-def _leave(turn: Turn) -> Rack:
-    left = list(turn.rack)
-    used: Rack = ()
-    if isinstance(turn.move, Place):
-        used = rack_tiles(turn.move.placed)
-    elif isinstance(turn.move, Exchange):
-        used = turn.move.tiles
-    for tile in used:
-        left.remove(tile)
-    return tuple(sorted(left))
 
 
 # --- beliefs ------------------------------------------------------------------------------------

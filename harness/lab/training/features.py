@@ -10,15 +10,16 @@ are played in generations, each with the weights of the last.
 The common part of all leaves goes into an intercept, which is discarded: the empty leave is worth
 nothing, and only differences choose moves.
 
-With simulation the games are those of *mc+rh*, which rolls out a few moves by the current weights
-(``harness.lab.training.sampled``). They take longer, so there are fewer games; each generation is
-learned from several times instead.
+With simulation the games are those of *mc+rh* (``bot.players.mc``), which rolls out a few moves by
+the current weights; the target is still the plain equity. They take longer, so there are fewer
+games; each generation is learned from several times instead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -26,10 +27,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bot.player import Budget, Choice, Player, View
+from bot.players.mc import sampled_choice
 from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.movegen.evaluation import PLAIN, POINT
+from engine.rules.game import Game
+from engine.rules.moves import PASS, Place
+from engine.rules.position import Rack
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.lab.in_process import kept_by, play_game
+from harness.lab.study_context import Field
 from harness.pictures import picture
 from lexicons.alphabet import BLANK
 from lexicons.leaves import LeaveTable
@@ -42,15 +50,16 @@ from lexicons.rack_features import (
 )
 from lexicons.store import Lexicon
 
-from .sampled import lessons, play_sampled_games
-
 __all__ = [
     "Generation",
+    "Lesson",
     "Pace",
     "Trained",
     "Turns",
     "draw_rack_weights",
+    "lessons",
     "observe",
+    "play_sampled_games",
     "train_features",
 ]
 
@@ -72,6 +81,8 @@ STEPS_BEFORE_DECAY = 500
 """The step is the first, divided by √(1 + steps so far / this)."""
 
 _SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
+
+_SECRET_BYTES = 32
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -151,8 +162,8 @@ def train_features(
     generations: list[Generation] = []
     for before in range(0, games, pace.generation):
         leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
-        count = min(pace.generation, games - before)
-        turns = play(lexicon, rules, leaves, count, int(learner.chance.integers(1 << 62)), threads)
+        field, count = Field(lexicon, rules, leaves, ""), min(pace.generation, games - before)
+        turns = play(field, count, int(learner.chance.integers(1 << 62)), threads)
         loss, spread = learner.learn(turns, pace.passes)
         generations.append(Generation(before + count, len(turns.equities), loss, spread))
         if progress is not None:
@@ -197,30 +208,18 @@ class _Learner:
         self._steps += 1
 
 
-def _static_turns(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
-) -> Turns:
+def _static_turns(field: Field, games: int, seed: int, threads: int) -> Turns:
     played = play_static_games(
-        lexicon,
-        rules,
-        leaves,
+        field.lexicon,
+        field.rules,
+        field.leaves,
         games,
         seed=seed,
         threads=threads,
         record=True,
         evaluation=PLAIN,
     )
-    return observe(played, rules)
-
-
-def _sampled_turns(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
-) -> Turns:
-    played = play_sampled_games(lexicon, rules, leaves, games, seed=seed, threads=threads)
-    taught = [lesson for game in played for lesson in lessons(game, leaves)]
-    kinds = len(rules.distribution.counts)
-    kept = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
-    return _turns(kept, np.array([example.equity for example in taught]), games, rules)
+    return observe(played, field.rules)
 
 
 def observe(played: StaticGames, rules: Rules) -> Turns:
@@ -262,6 +261,62 @@ def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
     codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
     letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
     return tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
+
+
+# --- with simulation ------------------------------------------------------------------------------
+
+
+class Lesson(NamedTuple):
+    """A leave and the equity that followed."""
+
+    leave: Rack
+    equity: float
+    """In points, of the same player's next move."""
+
+
+def _sampled_turns(field: Field, games: int, seed: int, threads: int) -> Turns:
+    played, leaves = play_sampled_games(field, games, seed=seed, threads=threads), field.leaves
+    taught = [lesson for game in played for lesson in lessons(game, leaves)]
+    kinds = len(field.rules.distribution.counts)
+    kept = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
+    return _turns(kept, np.array([example.equity for example in taught]), games, field.rules)
+
+
+def play_sampled_games(field: Field, games: int, *, seed: int, threads: int) -> list[Game]:
+    """Play games between two sampling players with the same leave table.
+
+    Raises:
+        ValueError: mismatched tile sets, or no thread.
+    """
+    chance = np.random.default_rng(seed)
+
+    def play(secret: bytes) -> Game:
+        players = _Learning(field.leaves), _Learning(field.leaves)
+        return play_game(players, field.lexicon, field.rules, secret)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(play, [chance.bytes(_SECRET_BYTES) for _ in range(games)]))
+
+
+class _Learning(Player):
+    def __init__(self, leaves: LeaveTable) -> None:
+        self._leaves = leaves
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        return sampled_choice(view, budget, self._leaves)
+
+
+def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
+    """Yield a lesson for each turn with a full rack and at least as many tiles in the bag."""
+    full = game.rules.rack_size
+    bag = game.rules.distribution.total - 2 * full
+    for number, turn in enumerate(game.turns):
+        if number >= 2 and len(turn.rack) == full <= bag:
+            before = game.turns[number - 2]  # of the same player
+            if PASS not in (before.move, turn.move):
+                yield Lesson(kept_by(before), turn.score + leaves.value(kept_by(turn)))
+        if isinstance(turn.move, Place):
+            bag -= len(turn.drawn)
 
 
 def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:

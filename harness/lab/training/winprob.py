@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +23,16 @@ import numpy.typing as npt
 from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules.rules import Rules
-from engine.simulation.selfplay import play_static_games
+from harness.lab.positions import recorded_games
 from harness.lab.rows import column, percent
+from harness.lab.study_context import Field
 from harness.lab.workers import Workers
 from harness.pictures import picture
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
 __all__ = [
     "GAMES_A_SHARE",
     "MOST_SPREAD",
-    "Ground",
     "Tally",
     "Tenth",
     "calibration",
@@ -83,11 +81,6 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         """Return the sum of two tallies of games by the same rules."""
-        if self.rack_size != other.rack_size or self.games.shape != other.games.shape:
-            raise ValueError(
-                f"tallies of {self.games.shape} and {other.games.shape} positions, racks of "
-                f"{self.rack_size} and {other.rack_size}; they are not of the same rules"
-            )
         return Tally(self.games + other.games, self.half_wins + other.half_wins, self.rack_size)
 
 
@@ -109,9 +102,7 @@ def share_out(games: int, seed: int) -> list[tuple[int, int]]:
 
 def play_and_tally(
     workers: Workers,
-    lexicon: Lexicon,
-    rules: Rules,
-    leaves: LeaveTable,
+    field: Field,
     games: int,
     seed: int,
     tell: Callable[[int], object] = lambda played: None,
@@ -125,8 +116,7 @@ def play_and_tally(
         WorkersError: workers keep dying.
     """
     total, played = None, 0
-    ground = Ground(lexicon, rules, leaves)
-    for share, tally in workers.work_through(tally_share, ground, share_out(games, seed)):
+    for share, tally in workers.work_through(tally_share, field, share_out(games, seed)):
         total = tally if total is None else total + tally
         played += share[0]
         tell(played)
@@ -134,20 +124,9 @@ def play_and_tally(
     return total
 
 
-class Ground(NamedTuple):
-    """The common data of all shares."""
-
-    lexicon: Lexicon
-    rules: Rules
-    leaves: LeaveTable | None
-
-
-def tally_share(ground: Ground, share: tuple[int, int]) -> Tally:
+def tally_share(field: Field, share: tuple[int, int]) -> Tally:
     """Play a share of the games in one thread."""
-    lexicon, rules, leaves = ground
-    games, seed = share
-    played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True)
-    return tally_results(played.results, rules)
+    return tally_results(recorded_games(field, *share).results, field.rules)
 
 
 def tally_results(results: Results, rules: Rules) -> Tally:

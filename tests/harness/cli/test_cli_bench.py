@@ -15,7 +15,7 @@ from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.bench.selfplay import sample_words
 from harness.lab.bench.sim import MID_GAME, stage_positions
-from harness.lab.sampled_positions import situation
+from harness.lab.positions import situation
 from harness.lab.study_context import Field
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable

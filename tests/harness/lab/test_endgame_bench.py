@@ -10,10 +10,11 @@ import pytest
 from command_line import CommandLine
 from endgame_positions import FEW_TILES, mirrored, read_late, with_seats_swapped
 
+from engine.notation.cgp import write_cgp
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from harness.lab.bench.endgame import endgame_summary
-from harness.lab.late_positions import EMPTY_BAG, Late, Wanted, late_position
+from harness.lab.positions import EMPTY_BAG, Late, Wanted, late_position
 from harness.lab.study_context import Field
 from lexicons.store import load_lexicon
 
@@ -26,10 +27,7 @@ def field() -> Field:
 
 
 def _some(field: Field, wanted: Wanted, count: int = 8) -> list[Late]:
-    return [
-        late_position(field.lexicon, RULES, field.leaves, 1, number, wanted)
-        for number in range(count)
-    ]
+    return [late_position(field, 1, number, wanted) for number in range(count)]
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -46,7 +44,7 @@ def test_late_positions_are_as_wanted(field: Field, wanted: Wanted) -> None:
         assert len(one.bag) in wanted.bag
         assert all(0 < len(rack) <= wanted.tiles for rack in position.racks)
         first = position if position.on_turn == 0 else with_seats_swapped(position)
-        assert read_late(one.cgp(RULES), RULES) == first
+        assert read_late(write_cgp(position, RULES), RULES) == first
         assert mirrored(mirrored(position)) == position != mirrored(position)
 
 
@@ -57,7 +55,7 @@ def test_the_first_position_with_an_empty_bag(field: Field) -> None:
 
 
 def test_what_no_game_comes_to(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.lab.late_positions._MOST_GAMES", 3)
+    monkeypatch.setattr("harness.lab.positions._MOST_GAMES", 3)
     with pytest.raises(ValueError, match="no game of 3 has a turn with 0 to 0 tiles in the bag"):
         _some(field, Wanted(tiles=0), 1)
 

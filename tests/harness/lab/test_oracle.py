@@ -18,7 +18,7 @@ from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
 from harness.lab.in_process import view_of
-from harness.lab.sampled_positions import situation_in_play
+from harness.lab.positions import situation_in_play
 from harness.lab.studies.oracle import Oracle
 from harness.lab.study_context import Field
 from lexicons.store import load_lexicon
@@ -84,7 +84,7 @@ def test_a_longer_judge_looks_further(field: Field) -> None:
 
 
 def test_a_view_in_mid_game_has_its_history(field: Field) -> None:
-    situation = situation_in_play(field.lexicon, RULES, field.leaves, 3, 1)
+    situation = situation_in_play(field, 3, 1)
     view = view_of(situation, field.lexicon, RULES, 5)
     assert view.position == situation.position
     assert [play.seq for play in view.history] == list(range(1, len(situation.turns) + 1))

@@ -22,7 +22,7 @@ from engine.rules.rules import standard_rules
 from harness.lab.in_process import play_game
 from harness.lab.studies.duel import Duel, Games
 from harness.lab.studies.full_knowledge import FullKnowledgePlayer
-from harness.lab.studies.published import TABLES, Limit, RichardsAmir, draw_duels
+from harness.lab.studies.published import TABLES, RichardsAmir, draw_duels, seats_of
 from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
 from harness.lab.workers import open_workers
@@ -191,10 +191,9 @@ def test_what_the_paper_has() -> None:
 
 
 def test_seats_of_the_tables() -> None:
-    short, counted = Limit(150), Limit(iterations=300)
-    assert short.seats(1) == ("full-knowledge?time=150ms", "sim?time=150ms")
-    assert counted.seats(2) == ("infer?iterations=300", "sim?iterations=300")
-    last = short.seats(2, memory="last", model="soft")
+    assert seats_of(1, "time=150ms") == ("full-knowledge?time=150ms", "sim?time=150ms")
+    assert seats_of(2, "iterations=300") == ("infer?iterations=300", "sim?iterations=300")
+    last = seats_of(2, "time=150ms", memory="last", model="soft")
     assert last == ("infer?time=150ms&memory=last&model=soft", "sim?time=150ms")
 
 
@@ -239,7 +238,7 @@ def test_table_1_plays_what_is_missing(tilewire: CommandLine, tmp_path: Path) ->
 
 
 def test_table_2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
-    study = RichardsAmir(Limit(150).seats(2, memory="last"), field, 0, table=2)
+    study = RichardsAmir(seats_of(2, "time=150ms", memory="last"), field, 0, table=2)
     out = written(tmp_path / "games.jsonl", study, 6)
     given = ("experiment", "richards-amir", "--table", 2, "--memory", "last", "--out", out)
     assert tilewire(*given, "--games", 4) == 0

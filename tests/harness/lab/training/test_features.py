@@ -17,15 +17,18 @@ from engine.rules.game import Turn
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Place
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
+from harness.lab.study_context import Field
 from harness.lab.training.features import (
     Generation,
+    Lesson,
     Pace,
     Trained,
     draw_rack_weights,
+    lessons,
     observe,
+    play_sampled_games,
     train_features,
 )
-from harness.lab.training.sampled import Lesson, lessons, play_sampled_games
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.rack_features import leave_features, leave_table, shipped_rack_weights
@@ -150,7 +153,7 @@ def test_the_weights_are_drawn(tmp_path: Path) -> None:
 def test_what_a_sampled_game_teaches() -> None:
     """Places and exchanges with a full rack, but not after a pass, and not near the end."""
     leaves = synthetic_leaves(RULES.distribution, 1)
-    (game,) = play_sampled_games(scowl(), RULES, leaves, 1, seed=1, threads=1)
+    (game,) = play_sampled_games(Field(scowl(), RULES, leaves, ""), 1, seed=1, threads=1)
     full = (1, 2, 3, 4, 5, 6, 7)
     place = Place(7, 7, Direction.ACROSS, (2, PLAYED_THROUGH, 1 | BLANK_FLAG))
     drawn = tuple(range(1, 8))

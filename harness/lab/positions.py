@@ -1,0 +1,208 @@
+"""Positions of games between static players.
+
+``Situation`` has all information of the player on turn, ``Late`` both racks and the bag. Seed and
+number decide the game, so that each position can be made without the others, in any process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.kernels.moves import PASS_MOVE
+from engine.movegen.generator import Generator
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import Move, Place
+from engine.rules.position import Board, Position, Rack, unseen
+from engine.rules.rules import Rules
+from engine.simulation.selfplay import StaticGames, play_static_games
+
+from .study_context import Field
+
+__all__ = [
+    "EMPTY_BAG",
+    "Late",
+    "Situation",
+    "TurnTaken",
+    "Wanted",
+    "late_position",
+    "recorded_games",
+    "situation",
+    "situation_in_play",
+    "varied_situations",
+]
+
+_CORNERED_EVERY = 20
+_POOL = 2_000  # games, of which about 20 have such a position
+_FEW_TILES = 2  # on a rack that may have one move at most
+_MOST_GAMES = 10_000
+
+
+def recorded_games(field: Field, games: int, seed: int) -> StaticGames:
+    """Play games between two static players with the same leave table; record all turns."""
+    return play_static_games(
+        field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
+    )
+
+
+# --- as the player on turn sees them --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TurnTaken:
+    """An earlier turn."""
+
+    move: Move
+    score: int
+    scores: tuple[int, int]
+    """Both totals after it."""
+    bag: int
+    """Tiles in the bag after it."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A position and its history."""
+
+    position: Position
+    """With the rack of the player on turn only."""
+    bag: int
+    turns: tuple[TurnTaken, ...]
+
+
+def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situation:
+    """Return a recorded game's situation before a turn.
+
+    Raises:
+        ValueError: the games were not recorded, or this game has no such turn.
+    """
+    position = games.position(game, turn, rules)
+    leads, bags = games.results.spreads[game].tolist(), games.results.bags[game].tolist()
+    board, scores, scoreless = Board.empty(rules.layout), [0, 0], 0
+    turns: list[TurnTaken] = []
+    for at in range(turn):
+        (move,) = unpack(games.results.moves[game, at : at + 1], board)
+        score = -leads[at + 1] - leads[at]  # leads are those of the player on turn
+        scores[at % 2] += score
+        scoreless = 0 if isinstance(move, Place) else scoreless + 1
+        board = board.with_move(move) if isinstance(move, Place) else board
+        turns.append(TurnTaken(move, score, (scores[0], scores[1]), bags[at + 1]))
+    known = replace(position, scores=(scores[0], scores[1]), scoreless_turns=scoreless)
+    return Situation(known, bags[turn], tuple(turns))
+
+
+def situation_in_play(field: Field, seed: int, number: int) -> Situation:
+    """Return a position of a game; each turn with tiles in the bag is equally likely."""
+    for_game, for_turn = np.random.SeedSequence((seed, number)).generate_state(2).tolist()
+    games = recorded_games(field, 1, for_game)
+    turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
+    return situation(games, 0, int(np.random.default_rng(for_turn).choice(turns)), field.rules)
+
+
+def varied_situations(field: Field, count: int, seed: int) -> list[Situation]:
+    """Return positions of any kind, each from a game of its own; each turn is equally likely.
+
+    Every twentieth is replaced, if possible, by a position with at most one move besides the pass.
+    """
+    games, rules = recorded_games(field, max(count, _POOL), seed), field.rules
+    turns = np.random.default_rng(seed).integers(games.turns[:count])
+    situations = [situation(games, game, turn, rules) for game, turn in enumerate(turns.tolist())]
+    cornered = _cornered(games, Generator(field.lexicon, rules, field.leaves))
+    for place, other in zip(range(0, count, _CORNERED_EVERY), cornered, strict=False):
+        situations[place] = other
+    return situations
+
+
+def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
+    """Yield positions with at most one move besides the pass, one per game."""
+    results, rules = games.results, generator.rules
+    room = np.arange(results.sizes.shape[1])
+    few = (results.sizes <= _FEW_TILES) & (results.bags == 0)
+    likely = (few | (results.moves == PASS_MOVE)) & (room < games.turns[:, np.newaxis])
+    for game in np.flatnonzero(likely.any(axis=1)).tolist():
+        at = (situation(games, game, turn, rules) for turn in np.flatnonzero(likely[game]).tolist())
+        yield from islice(
+            (candidate for candidate in at if len(generator.best(candidate.position, 2)) < 2), 1
+        )
+
+
+# --- with both racks known ------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """The wanted turns of a game, all equally likely.
+
+    With an empty bag only the first counts, the endgame: later turns are parts of it.
+    """
+
+    bag: range = range(1)
+    tiles: int = 7
+
+
+EMPTY_BAG = Wanted()
+
+
+@dataclass(frozen=True)
+class Late:
+    """A position with full information."""
+
+    position: Position
+    """With both racks."""
+    bag: Rack
+    """The tiles in the bag, sorted."""
+
+
+def late_position(field: Field, seed: int, number: int, wanted: Wanted = EMPTY_BAG) -> Late:
+    """Return a position from the first game of this seed and number that has a wanted turn.
+
+    Raises:
+        ValueError: none of 10,000 games has one.
+    """
+    for attempt in range(_MOST_GAMES):
+        state = np.random.SeedSequence((seed, number, attempt)).generate_state(2)
+        games = recorded_games(field, 1, int(state[0]))
+        candidates = [
+            late
+            for late in (_late(games, turn, field.rules) for turn in _turns(games, wanted.bag))
+            if max(map(len, late.position.racks)) <= wanted.tiles
+        ]
+        if candidates:
+            empty = [late for late in candidates if not late.bag]
+            choices = [late for late in candidates if late not in empty[1:]]
+            return choices[np.random.default_rng(int(state[1])).integers(len(choices))]
+    raise ValueError(
+        f"no game of {_MOST_GAMES:,} has a turn with {wanted.bag.start} to {wanted.bag.stop - 1} "
+        f"tiles in the bag and {wanted.tiles} at most on each rack; ask for others"
+    )
+
+
+def _turns(games: StaticGames, bag: range) -> list[int]:
+    """List the turns of the only game that began with this many tiles in the bag."""
+    bags = games.results.bags[0, : games.turns[0]].tolist()
+    # After the last turn the other rack is known only if nothing else is unseen.
+    return [turn for turn in range(len(bags) - (bags[-1] > 0)) if bags[turn] in bag]
+
+
+def _late(games: StaticGames, turn: int, rules: Rules) -> Late:
+    seen = situation(games, 0, turn, rules)
+    position = seen.position
+    if seen.bag:  # the next turn's rack is the other
+        size = int(games.results.sizes[0, turn + 1])
+        other = tuple(games.results.racks[0, turn + 1, :size].tolist())
+    else:
+        other = _hidden(position, rules)
+    own = position.racks[position.on_turn]
+    known = replace(position, racks=(other, own) if position.on_turn else (own, other))
+    return Late(known, _hidden(known, rules))
+
+
+def _hidden(position: Position, rules: Rules) -> Rack:
+    """Return the tiles neither on the board nor on a rack."""
+    left = list(unseen(position, position.on_turn, rules))
+    for tile in position.racks[1 - position.on_turn]:
+        left[tile] -= 1
+    return tuple(tile for tile, times in enumerate(left) for _ in range(times))
