@@ -161,10 +161,11 @@ def sim(
 
     def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
         depths = (2, 4) if plies is None else (plies,)
-        what = Simulating(load_chances(field, playing.winprob), candidates, depths, rollouts)
+        chances = load_chances(field, playing.winprob)
+        what = Simulating(chances, candidates, depths, rollouts, threads)
         if stages:
-            return measure_stages(field, what, threads, seed)
-        return measure_sim(field, what, position or MID_GAME, threads, seed)
+            return measure_stages(field, what, seed)
+        return measure_sim(field, what, position or MID_GAME, seed)
 
     show_figures(playing.measure(measure, rollouts), playing.json_)
 
@@ -291,8 +292,7 @@ def faults(*, json_: JsonOption = False) -> None:
     Args:
         json_: Print one JSON object.
     """
-    from harness.lab.bench.engines import call_engine_faults
-    from harness.lab.bench.faults import call_faults
+    from harness.lab.bench.faults import call_engine_faults, call_faults
 
     log_to_stderr(verbose=False)
     calls = [*asyncio.run(call_faults()), *asyncio.run(call_engine_faults())]

@@ -1,7 +1,6 @@
-"""Positions of games between static players.
+"""Positions of games between static players, most with all information of the player on turn.
 
-``Situation`` has all information of the player on turn, ``Late`` both racks and the bag. Seed and
-number decide the game, so that each position can be made without the others, in any process.
+Seed and number decide a position's game, so that each can be made alone, in any process.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,19 +15,17 @@ from engine.kernels.moves import PASS_MOVE
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import Move, Place
-from engine.rules.position import Board, Position, Rack, unseen
+from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
+from lexicons.leaves import RACK_SIZE
 
 from .study_context import Field
 
 __all__ = [
-    "EMPTY_BAG",
-    "Late",
     "Situation",
     "TurnTaken",
-    "Wanted",
-    "late_position",
+    "endgame_position",
     "recorded_games",
     "situation",
     "situation_in_play",
@@ -47,9 +43,6 @@ def recorded_games(field: Field, games: int, seed: int) -> StaticGames:
     return play_static_games(
         field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
     )
-
-
-# --- as the player on turn sees them --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -130,34 +123,10 @@ def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
         )
 
 
-# --- with both racks known ------------------------------------------------------------------------
+def endgame_position(field: Field, seed: int, number: int, most_held: int = RACK_SIZE) -> Position:
+    """Return the first position with an empty bag of a game, with both racks.
 
-
-class Wanted(NamedTuple):
-    """The wanted turns of a game, all equally likely.
-
-    With an empty bag only the first counts, the endgame: later turns are parts of it.
-    """
-
-    bag: range = range(1)
-    tiles: int = 7
-
-
-EMPTY_BAG = Wanted()
-
-
-@dataclass(frozen=True)
-class Late:
-    """A position with full information."""
-
-    position: Position
-    """With both racks."""
-    bag: Rack
-    """The tiles in the bag, sorted."""
-
-
-def late_position(field: Field, seed: int, number: int, wanted: Wanted = EMPTY_BAG) -> Late:
-    """Return a position from the first game of this seed and number that has a wanted turn.
+    Games with no such position, or none with so few tiles on each rack, are skipped.
 
     Raises:
         ValueError: none of 10,000 games has one.
@@ -165,44 +134,15 @@ def late_position(field: Field, seed: int, number: int, wanted: Wanted = EMPTY_B
     for attempt in range(_MOST_GAMES):
         state = np.random.SeedSequence((seed, number, attempt)).generate_state(2)
         games = recorded_games(field, 1, int(state[0]))
-        candidates = [
-            late
-            for late in (_late(games, turn, field.rules) for turn in _turns(games, wanted.bag))
-            if max(map(len, late.position.racks)) <= wanted.tiles
-        ]
-        if candidates:
-            empty = [late for late in candidates if not late.bag]
-            choices = [late for late in candidates if late not in empty[1:]]
-            return choices[np.random.default_rng(int(state[1])).integers(len(choices))]
+        for turn in np.flatnonzero(games.results.bags[0, : games.turns[0]] == 0).tolist():
+            position = situation(games, 0, turn, field.rules).position
+            left = enumerate(unseen(position, position.on_turn, field.rules))
+            other = tuple(tile for tile, count in left for _ in range(count))
+            own = position.racks[position.on_turn]
+            if max(len(own), len(other)) <= most_held:
+                racks = (other, own) if position.on_turn else (own, other)
+                return replace(position, racks=racks)
     raise ValueError(
-        f"no game of {_MOST_GAMES:,} has a turn with {wanted.bag.start} to {wanted.bag.stop - 1} "
-        f"tiles in the bag and {wanted.tiles} at most on each rack; ask for others"
+        f"no game of {_MOST_GAMES:,} comes to {most_held} tiles at most on each rack and none in "
+        "the bag"
     )
-
-
-def _turns(games: StaticGames, bag: range) -> list[int]:
-    """List the turns of the only game that began with this many tiles in the bag."""
-    bags = games.results.bags[0, : games.turns[0]].tolist()
-    # After the last turn the other rack is known only if nothing else is unseen.
-    return [turn for turn in range(len(bags) - (bags[-1] > 0)) if bags[turn] in bag]
-
-
-def _late(games: StaticGames, turn: int, rules: Rules) -> Late:
-    seen = situation(games, 0, turn, rules)
-    position = seen.position
-    if seen.bag:  # the next turn's rack is the other
-        size = int(games.results.sizes[0, turn + 1])
-        other = tuple(games.results.racks[0, turn + 1, :size].tolist())
-    else:
-        other = _hidden(position, rules)
-    own = position.racks[position.on_turn]
-    known = replace(position, racks=(other, own) if position.on_turn else (own, other))
-    return Late(known, _hidden(known, rules))
-
-
-def _hidden(position: Position, rules: Rules) -> Rack:
-    """Return the tiles neither on the board nor on a rack."""
-    left = list(unseen(position, position.on_turn, rules))
-    for tile in position.racks[1 - position.on_turn]:
-        left[tile] -= 1
-    return tuple(tile for tile, times in enumerate(left) for _ in range(times))

@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 __all__ = ["Workers", "WorkersError", "open_workers"]
 
@@ -44,8 +44,8 @@ class WorkersError(RuntimeError):
     """There are no workers, or they keep dying; the message gives a remedy."""
 
 
-class Workers(Protocol):
-    """Workers, wherever they are."""
+class Workers:
+    """Workers that are the calling process alone; subclasses have others."""
 
     def work_through(
         self,
@@ -62,7 +62,8 @@ class Workers(Protocol):
             WorkersError: workers keep dying.
             Exception: any error of the function.
         """
-        ...
+        for share in shares:
+            yield share, function(common, share)
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def open_workers(
     if workers < 1:
         raise ValueError(f"{workers} workers; there is at least one")
     if alone and workers == 1:
-        yield _Alone()
+        yield Workers()
         return
     with tempfile.TemporaryDirectory(prefix="tilewire-workers-") as folder:
         processes = _Processes(workers, Path(folder))
@@ -104,21 +105,10 @@ def open_workers(
             processes.close()
 
 
-class _Alone:
-    def work_through(
-        self,
-        function: Callable[[_Common, _Share], _Result],
-        common: _Common,
-        shares: Iterable[_Share],
-    ) -> Iterator[tuple[_Share, _Result]]:
-        for share in shares:
-            yield share, function(common, share)
-
-
 # --- processes on this machine ------------------------------------------------------------------
 
 
-class _Processes:
+class _Processes(Workers):
     """A ``ProcessPoolExecutor``, replaced when one of its processes dies.
 
     Common data and results pass through files in ``folder``: a large result would block the pool's
@@ -224,7 +214,7 @@ def _read(path: Path) -> Any:
 # --- a cluster ----------------------------------------------------------------------------------
 
 
-class _Cluster:
+class _Cluster(Workers):
     """The workers of a Dask scheduler, which reassigns the work of dead ones."""
 
     def __init__(self, client: Any, tell: Callable[[str], object]) -> None:

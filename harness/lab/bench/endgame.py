@@ -23,7 +23,7 @@ from engine.endgame import EndgameSolver
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.position import Position
-from harness.lab.positions import late_position
+from harness.lab.positions import endgame_position
 from harness.lab.rows import Tables, column, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
@@ -97,16 +97,16 @@ class EndgameStudy(Study):
         """
         ready()
         field = self.field
-        late = late_position(field, self.seed, number)
+        position = endgame_position(field, self.seed, number)
         gc.collect()  # frees earlier solvers
         before = _resident()
         solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
-        trace, took_ms, most = _followed(solver, late.position, self.time_ms)
+        trace, took_ms, most = _followed(solver, position, self.time_ms)
         solution = solver.solution
         return {
             "number": number,
-            "cgp": write_cgp(late.position, field.rules),
-            "tiles": [len(rack) for rack in late.position.racks],
+            "cgp": write_cgp(position, field.rules),
+            "tiles": [len(rack) for rack in position.racks],
             "move": format_move(solution.move, field.rules.distribution.alphabet),
             "value": solution.value,
             "proven": solution.proven,

@@ -14,7 +14,7 @@ from engine.notation.cgp import write_cgp
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from harness.lab.bench.endgame import endgame_summary
-from harness.lab.positions import EMPTY_BAG, Late, Wanted, late_position
+from harness.lab.positions import endgame_position
 from harness.lab.study_context import Field
 from lexicons.store import load_lexicon
 
@@ -26,38 +26,30 @@ def field() -> Field:
     return Field.of(load_lexicon(), RULES, None, "")
 
 
-def _some(field: Field, wanted: Wanted, count: int = 8) -> list[Late]:
-    return [late_position(field, 1, number, wanted) for number in range(count)]
-
-
 # --- positions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wanted", [EMPTY_BAG, FEW_TILES, Wanted(range(1, 2)), Wanted(range(1, 8))])
-def test_late_positions_are_as_wanted(field: Field, wanted: Wanted) -> None:
-    found = _some(field, wanted)
-    assert found == _some(field, wanted), "chance is in seed and number"
-    assert len({one.position for one in found}) == len(found)
-    for one in found:
-        position = one.position
-        assert len(one.bag) == bag_count(position, RULES)
-        assert len(one.bag) in wanted.bag
-        assert all(0 < len(rack) <= wanted.tiles for rack in position.racks)
+@pytest.mark.parametrize("most", [RULES.rack_size, FEW_TILES])
+def test_positions_have_an_empty_bag(field: Field, most: int) -> None:
+    found = [endgame_position(field, 1, number, most) for number in range(8)]
+    again = [endgame_position(field, 1, number, most) for number in range(8)]
+    assert found == again, "chance is in seed and number"
+    assert len(set(found)) == len(found)
+    for position in found:
+        assert bag_count(position, RULES) == 0
+        assert all(0 < len(rack) <= most for rack in position.racks)
+        if most == RULES.rack_size:
+            own = position.racks[position.on_turn]
+            assert len(own) == RULES.rack_size, "the other drew the last tile"
         first = position if position.on_turn == 0 else with_seats_swapped(position)
         assert read_late(write_cgp(position, RULES), RULES) == first
         assert mirrored(mirrored(position)) == position != mirrored(position)
 
 
-def test_the_first_position_with_an_empty_bag(field: Field) -> None:
-    for one in _some(field, EMPTY_BAG):
-        own = one.position.racks[one.position.on_turn]
-        assert len(own) == RULES.rack_size, "the other drew the last tile"
-
-
 def test_what_no_game_comes_to(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.lab.positions._MOST_GAMES", 3)
-    with pytest.raises(ValueError, match="no game of 3 has a turn with 0 to 0 tiles in the bag"):
-        _some(field, Wanted(tiles=0), 1)
+    with pytest.raises(ValueError, match="no game of 3 comes to 0 tiles at most on each rack"):
+        endgame_position(field, 1, 0, 0)
 
 
 # --- sums -----------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from leave_trainings import (
     RULES,
     TILES,
     WORDS,
-    Here,
     Recorder,
     Stopped,
     assert_same,
@@ -34,6 +33,7 @@ from harness.lab.study_context import Field
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
 from harness.lab.training.racks import Racks
 from harness.lab.training.shares import Share, Tally, Totals, force, play_share, room_for
+from harness.lab.workers import Workers
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 
@@ -213,7 +213,7 @@ def test_a_bag_too_small_to_learn_from() -> None:
     tiles = replace(TILES, counts=(0, 4, 4, 2, 2, 1))
     small = LeaveTraining(lexicon_of(WORDS), replace(RULES, distribution=tiles), Goal(games=200))
     with pytest.raises(ValueError, match="no rack was seen"):
-        small.run(Here(), ignore, ticking(1.0))
+        small.run(Workers(), ignore, ticking(1.0))
 
 
 # --- what is learned ------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_a_bag_too_small_to_learn_from() -> None:
 
 def last_of(goal: Goal) -> TableMade:
     told: list[RoundDone | TableMade] = []
-    training(goal).run(Here(), told.append, ticking(1.0))
+    training(goal).run(Workers(), told.append, ticking(1.0))
     assert isinstance(told[-1], TableMade)
     return told[-1]
 
@@ -238,7 +238,7 @@ def test_rare_leaves_are_seen_more_often_with_a_floor() -> None:
 def learned() -> LeaveTable:
     rules = standard_rules()
     return LeaveTraining(load_lexicon(), rules, Goal(games=1_500, seed=1, floor=0)).run(
-        Here(), ignore, ticking(1.0)
+        Workers(), ignore, ticking(1.0)
     )
 
 
