@@ -27,7 +27,7 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Report, Said
-from harness.lab.rows import column
+from harness.lab.rows import Column
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import STALL_S
 from harness.seats.engines.engine_seat import EngineSeat
@@ -75,12 +75,12 @@ SLOW_SETTINGS = SETTINGS.replace(f"initial_ms = {CLOCK_MS}", "initial_ms = 60000
 class Call:
     """The verdict on a kind of misconduct."""
 
-    case: Annotated[str, column("case")]
-    expected: Annotated[str, column("expected")]
-    outcome: Annotated[str, column("outcome")]
-    late_ms: Annotated[int | None, column("called after", unit=" ms")]
+    case: Annotated[str, Column("case")]
+    expected: Annotated[str, Column("expected")]
+    outcome: Annotated[str, Column("outcome")]
+    late_ms: Annotated[int | None, Column("called after", unit=" ms")]
     """From the deadline, or the deed, to the other player's ``game_over``."""
-    what: Annotated[str, column("counted from")]
+    what: Annotated[str, Column("counted from")]
 
 
 async def call_faults() -> list[Call]:

@@ -29,7 +29,7 @@ from engine.rules.game import Game
 from engine.simulation.selfplay import play_static_games
 from harness.arbiter.new_game import Draws
 from harness.lab.in_process import dealt, play_game
-from harness.lab.rows import Tables, column, percent
+from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from harness.matches.significance import mean_and_error
@@ -62,29 +62,29 @@ _TIE_BREAK = 1_000
 class Duel:
     """The games of one player against another; None: unknown, or too few games."""
 
-    player: Annotated[str, column("player")]
-    opponent: Annotated[str, column("opponent")]
-    games: Annotated[int | None, column("games")]
-    wins: Annotated[int | None, column("won")]
-    losses: Annotated[int | None, column("lost")]
-    ties: Annotated[int | None, column("tied")] = None
+    player: Annotated[str, Column("player")]
+    opponent: Annotated[str, Column("opponent")]
+    games: Annotated[int | None, Column("games")]
+    wins: Annotated[int | None, Column("won")]
+    losses: Annotated[int | None, Column("lost")]
+    ties: Annotated[int | None, Column("tied")] = None
     win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")] = None
     """A tie is half a win."""
     win_rate_error: float | None = None
     """Half the width of its 95 % interval over pairs; likewise ``error``."""
-    mean: Annotated[float | None, column("mean")] = None
+    mean: Annotated[float | None, Column("mean")] = None
     """The player's points per game."""
-    opponent_mean: Annotated[float | None, column("opponent's")] = None
+    opponent_mean: Annotated[float | None, Column("opponent's")] = None
     difference: Annotated[
-        float | None, column("ahead by (95 %)", error="error", decimals=2, sign=True)
+        float | None, Column("ahead by (95 %)", error="error", decimals=2, sign=True)
     ] = None
     """Points per game."""
     error: float | None = None
-    deviation: Annotated[float | None, column("deviation")] = None
+    deviation: Annotated[float | None, Column("deviation")] = None
     """The standard deviation of one game's difference."""
     lost_twice: Annotated[float | None, percent("lost 2×")] = None
     """Share of games lost to at least twice the player's points."""
-    largest_ratio: Annotated[float | None, column("largest ratio", decimals=2)] = None
+    largest_ratio: Annotated[float | None, Column("largest ratio", decimals=2)] = None
     """Largest winner's points / loser's points; a loser's score below 1 counts as 1."""
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from bot.equipment import Equipment
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
-from harness.lab.rows import column
+from harness.lab.rows import Column
 from harness.matches.match import (
     Match,
     MatchConfig,
@@ -53,9 +53,9 @@ BIN_POINTS = 25
 class EngineRow(Duel):
     """A player's games against the engine; a forfeit is a whole loss."""
 
-    forfeits: Annotated[int, column("forfeits")] = 0
+    forfeits: Annotated[int, Column("forfeits")] = 0
     """Games that the player lost by other means than the score."""
-    opponent_forfeits: Annotated[int, column("opponent's")] = 0
+    opponent_forfeits: Annotated[int, Column("opponent's")] = 0
 
 
 class PlayedRow(NamedTuple):

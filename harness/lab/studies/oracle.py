@@ -24,7 +24,7 @@ from engine.rules.rules import canonical, check_move
 from engine.simulation.simulation import Simulation
 from harness.lab.in_process import unhurried, view_of
 from harness.lab.positions import Situation, situation_in_play
-from harness.lab.rows import Tables, column, percent
+from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from lexicons.win_probability import WinProbabilities
@@ -40,8 +40,8 @@ _BAGS = (("all", 1, 99), ("1–7", 1, 7), ("8–28", 8, 28), ("29–57", 29, 57)
 class OracleRow:
     """Positions by tiles in the bag; errors are standard errors over positions."""
 
-    bag: Annotated[str, column("tiles in the bag")]
-    positions: Annotated[int, column("positions")]
+    bag: Annotated[str, Column("tiles in the bag")]
+    positions: Annotated[int, Column("positions")]
     differ: Annotated[float | None, percent("moves differ")]
     win: Annotated[
         float | None, percent("more wins, ± standard error", error="win_error", decimals=3)
@@ -49,7 +49,7 @@ class OracleRow:
     """Gain of the first player's choices; 0 where the moves are the same."""
     win_error: float | None
     points: Annotated[
-        float | None, column("more points", error="points_error", decimals=2, sign=True)
+        float | None, Column("more points", error="points_error", decimals=2, sign=True)
     ]
     points_error: float | None
 

@@ -54,7 +54,6 @@ __all__ = [
     "Generation",
     "Lesson",
     "Pace",
-    "Trained",
     "Turns",
     "draw_rack_weights",
     "lessons",
@@ -108,14 +107,6 @@ class Generation:
         )
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The weights, and the history of their training."""
-
-    weights: RackWeights
-    generations: tuple[Generation, ...]
-
-
 class Turns(NamedTuple):
     """Examples from games; at least one row."""
 
@@ -130,23 +121,16 @@ def train_features(
     rules: Rules,
     games: int,
     seed: int = 0,
-    progress: Callable[[Generation], object] | None = None,
+    tell: Callable[[Generation], object] = lambda generation: None,
     *,
     pace: Pace | None = None,
     threads: int = 1,
     with_simulation: bool = False,
-) -> Trained:
+) -> RackWeights:
     """Play games by the current weights, and learn from each generation of them.
 
-    Args:
-        lexicon: the words.
-        rules: the rules.
-        games: in all.
-        seed: for bags and order of learning; the same seed gives the same weights.
-        progress: called after each generation.
-        pace: of learning.
-        threads: games at once, without effect on the weights.
-        with_simulation: whether *mc+rh* plays, instead of *rh*.
+    The same seed gives the same weights, in any number of threads. ``tell`` is called after each
+    generation. With simulation *mc+rh* plays, instead of *rh*.
 
     Raises:
         ValueError: no game at all or in a generation, no example, or as ``play_static_games``.
@@ -159,15 +143,12 @@ def train_features(
     play = _sampled_turns if with_simulation else _static_turns
     letters = rules.distribution.alphabet.letters
     learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
-    generations: list[Generation] = []
     for before in range(0, games, pace.generation):
         leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
         field, count = Field(lexicon, rules, leaves, ""), min(pace.generation, games - before)
         turns = play(field, count, int(learner.chance.integers(1 << 62)), threads)
         loss, spread = learner.learn(turns, pace.passes)
-        generations.append(Generation(before + count, len(turns.equities), loss, spread))
-        if progress is not None:
-            progress(generations[-1])
+        tell(Generation(before + count, len(turns.equities), loss, spread))
     made = {
         "command": f"tilewire train features --lexicon {lexicon.name} --seed {seed} "
         f"--games {games}{' --with-simulation' if with_simulation else ''}",
@@ -176,7 +157,7 @@ def train_features(
         "seed": seed,
         "games": games,
     }
-    return Trained(RackWeights(letters, learner.points, made), tuple(generations))
+    return RackWeights(letters, learner.points, made)
 
 
 class _Learner:

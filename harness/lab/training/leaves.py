@@ -307,13 +307,12 @@ class LeaveTraining:
             samples=int(self.totals.counts.sum()),
             fewest_samples=int(samples.min()),
             below_floor=int(np.count_nonzero(samples < self.goal.floor)),
-            movement=float(moved.mean()) / 1000,
-            noise=smoothed.noise / 1000,
-            trusted=smoothed.trusted,
+            movement=round(float(moved.mean()) / 1000, 3),
+            noise=round(smoothed.noise / 1000, 3),
+            trusted=round(smoothed.trusted, 3),
         )
         about = {name: value for name, value in vars(made).items() if name != "leaves"}
-        rounded = {name: round(about[name], 3) for name in ("movement", "noise", "trusted")}
-        self.progress.tables.append(about | rounded)
+        self.progress.tables.append(about)
         self._play_by(leaves)
         self.progress.games = self.games
         self.totals = Totals.none(self.racks)

@@ -24,7 +24,7 @@ from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules.rules import Rules
 from harness.lab.positions import recorded_games
-from harness.lab.rows import column, percent
+from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from harness.lab.workers import Workers
 from harness.pictures import picture
@@ -231,12 +231,12 @@ class Tenth:
 
     low: float
     """Lower bound of the tenth; 1 is in the last."""
-    name: Annotated[str, column("predicted")]
-    positions: Annotated[int, column("positions")]
+    name: Annotated[str, Column("predicted")]
+    positions: Annotated[int, Column("positions")]
     predicted: Annotated[float | None, percent("on average")]
     won: Annotated[float | None, percent("won")]
     """A tie is half a win."""
-    difference: Annotated[float | None, column("won more", decimals=2, sign=True)]
+    difference: Annotated[float | None, Column("won more", decimals=2, sign=True)]
     """Excess of wins over the prediction, in percentage points."""
 
 
