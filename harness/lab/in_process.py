@@ -16,7 +16,7 @@ from engine.rules.game import Game, Turn
 from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import Rules, rack_tiles
-from harness.lab.positions import Situation
+from harness.lab.positions import Situation, TurnTaken
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
@@ -100,18 +100,6 @@ def view_of(
 ) -> View:
     """Return a position with its history, as a player on turn sees it that resumes the game."""
     seat = situation.position.on_turn
-    history = tuple(
-        Observed(
-            seq=at + 1,
-            seat=at % 2,
-            move=_as_seen(turn.move, own=at % 2 == seat),
-            score=turn.score,
-            scores=turn.scores,
-            bag=turn.bag,
-            think_ms=0,
-        )
-        for at, turn in enumerate(situation.turns)
-    )
     return View(
         game="experiment",
         seat=seat,
@@ -122,7 +110,7 @@ def view_of(
         time=_TIME,
         rules=rules,
         lexicon=lexicon,
-        history=history,
+        history=tuple(_observed(turn, at, seat) for at, turn in enumerate(situation.turns)),
         seed=seed,
         leaves=leaves,
     )
@@ -141,12 +129,12 @@ def _first_view(
 
 
 def _next_view(view: View, game: Game) -> View:
-    return replace(
-        view,
-        position=_seen_by(game, view.seat),
-        bag=len(game.bag),
-        history=(*view.history, _observed(game, view.seat)),
-    )
+    turn, bag = game.turns[-1], len(game.bag)
+    totals = {last.seat: last.total for last in game.turns[-2:]}
+    taken = TurnTaken(turn.move, turn.score, (totals.get(0, 0), totals.get(1, 0)), bag)
+    observed = _observed(taken, len(view.history), view.seat)
+    position = _seen_by(game, view.seat)
+    return replace(view, position=position, bag=bag, history=(*view.history, observed))
 
 
 def _seen_by(game: Game, seat: int) -> Position:
@@ -154,24 +142,20 @@ def _seen_by(game: Game, seat: int) -> Position:
     return replace(game.position, racks=((), own) if seat else (own, ()))
 
 
-def _observed(game: Game, seat: int) -> Observed:
-    turn = game.turns[-1]
-    totals = [0, 0]
-    for last in game.turns[-2:]:
-        totals[last.seat] = last.total
+def _observed(turn: TurnTaken, at: int, viewer: int) -> Observed:
+    """Return turn ``at`` of a game, from 0, as a seat sees it."""
+    move: Move | ExchangedCount = turn.move
+    if isinstance(move, Exchange) and at % 2 != viewer:
+        move = ExchangedCount(len(move.tiles))
     return Observed(
-        seq=len(game.turns),
-        seat=turn.seat,
-        move=_as_seen(turn.move, own=turn.seat == seat),
+        seq=at + 1,
+        seat=at % 2,
+        move=move,
         score=turn.score,
-        scores=(totals[0], totals[1]),
-        bag=len(game.bag),
+        scores=turn.scores,
+        bag=turn.bag,
         think_ms=0,
     )
-
-
-def _as_seen(move: Move, *, own: bool) -> Move | ExchangedCount:
-    return ExchangedCount(len(move.tiles)) if isinstance(move, Exchange) and not own else move
 
 
 def _result_of(game: Game) -> Result:

@@ -311,11 +311,7 @@ def _bins(belief: str, of: str, positions: _Positions, doubt: float) -> Iterator
 
 
 def draw_calibration(losses: Sequence[LossRow], bins: Sequence[BinRow], path: str | Path) -> None:
-    """Draw rows into a PNG file.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Draw rows into a PNG file."""
     with picture(path, 15, 6) as figure:
         left, middle, right = figure.subplots(1, 3)
         _draw_losses(left, [row for row in losses if row.leaves == "all"])

@@ -216,11 +216,7 @@ def _half_width(interval: Interval) -> float | None:
 
 
 def draw_differences(found: Sequence[PlayedRow], path: str | Path) -> None:
-    """Draw histograms of players' leads, one above the other, into a PNG file.
-
-    Raises:
-        OSError: the file can't be written.
-    """
+    """Draw histograms of players' leads, one above the other, into a PNG file."""
     widest = max(int(np.abs(differences).max()) for _, differences in found)
     bins = np.arange(-(-(widest + 1) // BIN_POINTS) * 2 + 1) * BIN_POINTS
     bins -= bins[-1] // 2

@@ -91,11 +91,7 @@ def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel
 
 
 def draw_duels(duels: Sequence[Duel], path: str | Path) -> None:
-    """Draw players' leads, with intervals, into a PNG file.
-
-    Raises:
-        OSError: the file can't be written.
-    """
+    """Draw players' leads, with intervals, into a PNG file."""
     names = [f"{duel.player}\n{duel.opponent}".replace("?", "\n") for duel in duels]
     with picture(path, 3.0 + 3.0 * max(2, len(duels)), 6.0) as figure:
         axes = figure.subplots()

@@ -301,11 +301,7 @@ def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
 
 
 def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
-    """Draw the weights as bars, the highest first, into a PNG file.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Draw the weights as bars, the highest first, into a PNG file."""
     ranked = sorted(weights.by_name().items(), key=lambda weight: weight[1])
     names, points = zip(*ranked, strict=True)
     with picture(path, 7, 1 + 0.22 * len(names)) as figure:

@@ -227,10 +227,11 @@ def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Rea
 
 @dataclass(frozen=True)
 class Tenth:
-    """Positions with predicted probabilities within a tenth of 0 to 1; None: there are none."""
+    """Positions with predicted probabilities within a tenth of 0 to 1; None: there are none.
 
-    low: float
-    """Lower bound of the tenth; 1 is in the last."""
+    1 is in the last tenth.
+    """
+
     name: Annotated[str, Column("predicted")]
     positions: Annotated[int, Column("positions")]
     predicted: Annotated[float | None, percent("on average")]
@@ -253,25 +254,20 @@ def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
         for cells in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
     )
     return [
-        _tenth(number / 10, *sums)
+        _tenth(f"{10 * number}–{10 * number + 10} %", *sums)
         for number, sums in enumerate(zip(positions, predicted, won, strict=True))
     ]
 
 
-def _tenth(low: float, positions: float, predicted: float, won: float) -> Tenth:
-    name = f"{100 * low:.0f}–{100 * low + 10:.0f} %"
+def _tenth(name: str, positions: float, predicted: float, won: float) -> Tenth:
     if not positions:
-        return Tenth(low, name, 0, None, None, None)
+        return Tenth(name, 0, None, None, None)
     more = 100 * (won / positions - predicted / positions)
-    return Tenth(low, name, int(positions), predicted / positions, won / positions, more)
+    return Tenth(name, int(positions), predicted / positions, won / positions, more)
 
 
 def draw_win_probabilities(table: WinProbabilities, path: str | Path) -> None:
-    """Draw a table into a PNG file: some columns as curves, and all of it as a map.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Draw a table into a PNG file: some columns as curves, and all of it as a map."""
     with picture(path, 13, 5) as figure:
         curves, whole = figure.subplots(1, 2)
         for unseen in _DRAWN:

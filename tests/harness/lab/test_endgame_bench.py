@@ -16,14 +16,8 @@ from engine.rules.rules import standard_rules
 from harness.lab.bench.endgame import endgame_summary
 from harness.lab.positions import endgame_position
 from harness.lab.study_context import Field
-from lexicons.store import load_lexicon
 
 RULES = standard_rules()
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), RULES, None, "")
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -107,18 +101,16 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("options", "says"),
     [
-        ("bench endgame --positions 0", "--positions must be at least 1 (got 0)"),
-        ("bench endgame --time 0ms", "--time must be at least 1ms (got 0s)"),
-        ("bench endgame --threads 0", "--threads must be at least 1 (got 0)"),
-        ("bench endgame --memory 31M", "--memory: with so many threads (1) it is 32M or more"),
-        ("bench endgame --memory 900000G", "not enough memory"),
-        ("bench endgame --workers 999", "need a core each"),
-        ("bench endgame --threads 998", "--workers 1 with --threads 998: searches"),
-        ("bench endgame --seed -1", "--seed -1: it is 0 or more"),
+        ("--positions 0", "--positions must be at least 1 (got 0)"),
+        ("--time 0ms", "--time must be at least 1ms (got 0s)"),
+        ("--threads 0", "--threads must be at least 1 (got 0)"),
+        ("--memory 31M", "--memory: with so many threads (1) it is 32M or more"),
+        ("--memory 900000G", "not enough memory"),
+        ("--threads 998", "--workers 1 with --threads 998: searches"),
     ],
 )
-def test_what_can_not_be_asked(tilewire: CommandLine, command: str, says: str) -> None:
-    assert tilewire(*command.split()) == 2
+def test_what_can_not_be_asked(tilewire: CommandLine, options: str, says: str) -> None:
+    assert tilewire("bench", "endgame", *options.split()) == 2
     assert says in tilewire.err

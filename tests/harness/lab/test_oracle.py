@@ -21,7 +21,6 @@ from harness.lab.in_process import view_of
 from harness.lab.positions import situation_in_play
 from harness.lab.studies.oracle import Oracle
 from harness.lab.study_context import Field
-from lexicons.store import load_lexicon
 from lexicons.tables import win_probabilities_for
 from lexicons.win_probability import write_win_probabilities
 
@@ -41,11 +40,6 @@ class Passes(StaticPlayer):
         totals = view.history[-1].scores if view.history else (0, 0)
         assert totals == view.position.scores
         return Choice(PASS)
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), RULES, None, "")
 
 
 def oracle(field: Field, *seats: str, plies: int = 2) -> Oracle:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engine.movegen.generator import Generator
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import bag_count
-from engine.rules.rules import check_move, standard_rules
+from engine.rules.rules import check_move
 from engine.simulation.selfplay import play_static_games
 from harness.lab.positions import situation, situation_in_play, varied_situations
 from harness.lab.study_context import Field
-from lexicons.store import load_lexicon
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), standard_rules(), None, "")
-
 
 # --- positions ------------------------------------------------------------------------------------
 

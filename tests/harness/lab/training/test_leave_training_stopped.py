@@ -110,6 +110,11 @@ OTHER_TILES = {
 }
 
 
+SAID = {"words": "lexicon", "minutes": "games", "counts": "tiles", "letters": "tiles"}
+SAID |= {"vowels": "points"}
+"""The names of settings, where they are others."""
+
+
 @pytest.mark.parametrize("which", ["words", *OTHER_GOALS, *OTHER_TILES])
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, which: str) -> None:
     checkpoint = tmp_path / "t.checkpoint"
@@ -120,6 +125,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, which: str)
         OTHER_GOALS.get(which, SHORT),
         checkpoint,
     )
-    with pytest.raises(CheckpointError, match="go on with the same options, or delete it"):
+    says = f"is of a training with {SAID.get(which, which)} .*; go on with the same options, or del"
+    with pytest.raises(CheckpointError, match=says):
         other.resume()
     assert other.games == 0

@@ -233,7 +233,7 @@ def test_calibration_by_tenths() -> None:
     tally.games[MOST_SPREAD + 1, 0], tally.half_wins[MOST_SPREAD + 1, 0] = 10, 5  # off the edge
     tally.games[-1, -1], tally.half_wins[-1, -1] = 8, 16
     tenths = calibration(table, tally)
-    assert [tenth.low for tenth in tenths] == [at / 10 for at in range(10)]
+    assert [tenth.name for tenth in tenths[::9]] == ["0–10 %", "90–100 %"]
     assert [tenth.positions for tenth in tenths] == [0, 40, *[0] * 7, 8]
     assert (tenths[0].predicted, tenths[0].won, tenths[0].difference) == (None, None, None)
     assert tenths[1].predicted == pytest.approx((30 * 0.125 + 10 * 0.1875) / 40)
