@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -73,7 +73,7 @@ def duel(
     names = player, opponent
     tables = [name for name in names if _is_leave_table(name)]
     if not tables and (run.out is not None or not set(names) <= set(JUDGES)):
-        study = Games(names, run.field(), run.seed, run.leaves is None)
+        study = Games(names, run.field(), run.seed)
         run.work([study], games or _GAMES, draw=_drawing(plot))
         return
     if run.out is not None or run.cluster is not None:
@@ -85,7 +85,7 @@ def duel(
     with sentences("--plot", plot):
         judges = _judge(player, field), _judge(opponent, field)
         number = _KERNEL_GAMES if games is None else games
-        row = play_duel(names, judges, field, number, threads=run.workers, seed=run.seed)
+        row = play_duel(*judges, field, number, threads=run.workers, seed=run.seed)
     show_rows({"duels": [row]}, run.json_)
     _drawing(plot)({"duels": [row]})
 
@@ -101,7 +101,7 @@ def _judge(name: str, field: Field) -> Judge:
 
     if name in JUDGES:
         return judge_of(name, field)
-    return judge_of("static", load_field(field.lexicon, name))
+    return judge_of("static", load_field(field.lexicon, name))._replace(name=name)
 
 
 def _drawing(path: Path | None) -> Callable[[Tables], None]:
@@ -163,6 +163,7 @@ def cs221(
     field = run.field()
     with sentences("--out", run.out):
         in_kernels = kernel_duels(field, games, run.workers, run.seed)
+    field = replace(field, own_leaves=True)  # --leaves are for the kernels
     studies = [Games((player, "vanilla"), field, run.seed) for player in CS221_PLAYERS]
     run.work(studies, games, above=in_kernels)
 
@@ -260,7 +261,7 @@ def richards_amir(
     if iterations is not None:
         limit = f"iterations={iterations}"
     seats = seats_of(table, limit, memory=memory, model=model)
-    study = RichardsAmir(seats, run.field(), run.seed, run.leaves is None, table)
+    study = RichardsAmir(seats, run.field(), run.seed, table)
     run.work([study], games, draw=_drawing(plot))
 
 
@@ -305,9 +306,8 @@ def oracle(
     chances = load_chances(field, winprob)
     if chances is None:
         raise CommandFailed(f"{field.rules.distribution.name} tiles need --winprob")
-    own_leaves = run.leaves is None
     seats = player, opponent
-    study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts, own_leaves)
+    study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts)
     run.work([study], positions)
 
 
@@ -355,7 +355,7 @@ def calibration(
         with sentences("--from", from_):
             given = read_games(from_, field.lexicon, seats)
         seed = given.seed
-    games = Games(seats, field, seed, run.leaves is None)
+    games = Games(seats, field, seed)
     rows = run.work(
         [Calibration(games, racks, doubt, given)],
         positions,

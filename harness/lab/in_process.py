@@ -1,6 +1,7 @@
 """Games between two players in this process, without arbiter and clocks.
 
-Players get all the information of a match.
+Players get all the information of a match. *full-knowledge* gets more, which no arbiter would show,
+and so plays here only.
 """
 
 from __future__ import annotations
@@ -8,20 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
+from bot.players.sim import parts
+from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game, Turn
 from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import Rules, rack_tiles
 from harness.lab.positions import Situation, TurnTaken
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
+from harness.lab.study_context import Field
 from protocol.parts import TimeControl
 
-__all__ = ["SeesRacks", "dealt", "kept_by", "play_game", "unhurried", "view_of"]
+__all__ = ["FullKnowledgePlayer", "dealt", "kept_by", "play_game", "unhurried", "view_of"]
 
 _NEVER_MS = 1 << 60
 _TIME = TimeControl()
@@ -29,12 +30,40 @@ _CLOCKS = (3_600_000, 3_600_000)
 """Milliseconds shown to players; no clock runs."""
 
 
-@runtime_checkable
-class SeesRacks(Protocol):
-    """A player that also sees the opponent's rack, which no arbiter would show."""
+class FullKnowledgePlayer(Strategy):
+    """Simulates like ``sim``, with its options, but sees the opponent's rack.
+
+    Its advantage is the most that any belief about the rack could gain (Richards and Amir 2007).
+
+    Raises:
+        ValueError: an option is invalid.
+    """
+
+    def __init__(
+        self,
+        candidates: str = "",
+        plies: str = "",
+        iterations: str = "",
+        time: str = "",
+        bag: str = "",
+    ) -> None:
+        super().__init__(**parts(candidates, plies, iterations, time, bag))
+        self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:
         """Look at the opponent's rack, before each choice."""
+        self._seen = rack
+
+    def begin(self, view: View) -> Searching:
+        """Begin a search with both racks known.
+
+        Raises:
+            RuntimeError: ``see`` was not called.
+        """
+        if self._seen is None:
+            raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
+        racks = (view.rack, self._seen) if view.seat == 0 else (self._seen, view.rack)
+        return super().begin(replace(view, position=replace(view.position, racks=racks)))
 
 
 def dealt(rules: Rules, secret: bytes) -> Game:
@@ -57,22 +86,19 @@ def unhurried() -> Budget:
 
 def play_game(
     players: tuple[Player, Player],
-    lexicon: Lexicon,
-    rules: Rules,
+    field: Field,
     secret: bytes,
-    leaves: LeaveTable | None = None,
 ) -> Game:
     """Play a game to its end; seat 0 begins.
 
-    Players' random seeds come from the secret and the seat. Without a leave table players use their
-    own.
+    Players' random seeds come from the secret and the seat.
 
     Raises:
         IllegalMove: a player's move is against the rules.
         ValueError: as the players' ``warm_up``.
     """
-    game = dealt(rules, secret)
-    views = [_first_view(game, lexicon, seat, _chance(secret, seat), leaves) for seat in range(2)]
+    game, lexicon = dealt(field.rules, secret), field.lexicon
+    views = [_first_view(game, field, seat, _chance(secret, seat)) for seat in range(2)]
     for player, view in zip(players, views, strict=True):
         player.warm_up(view.lexicon, view.rules)
         player.make_room(view)
@@ -80,7 +106,7 @@ def play_game(
     while game.over is None:
         seat = game.position.on_turn
         player = players[seat]
-        if isinstance(player, SeesRacks):
+        if isinstance(player, FullKnowledgePlayer):
             player.see(game.position.racks[1 - seat])
         game = game.play(player.choose(views[seat], unhurried()).move, lexicon.graph.contains)
         for watching, player in enumerate(players):
@@ -91,13 +117,7 @@ def play_game(
     return game
 
 
-def view_of(
-    situation: Situation,
-    lexicon: Lexicon,
-    rules: Rules,
-    seed: int,
-    leaves: LeaveTable | None = None,
-) -> View:
+def view_of(situation: Situation, field: Field, seed: int = 0) -> View:
     """Return a position with its history, as a player on turn sees it that resumes the game."""
     seat = situation.position.on_turn
     return View(
@@ -108,11 +128,11 @@ def view_of(
         bag=situation.bag,
         clocks=_CLOCKS,
         time=_TIME,
-        rules=rules,
-        lexicon=lexicon,
+        rules=field.rules,
+        lexicon=field.lexicon,
         history=tuple(_observed(turn, at, seat) for at, turn in enumerate(situation.turns)),
         seed=seed,
-        leaves=leaves,
+        leaves=None if field.own_leaves else field.leaves,
     )
 
 
@@ -120,11 +140,8 @@ def _chance(secret: bytes, seat: int) -> int:
     return int.from_bytes(hashlib.sha256(secret + b"player %d" % seat).digest()[:8], "big")
 
 
-def _first_view(
-    game: Game, lexicon: Lexicon, seat: int, seed: int, leaves: LeaveTable | None
-) -> View:
-    begun = Situation(_seen_by(game, 0), len(game.bag), ())
-    view = view_of(begun, lexicon, game.rules, seed, leaves)
+def _first_view(game: Game, field: Field, seat: int, seed: int) -> View:
+    view = view_of(Situation(_seen_by(game, 0), len(game.bag), ()), field, seed)
     return replace(view, seat=seat, position=_seen_by(game, seat))
 
 

@@ -34,7 +34,7 @@ REAL = (5, 18, 20, 21, 34)
 
 @cache
 def field() -> Field:
-    return Field.of(scowl(), RULES, None, "")
+    return Field.of(scowl(), RULES)
 
 
 @cache

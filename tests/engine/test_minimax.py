@@ -24,7 +24,7 @@ RULES = standard_rules()
 
 @pytest.fixture(scope="module")
 def field() -> Field:
-    return Field.of(load_lexicon(), RULES, None, "")
+    return Field.of(load_lexicon(), RULES)
 
 
 def test_minimax_where_nobody_can_move(field: Field) -> None:

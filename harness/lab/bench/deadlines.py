@@ -271,7 +271,7 @@ class _Arbiter:
     def _history(
         self, game: str, situation: Situation, clocks: tuple[int, int]
     ) -> Iterator[Played]:
-        for play in view_of(situation, self._field.lexicon, self._field.rules, 0).history:
+        for play in view_of(situation, self._field).history:
             move = play.move
             if isinstance(move, ExchangedCount):
                 text = f"-{move.count}"

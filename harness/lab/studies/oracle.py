@@ -67,8 +67,6 @@ class Oracle(Study):
     """Of the judge."""
     rollouts: int
     """Of the judge, per move."""
-    own_leaves: bool = True
-    """Whether players use their own leaves instead of the field's."""
 
     def settings(self) -> dict[str, object]:
         """Return the settings that decide the results, tables as checksums of their content."""
@@ -80,7 +78,7 @@ class Oracle(Study):
             "players": list(self.seats),
             "lexicon": self.field.lexicon.checksum,
             "leaves": self.field.leaves.checksum,
-            "own_leaves": self.own_leaves,
+            "own_leaves": self.field.own_leaves,
             "winprob": hashlib.sha256(content).hexdigest(),
             "judge_plies": self.plies,
             "judge_rollouts": self.rollouts,
@@ -123,8 +121,7 @@ class Oracle(Study):
             IllegalMove: it is against the rules.
         """
         field, player = self.field, create(seat)
-        leaves = None if self.own_leaves else field.leaves
-        view = view_of(situation, field.lexicon, field.rules, seed, leaves)
+        view = view_of(situation, field, seed)
         player.warm_up(view.lexicon, view.rules)
         player.make_room(view)
         player.new_game(view)

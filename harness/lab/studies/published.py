@@ -77,16 +77,10 @@ def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel
     Raises:
         ValueError: fewer than four games, an odd number of them, or no thread.
     """
+    names = ("static", "rh", "vanilla")
     return [
-        play_duel(
-            names,
-            (judge_of(names[0], field), judge_of(names[1], field)),
-            field,
-            games,
-            threads=threads,
-            seed=seed,
-        )
-        for names in combinations(("static", "rh", "vanilla"), 2)
+        play_duel(*judges, field, games, threads=threads, seed=seed)
+        for judges in combinations([judge_of(name, field) for name in names], 2)
     ]
 
 

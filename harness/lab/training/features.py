@@ -145,7 +145,10 @@ def train_features(
     learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
     for before in range(0, games, pace.generation):
         leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
-        field, count = Field(lexicon, rules, leaves, ""), min(pace.generation, games - before)
+        field, count = (
+            Field(lexicon, rules, leaves, own_leaves=True),
+            min(pace.generation, games - before),
+        )
         turns = play(field, count, int(learner.chance.integers(1 << 62)), threads)
         loss, spread = learner.learn(turns, pace.passes)
         tell(Generation(before + count, len(turns.equities), loss, spread))
@@ -272,8 +275,7 @@ def play_sampled_games(field: Field, games: int, *, seed: int, threads: int) -> 
     chance = np.random.default_rng(seed)
 
     def play(secret: bytes) -> Game:
-        players = _Learning(field.leaves), _Learning(field.leaves)
-        return play_game(players, field.lexicon, field.rules, secret)
+        return play_game((_Learning(field.leaves), _Learning(field.leaves)), field, secret)
 
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(play, [chance.bytes(_SECRET_BYTES) for _ in range(games)]))

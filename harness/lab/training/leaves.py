@@ -142,7 +142,7 @@ class LeaveTraining:
         self, lexicon: Lexicon, rules: Rules, goal: Goal, checkpoint: Path | None = None
     ) -> None:
         leaves = LeaveTable.zero(rules.distribution, rules.rack_size)
-        self.field, self.goal = Field(lexicon, rules, leaves, ""), goal
+        self.field, self.goal = Field(lexicon, rules, leaves), goal
         self.racks = Racks(rules.distribution, rules.rack_size)
         self.totals = Totals.none(self.racks)
         self.progress = Progress()

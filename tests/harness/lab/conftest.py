@@ -11,4 +11,4 @@ from lexicons.store import load_lexicon
 
 @pytest.fixture(scope="session")
 def field() -> Field:
-    return Field.of(load_lexicon(), standard_rules(), None, "")
+    return Field.of(load_lexicon(), standard_rules())

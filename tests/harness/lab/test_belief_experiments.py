@@ -59,7 +59,7 @@ class _Watcher(StaticPlayer):
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_watcher_is_told_what_a_player_sees(field: Field, seat: int) -> None:
     players = _Watcher(), _Watcher()
-    game = play_game(players, field.lexicon, _RULES, b"secret")
+    game = play_game(players, field, b"secret")
     tracker = RackFilter(
         Judges(field.lexicon, _RULES, field.leaves),
         Style.of(DETERMINISTIC),
@@ -80,7 +80,7 @@ def _by_leave(kept: LeavePrior) -> dict[Any, float]:
 
 
 def test_the_truth_is_beside_what_one_is_told(field: Field) -> None:
-    game = play_game((StaticPlayer(), StaticPlayer()), field.lexicon, _RULES, b"another")
+    game = play_game((StaticPlayer(), StaticPlayer()), field, b"another")
     events = list(told(game, 0))
     seen = [event for event in events if isinstance(event, Seen)]
     for event in seen:

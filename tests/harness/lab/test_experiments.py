@@ -99,7 +99,7 @@ def test_a_greedy_player_looks_at_leaves_only_where_scores_are_equal(field: Fiel
 
 def test_against_itself_a_player_is_not_ahead(field: Field) -> None:
     static = judge_of("static", field)
-    one = play_duel(("a", "b"), (static, static), field, 40, threads=2, seed=3)
+    one = play_duel(static, static, field, 40, threads=2, seed=3)
     assert (one.difference, one.win_rate, one.error) == (0.0, 0.5, 0.0)
 
 
@@ -210,7 +210,7 @@ class Witness(StaticPlayer):
 
 def test_players_are_told_what_they_may_know(field: Field) -> None:
     players = Witness(), Witness()
-    game = play_game(players, field.lexicon, field.rules, b"secret")
+    game = play_game(players, field, b"secret")
     assert game.over is not None
     for seat, player in enumerate(players):
         assert len(player.observed) == len(game.turns)

@@ -79,7 +79,7 @@ def test_a_longer_judge_looks_further(field: Field) -> None:
 
 def test_a_view_in_mid_game_has_its_history(field: Field) -> None:
     situation = situation_in_play(field, 3, 1)
-    view = view_of(situation, field.lexicon, RULES, 5)
+    view = view_of(situation, field, 5)
     assert view.position == situation.position
     assert [play.seq for play in view.history] == list(range(1, len(situation.turns) + 1))
     assert [play.score for play in view.history] == [turn.score for turn in situation.turns]

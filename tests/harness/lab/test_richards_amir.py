@@ -17,9 +17,8 @@ from bot.registry import SeatError
 from bot.search.simulating import Search
 from bot.seat_text import parse_seat
 from engine.rules.position import Rack
-from harness.lab.in_process import play_game
+from harness.lab.in_process import FullKnowledgePlayer, play_game
 from harness.lab.studies.duel import Duel, Games
-from harness.lab.studies.full_knowledge import FullKnowledgePlayer
 from harness.lab.studies.published import TABLES, RichardsAmir, draw_duels, seats_of
 from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
@@ -72,7 +71,7 @@ class Holder(StaticPlayer):
 def test_full_knowledge_sees_what_the_opponent_holds(field: Field, seat: int) -> None:
     witness, holder = Witness(), Holder()
     players = (witness, holder) if seat == 0 else (holder, witness)
-    play_game(players, field.lexicon, field.rules, b"secret")
+    play_game(players, field, b"secret")
     assert len(witness.shown) > 8
     held = holder.held[seat:]  # who is second chooses after a turn of the other
     assert witness.shown == held[: len(witness.shown)]
@@ -104,7 +103,7 @@ def test_full_knowledge_that_nobody_shows_anything(field: Field) -> None:
             return FullKnowledgePlayer(iterations="2").choose(view, budget)
 
     with pytest.raises(RuntimeError, match="was not shown its opponent's rack"):
-        play_game((Blindfold(), StaticPlayer()), field.lexicon, field.rules, b"secret")
+        play_game((Blindfold(), StaticPlayer()), field, b"secret")
 
 
 def play(study: Games, games: int = 4, out: Path | None = None) -> Duel:
@@ -130,14 +129,14 @@ def test_games_with_rollouts_counted_are_the_same_again(field: Field) -> None:
 
 def test_a_leave_table_is_for_both(field: Field, tmp_path: Path) -> None:
     seats, out = ("static", "static"), tmp_path / "games.jsonl"
-    zero = replace(field, leaves=LeaveTable.zero(field.rules.distribution))
-    study = Games(seats, zero, 0, own_leaves=False)
-    own = play(replace(study, own_leaves=True))
+    zero = replace(field, leaves=LeaveTable.zero(field.rules.distribution), own_leaves=False)
+    study = Games(seats, zero, 0)
+    own = play(Games(seats, field, 0))
     both = play(study, out=out)
     assert both.difference == 0
     assert both.mean != own.mean
     with pytest.raises(ValueError, match=r"of an experiment with leaves \w{64}, not None"):
-        play(replace(study, own_leaves=True), out=out)
+        play(Games(seats, field, 0), out=out)
 
 
 # --- what it adds up ------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_the_weights_are_drawn(tmp_path: Path) -> None:
 def test_what_a_sampled_game_teaches() -> None:
     """Places and exchanges with a full rack, but not after a pass, and not near the end."""
     leaves = synthetic_leaves(RULES.distribution, 1)
-    (game,) = play_sampled_games(Field(scowl(), RULES, leaves, ""), 1, seed=1, threads=1)
+    (game,) = play_sampled_games(Field(scowl(), RULES, leaves), 1, seed=1, threads=1)
     full = (1, 2, 3, 4, 5, 6, 7)
     place = Place(7, 7, Direction.ACROSS, (2, PLAYED_THROUGH, 1 | BLANK_FLAG))
     drawn = tuple(range(1, 8))

@@ -44,7 +44,7 @@ def test_a_share_is_what_its_games_say() -> None:
     racks = Racks(TILES, RULES.rack_size)
     leaves = undisturbed()[0]
     share = Share(30, (7, 1), racks.by_size[4][-20:])
-    tally = play_share(Field(few(), RULES, leaves, ""), share)
+    tally = play_share(Field(few(), RULES, leaves), share)
     seeds = np.random.SeedSequence((7, 1)).generate_state(2).tolist()
     forced = force(share.forced, 30, seeds[1])
     played = play_static_games(few(), RULES, leaves, 30, seed=seeds[0], record=True, forced=forced)
@@ -68,7 +68,7 @@ def test_a_share_is_what_its_games_say() -> None:
 
 def test_adding_up_makes_no_difference_by_order() -> None:
     racks = Racks(TILES, RULES.rack_size)
-    ground = Field(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size), "")
+    ground = Field(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size))
     tallies: list[Tally] = [
         play_share(ground, Share(20, (seed,), racks.by_size[4][:seed])) for seed in range(4)
     ]

@@ -245,7 +245,7 @@ def test_calibration_by_tenths() -> None:
 def test_a_small_training(tmp_path: Path) -> None:
     leaves = formula_leaves(RULES.distribution)
     shares = [(400, 1), (400, 2), (200, 3)]
-    tallies = [tally_share(Field(scowl(), RULES, leaves, ""), share) for share in shares]
+    tallies = [tally_share(Field(scowl(), RULES, leaves), share) for share in shares]
     tally, turned = reduce(add, tallies), reduce(add, pickle.loads(pickle.dumps(tallies[::-1])))
     assert (tally.games == turned.games).all()
     assert (tally.half_wins == turned.half_wins).all()
@@ -255,7 +255,7 @@ def test_a_small_training(tmp_path: Path) -> None:
     assert table.at(100, 40) > 0.8
     assert table.at(-60, 1) < 0.1
     assert table.at(60, 1) > 0.9
-    fresh = calibration(table, tally_share(Field(scowl(), RULES, leaves, ""), (400, 4)))
+    fresh = calibration(table, tally_share(Field(scowl(), RULES, leaves), (400, 4)))
     assert max(abs(tenth.difference or 0) for tenth in fresh) < 15
     path = tmp_path / "winprob.png"
     draw_win_probabilities(table, path)
