@@ -13,7 +13,6 @@ from cyclopts import App, Parameter
 from harness.figures import figure_rows, table
 
 from .failing import CommandFailed
-from .field import load_chances, load_field
 from .options import (
     Duration,
     JsonOption,
@@ -29,7 +28,7 @@ from .options import (
     say,
 )
 from .solving import USUAL_MEMORY, Memory
-from .study_run import StudyRun, show_figures, show_rows
+from .study_run import StudyRun, load_chances, load_field, show_figures, show_rows
 
 if TYPE_CHECKING:
     from harness.lab.bench.deadlines import DeadlineBench

@@ -16,7 +16,6 @@ from harness.arbiter.clock import LOCAL_READY_MS
 
 from . import options
 from .failing import CommandFailed
-from .field import load_chances, load_field
 from .options import (
     Duration,
     WinprobOption,
@@ -26,7 +25,16 @@ from .options import (
     say,
     say_once,
 )
-from .study_run import StudyRun, draw, going_on, sentences, show_rows, telling
+from .study_run import (
+    StudyRun,
+    draw,
+    going_on,
+    load_chances,
+    load_field,
+    sentences,
+    show_rows,
+    telling,
+)
 
 if TYPE_CHECKING:
     from harness.lab.rows import Tables
