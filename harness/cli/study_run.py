@@ -113,7 +113,7 @@ class StudyRun:
                 study.check(count)
             with open_records(self.out, studies[0].settings()) as file:
                 try:
-                    with open_workers(self.workers, self.cluster, say, alone=True) as workers:
+                    with open_workers(self.workers, self.cluster, say) as workers:
                         for study in studies:
                             tell = telling(count, study.unit, study.name)
                             fill(study, file, count, workers, tell)

@@ -71,18 +71,13 @@ def open_workers(
     workers: int = 1,
     cluster: str | None = None,
     tell: Callable[[str], object] = print,
-    *,
-    alone: bool = False,
 ) -> Iterator[Workers]:
     """Open workers for the time of a block.
 
     Args:
-        workers: processes on this machine, without a cluster.
+        workers: processes on this machine, without a cluster; a single worker is this process.
         cluster: the address of a Dask scheduler, ``tcp://host:port``.
         tell: called with a sentence when waiting.
-        alone: let a single worker be this process itself, which saves starting and compiling twice;
-            but Ctrl-C waits for the running kernel, and a share that kills its process kills this
-            one.
 
     Raises:
         WorkersError: Dask is not installed, or nobody answers at the address.
@@ -94,7 +89,7 @@ def open_workers(
         return
     if workers < 1:
         raise ValueError(f"{workers} workers; there is at least one")
-    if alone and workers == 1:
+    if workers == 1:
         yield Workers()
         return
     with tempfile.TemporaryDirectory(prefix="tilewire-workers-") as folder:

@@ -120,7 +120,7 @@ def play(
     study.check(games)
     with (
         open_records(out, study.settings()) as file,
-        open_workers(workers, alone=True) as crew,
+        open_workers(workers) as crew,
     ):
         return study.duel(fill(study, file, games, crew))
 
@@ -135,7 +135,7 @@ def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> No
 
 def test_progress_counts_the_games_that_are_there(field: Field) -> None:
     study, told = Games(("vanilla", "vanilla"), field, 1), list[int]()
-    with open_records(None, study.settings()) as file, open_workers(1, alone=True) as workers:
+    with open_records(None, study.settings()) as file, open_workers(1) as workers:
         fill(study, file, 4, workers, told.append)
         fill(study, file, 6, workers, told.append)
     assert told == [1, 2, 3, 4, 5, 6]

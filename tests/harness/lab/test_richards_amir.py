@@ -108,7 +108,7 @@ def test_full_knowledge_that_nobody_shows_anything(field: Field) -> None:
 
 def play(study: Games, games: int = 4, out: Path | None = None) -> Duel:
     study.check(games)
-    with open_records(out, study.settings()) as file, open_workers(1, alone=True) as workers:
+    with open_records(out, study.settings()) as file, open_workers(1) as workers:
         return study.duel(fill(study, file, games, workers))
 
 
