@@ -32,7 +32,6 @@ from harness.matches.match import (
 )
 from harness.matches.report import MatchFolder
 from harness.matches.results import GameResult, read_results
-from harness.matches.significance import Interval
 from harness.matches.statistics import match_statistics
 from harness.pictures import picture
 from harness.seats.seat_factory import Seating
@@ -186,7 +185,7 @@ def _shown(value: object) -> object:
 
 def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> PlayedRow:
     stats = match_statistics(results)
-    own, other = stats.sides
+    (own, other), (low, high) = stats.sides, stats.spread_ci95
     ratios = [ratio for ratio in (stats.largest_ratio, stats.largest_ratio_won) if ratio]
     spreads = np.array([result.spread for result in results], dtype=np.int64)
     row = EngineRow(
@@ -200,7 +199,7 @@ def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> Play
         mean=stats.mean_score,
         opponent_mean=stats.opponent_mean_score,
         difference=stats.mean_spread,
-        error=_half_width(stats.spread_ci95),
+        error=None if low is None or high is None else (high - low) / 2,
         deviation=float(spreads.std(ddof=1)) if len(spreads) > 1 else None,
         lost_twice=stats.lost_double,
         largest_ratio=max(ratios, default=None),
@@ -208,11 +207,6 @@ def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> Play
         opponent_forfeits=sum(other.forfeits.values()),
     )
     return PlayedRow(row, spreads)
-
-
-def _half_width(interval: Interval) -> float | None:
-    low, high = interval
-    return None if low is None or high is None else (high - low) / 2
 
 
 def draw_differences(found: Sequence[PlayedRow], path: str | Path) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from engine.rules.rules import Rules
 from harness.lab.study_context import Field
 from harness.lab.workers import Workers
-from lexicons.leaves import MAX_WORTH, LeaveTable
+from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
 from lexicons.store import Lexicon
 
 from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
@@ -198,9 +198,7 @@ class LeaveTraining:
                 )
         self.progress = Progress(**about["progress"])
         self._play_by(replace(self.field.leaves, values=arrays["leaves"]))
-        self.totals = Totals(
-            arrays["counts"].astype(np.int64), arrays["sums"].astype(np.int64), **about["totals"]
-        )
+        self.totals = Totals(arrays["counts"], arrays["sums"], **about["totals"])
 
     def _keep(self) -> None:
         if self._checkpoint is None:
@@ -228,7 +226,7 @@ class LeaveTraining:
 
     def _extra_games(self, games: int) -> int:
         assert self.goal.games is not None
-        behind = len(self._behind(float(self.goal.floor), room_for(games)))
+        behind = len(self._behind(self.goal.floor, games))
         room = round(self.goal.games * (1 + _EXTRA_ROUNDS)) - self.games
         # A game has room for several leaves, but some can't be dealt.
         return max(0, min(games, behind, room))
@@ -263,18 +261,19 @@ class LeaveTraining:
     def _seed(self) -> tuple[int, int, int]:
         return self.goal.seed, self.progress.generation, self.progress.round
 
-    def _forced(self, games: int) -> Any:
+    def _forced(self, games: int) -> LeaveMatrix:
         if not self._is_last:
             return self.racks.by_size[self.racks.rack_size - 1][:0]
         before = sum(GENERATIONS[:-1])
         done = max(0.0, self.share_done - before) / GENERATIONS[-1]
         round_share = games / (self.goal.games * GENERATIONS[-1]) if self.goal.games else 0.05
         floor = self.goal.floor * min(1.0, _AHEAD * (done + round_share))
-        return self._behind(floor, room_for(games))
+        return self._behind(floor, games)
 
-    def _behind(self, floor: float, room: int) -> Any:
+    def _behind(self, floor: float, games: int) -> LeaveMatrix:
+        """List leaves below a floor, as many as can be forced in some games."""
         seed = int(np.random.SeedSequence(self._seed).generate_state(1)[0])
-        return missing(self.racks, self.totals.counts, floor, room, seed)
+        return missing(self.racks, self.totals.counts, floor, room_for(games), seed)
 
     def _round_done(self, games: int, seconds: float) -> RoundDone:
         speed = games / max(seconds, 1e-9)
