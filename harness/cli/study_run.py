@@ -108,6 +108,20 @@ class StudyRun:
         from harness.lab.study import fill, open_records
         from harness.lab.workers import open_workers
 
+        def show(file: RecordFile) -> Tables:
+            rows: dict[str, list[Any]] = {}
+            for study in studies:
+                for name, some in study.summary(file.chosen(study, count)).items():
+                    rows.setdefault(name, list(above)).extend(some)
+            if studies[0].one_row:
+                (only,) = rows.values()
+                show_figures(only[0] if only else None, self.json_)
+            else:
+                show_rows(rows, self.json_)
+            if draw is not None:
+                draw(rows)
+            return rows
+
         with _sigterm_as_interrupt(), going_on(self.out):
             for study in studies:
                 study.check(count)
@@ -118,30 +132,9 @@ class StudyRun:
                             tell = telling(count, study.unit, study.name)
                             fill(study, file, count, workers, tell)
                 except KeyboardInterrupt:
-                    self._show(studies, file, count, above, draw)
+                    show(file)
                     raise
-                return self._show(studies, file, count, above, draw)
-
-    def _show(
-        self,
-        studies: Sequence[Study],
-        file: RecordFile,
-        count: int,
-        above: Sequence[Any],
-        draw: Callable[[Tables], None] | None,
-    ) -> Tables:
-        rows: dict[str, list[Any]] = {}
-        for study in studies:
-            for name, some in study.summary(file.chosen(study, count)).items():
-                rows.setdefault(name, list(above)).extend(some)
-        if studies[0].one_row:
-            (only,) = rows.values()
-            show_figures(only[0] if only else None, self.json_)
-        else:
-            show_rows(rows, self.json_)
-        if draw is not None:
-            draw(rows)
-        return rows
+                return show(file)
 
 
 def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
