@@ -9,16 +9,15 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
-from harness.lab.late_positions import Wanted
 
 __all__ = ["FEW_TILES", "as_game", "mirrored", "read_late", "with_seats_swapped"]
 
-FEW_TILES = Wanted(tiles=3)
-"""An empty bag, and racks that plain minimax is done with."""
+FEW_TILES = 3
+"""On each rack: plain minimax is soon done with them."""
 
 
 def read_late(text: str, rules: Rules) -> Position:
-    """Read what ``Late.cgp`` wrote; whoever is on turn sits in seat 0."""
+    """Read a position with both racks; whoever is on turn sits in seat 0."""
     return read_cgp(text, rules).position
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from rollout_positions import scowl
 
 from harness.arbiter.scorebook import Scorebook
-from harness.lab.bench.engines import Passes, engine_seat, play_engine
+from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from protocol.parts import Accusation, TimeControl
 
 __all__ = ["ENDS", "HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from engine.rules.rules import Rules
 from harness.lab.training.leaves import Goal, LeaveTraining, RoundDone, TableMade
+from harness.lab.workers import Workers
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.layout import load_layout
@@ -23,7 +24,6 @@ __all__ = [
     "TILES",
     "WORDS",
     "Backwards",
-    "Here",
     "Mortal",
     "Recorder",
     "Stopped",
@@ -64,23 +64,13 @@ def few() -> Lexicon:
     return lexicon_of(WORDS)
 
 
-class Here:
-    """Workers that are this process alone."""
+class Backwards(Workers):
+    """Has the last share done first."""
 
     def work_through(
         self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
     ) -> Iterator[tuple[Work, Result]]:
-        for share in shares:
-            yield share, function(common, share)
-
-
-class Backwards:
-    """Workers that have the last share done first."""
-
-    def work_through(
-        self, function: Callable[[Common, Work], Result], common: Common, shares: Iterable[Work]
-    ) -> Iterator[tuple[Work, Result]]:
-        return Here().work_through(function, common, reversed(list(shares)))
+        return super().work_through(function, common, reversed(list(shares)))
 
 
 class Stopped(Exception):
@@ -88,7 +78,7 @@ class Stopped(Exception):
 
 
 @dataclass
-class Mortal:
+class Mortal(Workers):
     """Workers that are killed in their second round, with half of it done."""
 
     rounds: int = 0
@@ -105,7 +95,7 @@ class Mortal:
 
 
 @dataclass
-class Recorder:
+class Recorder(Workers):
     """Workers that keep what they were asked for, and play a number of shares of each round."""
 
     most: int = 1_000
@@ -116,7 +106,7 @@ class Recorder:
     ) -> Iterator[tuple[Work, Result]]:
         given = list(shares)
         self.asked.append((common, given))
-        return Here().work_through(function, common, given[: self.most])
+        return super().work_through(function, common, given[: self.most])
 
 
 def ignore(_news: object) -> None:
@@ -138,7 +128,7 @@ def undisturbed() -> tuple[LeaveTable, int, list[dict[str, float]], list[RoundDo
     """Train to the end at one go: the table, the games, the tables' facts and all that was told."""
     told: list[RoundDone | TableMade] = []
     one = training()
-    table = one.run(Here(), told.append, ticking(1.0))
+    table = one.run(Workers(), told.append, ticking(1.0))
     return table, one.games, one.progress.tables, told
 
 

@@ -1,4 +1,4 @@
-"""Running a study: its shared options, files, workers, progress, interruption and printing."""
+"""Running a study: shared options, words and tables, files, workers, progress, printing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,19 +19,29 @@ from bot.cores import usable_cores
 from harness import figures
 
 from .failing import CommandFailed
-from .field import load_field
-from .options import JsonOption, LeavesOption, LexiconOption, check_counts, load_words, say
+from .options import (
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    check_counts,
+    load_given,
+    load_words,
+    say,
+)
 
 if TYPE_CHECKING:
     from harness.lab.rows import Tables
     from harness.lab.study import RecordFile, Study
     from harness.lab.study_context import Field
+    from lexicons.store import Lexicon
+    from lexicons.win_probability import WinProbabilities
 
 __all__ = [
     "StudyRun",
-    "check_cores",
     "draw",
     "going_on",
+    "load_chances",
+    "load_field",
     "sentences",
     "show_figures",
     "show_rows",
@@ -67,9 +78,14 @@ class StudyRun:
         return load_field(load_words(self.lexicon), self.leaves, winprob)
 
     def check_cores(self, threads: int = 1) -> None:
-        """Check that searches against the clock have a core each, or fail."""
-        if self.cluster is None:
-            check_cores(self.workers, threads)
+        """Check that searches against the clock don't wait for each other, or fail."""
+        cores = usable_cores()
+        if self.cluster is None and self.workers * threads > cores:
+            each = f" with --threads {threads}" if threads > 1 else ""
+            raise CommandFailed(
+                f"--workers {self.workers}{each}: searches against the clock need a core each, and "
+                f"there are {cores} here"
+            )
 
     def work(
         self,
@@ -92,40 +108,72 @@ class StudyRun:
         from harness.lab.study import fill, open_records
         from harness.lab.workers import open_workers
 
+        def show(file: RecordFile) -> Tables:
+            rows: dict[str, list[Any]] = {}
+            for study in studies:
+                for name, some in study.summary(file.chosen(study, count)).items():
+                    rows.setdefault(name, list(above)).extend(some)
+            if studies[0].one_row:
+                (only,) = rows.values()
+                show_figures(only[0] if only else None, self.json_)
+            else:
+                show_rows(rows, self.json_)
+            if draw is not None:
+                draw(rows)
+            return rows
+
         with _sigterm_as_interrupt(), going_on(self.out):
             for study in studies:
                 study.check(count)
             with open_records(self.out, studies[0].settings()) as file:
                 try:
-                    with open_workers(self.workers, self.cluster, say, alone=True) as workers:
+                    with open_workers(self.workers, self.cluster, say) as workers:
                         for study in studies:
                             tell = telling(count, study.unit, study.name)
                             fill(study, file, count, workers, tell)
                 except KeyboardInterrupt:
-                    self._show(studies, file, count, above, draw)
+                    show(file)
                     raise
-                return self._show(studies, file, count, above, draw)
+                return show(file)
 
-    def _show(
-        self,
-        studies: Sequence[Study],
-        file: RecordFile,
-        count: int,
-        above: Sequence[Any],
-        draw: Callable[[Tables], None] | None,
-    ) -> Tables:
-        rows: dict[str, list[Any]] = {}
-        for study in studies:
-            for name, some in study.summary(file.chosen(study, count)).items():
-                rows.setdefault(name, list(above)).extend(some)
-        if studies[0].one_row:
-            (only,) = rows.values()
-            show_figures(only[0] if only else None, self.json_)
-        else:
-            show_rows(rows, self.json_)
-        if draw is not None:
-            draw(rows)
-        return rows
+
+def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
+    """Return words, the usual rules and a leave table, or fail with a sentence.
+
+    Args:
+        lexicon: the words.
+        leaves: a name or path; None: the players' own.
+        winprob: a name or path, which is checked; ``load_chances`` returns the table.
+    """
+    from bot.equipment import Equipment
+    from engine.rules.rules import standard_rules
+    from harness.lab.study_context import Field
+    from lexicons.tables import leaves_name
+
+    _tell_of_compiling()
+    rules = standard_rules()
+    given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
+    return Field.of(lexicon, rules, given.leaves, leaves_name(leaves, rules.distribution))
+
+
+def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
+    """Return the win probabilities to simulate with, the players' own if none are named.
+
+    A table that ``load_field`` has read is not read again.
+    """
+    from lexicons.tables import load_win_probabilities, win_probabilities_for
+
+    if winprob is None:
+        return win_probabilities_for(field.rules.distribution)
+    return load_win_probabilities(winprob, field.rules.distribution)
+
+
+@cache
+def _tell_of_compiling() -> None:
+    """Have compilation announced, once per process."""
+    from lexicons.jit import announce_compilation
+
+    announce_compilation(say)
 
 
 def show_rows(tables: Tables, as_json_text: bool) -> None:
@@ -143,17 +191,6 @@ def show_figures(row: Any, as_json_text: bool) -> None:
         print(json.dumps(row and dataclasses.asdict(row), ensure_ascii=False))
     elif row is not None:
         print(figures_text(row))
-
-
-def check_cores(workers: int, threads: int = 1) -> None:
-    """Check that searches against the clock don't wait for each other, or fail."""
-    cores = usable_cores()
-    if workers * threads > cores:
-        each = f" with --threads {threads}" if threads > 1 else ""
-        raise CommandFailed(
-            f"--workers {workers}{each}: searches against the clock need a core each, and there "
-            f"are {cores} here"
-        )
 
 
 def draw(path: Path | None, drawing: Callable[[Path], None]) -> None:

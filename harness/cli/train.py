@@ -32,7 +32,7 @@ from .study_run import sentences, show_rows, telling
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
-    from harness.lab.training.leaves import Goal, LeaveTraining, RoundDone, TableMade
+    from harness.lab.training.leaves import LeaveTraining, RoundDone, TableMade
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
 
@@ -153,6 +153,7 @@ def winprob(
     if check < 0:
         raise CommandFailed(f"--check {check}: 0 or more games")
     lexicon, rules = playing.load()
+    from harness.lab.study_context import Field
     from harness.lab.training.winprob import (
         calibration,
         draw_win_probabilities,
@@ -160,20 +161,20 @@ def winprob(
         play_and_tally,
     )
     from harness.lab.workers import open_workers
-    from lexicons.tables import leaves_for, leaves_name
+    from lexicons.tables import leaves_name
     from lexicons.win_probability import write_win_probabilities
 
     given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
-    worths = given or leaves_for(rules.distribution)
+    named = leaves_name(leaves, rules.distribution)
+    field = Field.of(lexicon, rules, given, named)
     with sentences(), open_workers(playing.workers, playing.cluster, say) as workers:
-        play = partial(play_and_tally, workers, lexicon, rules, worths)
+        play = partial(play_and_tally, workers, field)
         table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
         write_win_probabilities(out, table)
         draw_win_probabilities(table, _picture(out))
-        command = f"winprob --games {games}" + (f" --leaves {leaves}" if leaves else "")
-        named = {"leaves": leaves_name(leaves, rules.distribution)}
-        _describe(out, command, "winprob", playing, lexicon, games, named)
-        say(f"{out} is written, with {out.name}.json and {out.name}.png")
+        options = (f"--leaves {leaves}",) if leaves else ()
+        command = ("winprob", f"--games {games}", *options)
+        _describe(out, command, playing, lexicon, games, {"leaves": named})
         if check:
             tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
             show_rows({"tenths": tenths}, as_json_text=False)
@@ -209,17 +210,17 @@ def features(
     if games is None:
         games = 3_000 if with_simulation else 40_000
     with sentences():
-        trained = train_features(
+        weights = train_features(
             lexicon,
             rules,
             games,
             playing.seed,
-            lambda one: say(str(one)),
+            lambda generation: say(str(generation)),
             threads=threads,
             with_simulation=with_simulation,
         )
-        write_rack_weights(out, trained.weights)
-        draw_rack_weights(trained.weights, _picture(out))
+        write_rack_weights(out, weights)
+        draw_rack_weights(weights, _picture(out))
     say(f"{out} is written")
 
 
@@ -307,34 +308,33 @@ def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing
     from lexicons.klv import write_klv
 
     write_klv(out, table)
-    last = training.progress.tables[-1]
-    figures = {"generations": training.progress.tables, "fewest_samples": last["fewest_samples"]}
-    command = f"leaves {_goal(training.goal)}"
-    _describe(out, command, "leaves", playing, training.lexicon, training.games, figures)
     draw_leaves(table, _picture(out))
-    say(f"{out} is written, with {out.name}.json and {out.name}.png")
-
-
-def _goal(goal: Goal) -> str:
+    goal, tables = training.goal, training.progress.tables
     length = f"--games {goal.games}" if goal.games is not None else f"--minutes {goal.minutes:g}"
-    return f"{length} --floor {goal.floor}"
+    _describe(
+        out,
+        ("leaves", length, f"--floor {goal.floor}"),
+        playing,
+        training.field.lexicon,
+        training.games,
+        {"generations": tables, "fewest_samples": tables[-1]["fewest_samples"]},
+    )
 
 
 def _describe(
     out: Path,
-    command: str,
-    kind: str,
+    command: tuple[str, ...],
     playing: _Playing,
     lexicon: Lexicon,
     games: int,
-    found: dict[str, Any],
+    learned: dict[str, Any],
 ) -> None:
-    """Write the manifest of a table beside it."""
+    """Write the manifest of a table, whose kind is that of the command, beside it."""
     from lexicons.manifest import Manifest, write_manifest
 
     manifest = Manifest(
-        kind=kind,
-        command=f"tilewire train {command}{playing.options()} --out {out.name}",
+        kind=command[0],
+        command=f"tilewire train {' '.join(command)}{playing.options()} --out {out.name}",
         seed=playing.seed,
         games=games,
         lexicon=lexicon.name,
@@ -342,6 +342,7 @@ def _describe(
         tiles=lexicon.distribution.name,
         version=version("tilewire"),
         sha256=hashlib.sha256(out.read_bytes()).hexdigest(),
-        figures=found,
+        figures=learned,
     )
     write_manifest(out, manifest)
+    say(f"{out} is written, with {out.name}.json and {out.name}.png")

@@ -1,26 +1,28 @@
 """Games between two players in this process, without arbiter and clocks.
 
-Players get all the information of a match.
+Players get all the information of a match. *full-knowledge* gets more, which no arbiter would show,
+and so plays here only.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
+from bot.players.sim import parts
+from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
-from engine.rules.moves import Exchange, Move
+from engine.rules.game import Game, Turn
+from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Position, Rack
-from engine.rules.rules import Rules
-from harness.lab.sampled_positions import Situation
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
+from engine.rules.rules import Rules, rack_tiles
+from harness.lab.positions import Situation, TurnTaken
+from harness.lab.study_context import Field
 from protocol.parts import TimeControl
 
-__all__ = ["SeesRacks", "dealt", "play_game", "unhurried", "view_of"]
+__all__ = ["FullKnowledgePlayer", "dealt", "kept_by", "play_game", "unhurried", "view_of"]
 
 _NEVER_MS = 1 << 60
 _TIME = TimeControl()
@@ -28,17 +30,53 @@ _CLOCKS = (3_600_000, 3_600_000)
 """Milliseconds shown to players; no clock runs."""
 
 
-@runtime_checkable
-class SeesRacks(Protocol):
-    """A player that also sees the opponent's rack, which no arbiter would show."""
+class FullKnowledgePlayer(Strategy):
+    """Simulates like ``sim``, with its options, but sees the opponent's rack.
+
+    Its advantage is the most that any belief about the rack could gain (Richards and Amir 2007).
+
+    Raises:
+        ValueError: an option is invalid.
+    """
+
+    def __init__(
+        self,
+        candidates: str = "",
+        plies: str = "",
+        iterations: str = "",
+        time: str = "",
+        bag: str = "",
+    ) -> None:
+        super().__init__(**parts(candidates, plies, iterations, time, bag))
+        self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:
         """Look at the opponent's rack, before each choice."""
+        self._seen = rack
+
+    def begin(self, view: View) -> Searching:
+        """Begin a search with both racks known.
+
+        Raises:
+            RuntimeError: ``see`` was not called.
+        """
+        if self._seen is None:
+            raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
+        racks = (view.rack, self._seen) if view.seat == 0 else (self._seen, view.rack)
+        return super().begin(replace(view, position=replace(view.position, racks=racks)))
 
 
 def dealt(rules: Rules, secret: bytes) -> Game:
     """Return a new game with the bag shuffled by a secret; each seat draws from its own end."""
     return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
+
+
+def kept_by(turn: Turn) -> Rack:
+    """Return the tiles left on the rack before the draw, sorted."""
+    move = turn.move
+    used = rack_tiles(move.placed) if isinstance(move, Place) else ()
+    used = move.tiles if isinstance(move, Exchange) else used
+    return tuple(sorted((Counter(turn.rack) - Counter(used)).elements()))
 
 
 def unhurried() -> Budget:
@@ -48,22 +86,19 @@ def unhurried() -> Budget:
 
 def play_game(
     players: tuple[Player, Player],
-    lexicon: Lexicon,
-    rules: Rules,
+    field: Field,
     secret: bytes,
-    leaves: LeaveTable | None = None,
 ) -> Game:
     """Play a game to its end; seat 0 begins.
 
-    Players' random seeds come from the secret and the seat. Without a leave table players use their
-    own.
+    Players' random seeds come from the secret and the seat.
 
     Raises:
         IllegalMove: a player's move is against the rules.
         ValueError: as the players' ``warm_up``.
     """
-    game = dealt(rules, secret)
-    views = [_first_view(game, lexicon, seat, _chance(secret, seat), leaves) for seat in range(2)]
+    game, lexicon = dealt(field.rules, secret), field.lexicon
+    views = [_first_view(game, field, seat, _chance(secret, seat)) for seat in range(2)]
     for player, view in zip(players, views, strict=True):
         player.warm_up(view.lexicon, view.rules)
         player.make_room(view)
@@ -71,7 +106,7 @@ def play_game(
     while game.over is None:
         seat = game.position.on_turn
         player = players[seat]
-        if isinstance(player, SeesRacks):
+        if isinstance(player, FullKnowledgePlayer):
             player.see(game.position.racks[1 - seat])
         game = game.play(player.choose(views[seat], unhurried()).move, lexicon.graph.contains)
         for watching, player in enumerate(players):
@@ -82,27 +117,9 @@ def play_game(
     return game
 
 
-def view_of(
-    situation: Situation,
-    lexicon: Lexicon,
-    rules: Rules,
-    seed: int,
-    leaves: LeaveTable | None = None,
-) -> View:
+def view_of(situation: Situation, field: Field, seed: int = 0) -> View:
     """Return a position with its history, as a player on turn sees it that resumes the game."""
     seat = situation.position.on_turn
-    history = tuple(
-        Observed(
-            seq=at + 1,
-            seat=at % 2,
-            move=_as_seen(turn.move, own=at % 2 == seat),
-            score=turn.score,
-            scores=turn.scores,
-            bag=turn.bag,
-            think_ms=0,
-        )
-        for at, turn in enumerate(situation.turns)
-    )
     return View(
         game="experiment",
         seat=seat,
@@ -111,11 +128,11 @@ def view_of(
         bag=situation.bag,
         clocks=_CLOCKS,
         time=_TIME,
-        rules=rules,
-        lexicon=lexicon,
-        history=history,
+        rules=field.rules,
+        lexicon=field.lexicon,
+        history=tuple(_observed(turn, at, seat) for at, turn in enumerate(situation.turns)),
         seed=seed,
-        leaves=leaves,
+        leaves=None if field.own_leaves else field.leaves,
     )
 
 
@@ -123,21 +140,18 @@ def _chance(secret: bytes, seat: int) -> int:
     return int.from_bytes(hashlib.sha256(secret + b"player %d" % seat).digest()[:8], "big")
 
 
-def _first_view(
-    game: Game, lexicon: Lexicon, seat: int, seed: int, leaves: LeaveTable | None
-) -> View:
-    begun = Situation(_seen_by(game, 0), len(game.bag), ())
-    view = view_of(begun, lexicon, game.rules, seed, leaves)
+def _first_view(game: Game, field: Field, seat: int, seed: int) -> View:
+    view = view_of(Situation(_seen_by(game, 0), len(game.bag), ()), field, seed)
     return replace(view, seat=seat, position=_seen_by(game, seat))
 
 
 def _next_view(view: View, game: Game) -> View:
-    return replace(
-        view,
-        position=_seen_by(game, view.seat),
-        bag=len(game.bag),
-        history=(*view.history, _observed(game, view.seat)),
-    )
+    turn, bag = game.turns[-1], len(game.bag)
+    totals = {last.seat: last.total for last in game.turns[-2:]}
+    taken = TurnTaken(turn.move, turn.score, (totals.get(0, 0), totals.get(1, 0)), bag)
+    observed = _observed(taken, len(view.history), view.seat)
+    position = _seen_by(game, view.seat)
+    return replace(view, position=position, bag=bag, history=(*view.history, observed))
 
 
 def _seen_by(game: Game, seat: int) -> Position:
@@ -145,24 +159,20 @@ def _seen_by(game: Game, seat: int) -> Position:
     return replace(game.position, racks=((), own) if seat else (own, ()))
 
 
-def _observed(game: Game, seat: int) -> Observed:
-    turn = game.turns[-1]
-    totals = [0, 0]
-    for last in game.turns[-2:]:
-        totals[last.seat] = last.total
+def _observed(turn: TurnTaken, at: int, viewer: int) -> Observed:
+    """Return turn ``at`` of a game, from 0, as a seat sees it."""
+    move: Move | ExchangedCount = turn.move
+    if isinstance(move, Exchange) and at % 2 != viewer:
+        move = ExchangedCount(len(move.tiles))
     return Observed(
-        seq=len(game.turns),
-        seat=turn.seat,
-        move=_as_seen(turn.move, own=turn.seat == seat),
+        seq=at + 1,
+        seat=at % 2,
+        move=move,
         score=turn.score,
-        scores=(totals[0], totals[1]),
-        bag=len(game.bag),
+        scores=turn.scores,
+        bag=turn.bag,
         think_ms=0,
     )
-
-
-def _as_seen(move: Move, *, own: bool) -> Move | ExchangedCount:
-    return ExchangedCount(len(move.tiles)) if isinstance(move, Exchange) and not own else move
 
 
 def _result_of(game: Game) -> Result:

@@ -1,6 +1,6 @@
 """Rows of results: dataclasses whose fields define their own headings and formats.
 
-A field annotated with a ``column`` is in the table; others appear in JSON only.
+A field annotated with a ``Column`` is in the table; others appear in JSON only.
 """
 
 from __future__ import annotations
@@ -8,16 +8,15 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 from harness import figures
 
 __all__ = [
+    "Column",
     "Tables",
     "as_json",
     "as_text",
-    "column",
     "figures_text",
     "percent",
     "table",
@@ -28,40 +27,25 @@ Tables: TypeAlias = Mapping[str, Sequence[Any]]
 """Rows by the name of their table, each table of one class."""
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
+    """Marks a field of a row as a column of the table, within ``typing.Annotated``."""
+
     heading: str
-    error: str
-    decimals: int
-    times: int
-    sign: bool
-    unit: str
+    error: str = ""
+    """The field with the value's error, printed after ±."""
+    decimals: int = 1
+    """Of a float; integers have none."""
+    times: int = 1
+    """Factor on the value and its error."""
+    sign: bool = False
+    """Whether to print a plus."""
+    unit: str = ""
+    """Printed after the value."""
 
 
-def column(
-    heading: str,
-    *,
-    error: str = "",
-    decimals: int = 1,
-    times: int = 1,
-    sign: bool = False,
-    unit: str = "",
-) -> _Column:
-    """Mark a field of a row as a column of the table, within ``typing.Annotated``.
-
-    Args:
-        heading: of the column.
-        error: the field with the value's error, printed after ±.
-        decimals: of a float; integers have none.
-        times: factor on the value and its error.
-        sign: whether to print a plus.
-        unit: printed after the value.
-    """
-    return _Column(heading, error, decimals, times, sign, unit)
-
-
-def percent(heading: str, *, error: str = "", decimals: int = 1) -> _Column:
+def percent(heading: str, *, error: str = "", decimals: int = 1) -> Column:
     """Return a column of shares, printed as percentages."""
-    return column(heading, error=error, decimals=decimals, times=100, unit=" %")
+    return Column(heading, error=error, decimals=decimals, times=100, unit=" %")
 
 
 def table(rows: Sequence[Any]) -> str:
@@ -72,32 +56,16 @@ def table(rows: Sequence[Any]) -> str:
 
 
 def _cells(row: Any) -> Iterator[tuple[str, str]]:
-    for name, shown in _columns(type(row)).items():
-        value = getattr(row, name)
-        if shown is None:
-            continue
-        if isinstance(value, Mapping):
-            yield from (
-                (f"{shown.heading} {key}", _text(entry, shown)) for key, entry in value.items()
-            )
-        else:
-            error = getattr(row, shown.error) if shown.error else None
-            yield shown.heading, _text(value, shown, error)
-
-
-def _columns(kind: type[Any]) -> dict[str, _Column | None]:
-    hints = get_type_hints(kind, include_extras=True)
-    return {
-        each.name: next(
-            (
-                part
-                for part in getattr(hints[each.name], "__metadata__", ())
-                if isinstance(part, _Column)
-            ),
-            None,
-        )
-        for each in fields(kind)
-    }
+    """Yield the heading and the text of each column."""
+    for name, hint in get_type_hints(type(row), include_extras=True).items():
+        for shown in getattr(hint, "__metadata__", ()):
+            value = getattr(row, name)
+            if isinstance(value, Mapping):
+                for key, entry in value.items():
+                    yield f"{shown.heading} {key}", _text(entry, shown)
+            else:
+                error = getattr(row, shown.error) if shown.error else None
+                yield shown.heading, _text(value, shown, error)
 
 
 def as_text(tables: Tables) -> str:
@@ -118,7 +86,7 @@ def figures_text(row: Any) -> str:
     return figures.table(("figure", "value"), lines)
 
 
-def _text(value: Any, shown: _Column, error: float | None = None) -> str:
+def _text(value: Any, shown: Column, error: float | None = None) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int) and shown.times == 1:

@@ -21,14 +21,19 @@ class Field:
     lexicon: Lexicon
     rules: Rules
     leaves: LeaveTable
-    leaves_name: str
+    leaves_name: str = ""
+    own_leaves: bool = False
+    """Whether each player plays by its own leaves."""
 
     @classmethod
-    def of(cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None, name: str) -> Field:
+    def of(
+        cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None = None, name: str = ""
+    ) -> Field:
         """Return a field; without a leave table it has the players' own."""
-        if leaves is None:
-            leaves, name = leaves_for(rules.distribution), leaves_name(None, rules.distribution)
-        return cls(lexicon, rules, leaves, name)
+        if leaves is not None:
+            return cls(lexicon, rules, leaves, name)
+        tiles = rules.distribution
+        return cls(lexicon, rules, leaves_for(tiles), leaves_name(None, tiles), own_leaves=True)
 
     @cached_property
     def words(self) -> int:

@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 __all__ = ["Workers", "WorkersError", "open_workers"]
 
@@ -44,8 +44,8 @@ class WorkersError(RuntimeError):
     """There are no workers, or they keep dying; the message gives a remedy."""
 
 
-class Workers(Protocol):
-    """Workers, wherever they are."""
+class Workers:
+    """Workers that are the calling process alone; subclasses have others."""
 
     def work_through(
         self,
@@ -62,7 +62,8 @@ class Workers(Protocol):
             WorkersError: workers keep dying.
             Exception: any error of the function.
         """
-        ...
+        for share in shares:
+            yield share, function(common, share)
 
 
 @contextmanager
@@ -70,18 +71,13 @@ def open_workers(
     workers: int = 1,
     cluster: str | None = None,
     tell: Callable[[str], object] = print,
-    *,
-    alone: bool = False,
 ) -> Iterator[Workers]:
     """Open workers for the time of a block.
 
     Args:
-        workers: processes on this machine, without a cluster.
+        workers: processes on this machine, without a cluster; a single worker is this process.
         cluster: the address of a Dask scheduler, ``tcp://host:port``.
         tell: called with a sentence when waiting.
-        alone: let a single worker be this process itself, which saves starting and compiling twice;
-            but Ctrl-C waits for the running kernel, and a share that kills its process kills this
-            one.
 
     Raises:
         WorkersError: Dask is not installed, or nobody answers at the address.
@@ -93,8 +89,8 @@ def open_workers(
         return
     if workers < 1:
         raise ValueError(f"{workers} workers; there is at least one")
-    if alone and workers == 1:
-        yield _Alone()
+    if workers == 1:
+        yield Workers()
         return
     with tempfile.TemporaryDirectory(prefix="tilewire-workers-") as folder:
         processes = _Processes(workers, Path(folder))
@@ -104,21 +100,10 @@ def open_workers(
             processes.close()
 
 
-class _Alone:
-    def work_through(
-        self,
-        function: Callable[[_Common, _Share], _Result],
-        common: _Common,
-        shares: Iterable[_Share],
-    ) -> Iterator[tuple[_Share, _Result]]:
-        for share in shares:
-            yield share, function(common, share)
-
-
 # --- processes on this machine ------------------------------------------------------------------
 
 
-class _Processes:
+class _Processes(Workers):
     """A ``ProcessPoolExecutor``, replaced when one of its processes dies.
 
     Common data and results pass through files in ``folder``: a large result would block the pool's
@@ -224,7 +209,7 @@ def _read(path: Path) -> Any:
 # --- a cluster ----------------------------------------------------------------------------------
 
 
-class _Cluster:
+class _Cluster(Workers):
     """The workers of a Dask scheduler, which reassigns the work of dead ones."""
 
     def __init__(self, client: Any, tell: Callable[[str], object]) -> None:

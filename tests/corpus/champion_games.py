@@ -9,6 +9,7 @@ from corpus.artefacts import Artefact
 from corpus.product import (
     Budget,
     Choice,
+    Field,
     Game,
     Observed,
     Player,
@@ -95,7 +96,7 @@ def _game_text(number: int) -> str:
     is_mirror = number < AGAINST_ITSELF
     other = Noted(champion(time=TIME) if is_mirror else StaticPlayer(), ponders=False)
     seats = (own, other) if number % 2 else (other, own)
-    game = play_game(seats, load_lexicon(), standard_rules(), secret)
+    game = play_game(seats, Field.of(load_lexicon(), standard_rules()), secret)
     return "\n".join((f"game {number}", *_turns(game, seats), ""))
 
 

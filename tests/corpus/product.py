@@ -24,6 +24,7 @@ from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient
 from harness.cli import COMMANDS, command_line, main
 from harness.lab.in_process import play_game
+from harness.lab.study_context import Field
 from lexicons.alphabet import load_distribution
 from lexicons.klv import read_klv, write_klv
 from lexicons.kwg import read_kwg
@@ -45,6 +46,7 @@ __all__ = [
     "Budget",
     "Choice",
     "Effects",
+    "Field",
     "Game",
     "Message",
     "Move",

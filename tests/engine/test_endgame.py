@@ -18,8 +18,8 @@ from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import standard_rules
-from harness.lab.late_positions import EMPTY_BAG, Wanted, late_position
-from lexicons.tables import leaves_for
+from harness.lab.positions import endgame_position
+from harness.lab.study_context import Field
 
 RULES = standard_rules()
 MEMORY = least_memory(1)
@@ -33,18 +33,18 @@ REAL = (5, 18, 20, 21, 34)
 
 
 @cache
+def field() -> Field:
+    return Field.of(scowl(), RULES)
+
+
+@cache
 def small(number: int) -> Position:
-    return _late(number, FEW_TILES)
+    return endgame_position(field(), SEED, number, FEW_TILES)
 
 
 @cache
 def real(number: int) -> Position:
-    return _late(number, EMPTY_BAG)
-
-
-def _late(number: int, wanted: Wanted) -> Position:
-    leaves = leaves_for(RULES.distribution)
-    return late_position(scowl(), RULES, leaves, SEED, number, wanted).position
+    return endgame_position(field(), SEED, number)
 
 
 def other_on_turn(position: Position) -> Position:
@@ -272,13 +272,14 @@ def test_the_next_position_of_a_game_is_taken_up(solve: Solver) -> None:
 
 # --- what is no endgame ---------------------------------------------------------------------------
 
-BAG = Wanted(range(1, 2))
-
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda _: _late(0, BAG), "the bag is not empty: 8 tiles are unseen, and the opponent"),
+        (
+            lambda _: with_rack(real(5), real(5).racks[real(5).on_turn][1:]),
+            "the bag is not empty: 8 tiles are unseen, and the opponent",
+        ),
         (lambda one: replace(one, racks=((), ())), "neither rack is given, or the game is over"),
         (lambda one: with_rack(one, (26,) * 3), "tiles Z are in sight"),
         (lambda one: with_rack(one, (1,) * 8), "a rack of 8 tiles"),

@@ -14,7 +14,7 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules
-from harness.lab.late_positions import Late, late_position
+from harness.lab.positions import endgame_position
 from harness.lab.study_context import Field
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
@@ -24,32 +24,30 @@ RULES = standard_rules()
 
 @pytest.fixture(scope="module")
 def field() -> Field:
-    return Field.of(load_lexicon(), RULES, None, "")
+    return Field.of(load_lexicon(), RULES)
 
 
 def test_minimax_where_nobody_can_move(field: Field) -> None:
     minimax = Minimax(Lexicon("none", RULES.distribution, _no_words(), ""), RULES)
-    for one in (
-        late_position(field.lexicon, RULES, field.leaves, 1, n, FEW_TILES) for n in range(3)
-    ):
+    for one in (endgame_position(field, 1, n, FEW_TILES) for n in range(3)):
         own, other = map(RULES.distribution.value, _racks(one))
         for scoreless in range(RULES.scoreless_limit):
             # Whoever makes the last pass, each loses his own tiles.
-            position = replace(one.position, scoreless_turns=scoreless)
+            position = replace(one, scoreless_turns=scoreless)
             assert minimax.value(position) == minimax.after(position, PASS) == other - own
 
 
 def test_minimax_is_what_the_best_moves_come_to(field: Field) -> None:
-    one = late_position(field.lexicon, RULES, field.leaves, 1, 6, FEW_TILES)
+    one = endgame_position(field, 1, 6, FEW_TILES)
     minimax = Minimax(field.lexicon, RULES)
-    game, value = as_game(one.position, RULES), minimax.value(one.position)
-    mover = one.position.on_turn
+    game, value = as_game(one, RULES), minimax.value(one)
+    mover = one.on_turn
     while game.over is None:
         to_come = minimax.value(game.position)
-        gained = _lead(game.position, mover) - _lead(one.position, mover)
+        gained = _lead(game.position, mover) - _lead(one, mover)
         assert gained + (to_come if game.position.on_turn == mover else -to_come) == value
         game = _played(minimax, game)
-    assert _lead(game.position, mover) - _lead(one.position, mover) == value
+    assert _lead(game.position, mover) - _lead(one, mover) == value
 
 
 def _lead(position: Position, seat: int) -> int:
@@ -66,6 +64,5 @@ def _no_words() -> WordGraph:
     return WordGraph(np.zeros(2, np.uint32))
 
 
-def _racks(one: Late) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    seat = one.position.on_turn
-    return one.position.racks[seat], one.position.racks[1 - seat]
+def _racks(one: Position) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return one.racks[one.on_turn], one.racks[1 - one.on_turn]

@@ -21,8 +21,8 @@ from bot.seat_text import parse_seat
 from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
 from harness.cli import command_line
+from harness.lab.in_process import FullKnowledgePlayer
 from harness.lab.studies.duel import FULL_KNOWLEDGE
-from harness.lab.studies.full_knowledge import FullKnowledgePlayer
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDERS = ("", "docs/**/", "examples/", "lexicons/**/", "protocol/**/")

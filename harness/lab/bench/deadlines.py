@@ -27,6 +27,7 @@ from typing import Annotated, Any, Final, TypeVar
 import numpy as np
 
 from bot.equipment import Equipment
+from bot.player import ExchangedCount
 from bot.seat.worker_main import NICENESS
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator
@@ -34,9 +35,9 @@ from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.moves import PASS
 from engine.rules.rules import IllegalMove, check_move
-from harness.arbiter.views import exchanged_count
-from harness.lab.rows import column, percent
-from harness.lab.sampled_positions import Situation, varied_situations
+from harness.lab.in_process import view_of
+from harness.lab.positions import Situation, varied_situations
+from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import WorkerMaker
 from protocol.channel import Channel, ChannelClosed
@@ -121,12 +122,12 @@ class Answer:
 class Span:
     """Answers to budgets of one kind, in milliseconds; p50, p90, p99 and max of each."""
 
-    budgets: Annotated[str, column("budget")]
-    moves: Annotated[int, column("moves")]
-    late: Annotated[int, column("late")]
-    overshoot_ms: Annotated[Mapping[str, float], column("over")]
+    budgets: Annotated[str, Column("budget")]
+    moves: Annotated[int, Column("moves")]
+    late: Annotated[int, Column("late")]
+    overshoot_ms: Annotated[Mapping[str, float], Column("over")]
     """Negative: in time."""
-    unused_ms: Annotated[Mapping[str, float], column("unused")]
+    unused_ms: Annotated[Mapping[str, float], Column("unused")]
     unused_share: Annotated[float, percent("unused share")]
     """Mean share of the budgets; late answers used all."""
 
@@ -164,9 +165,7 @@ async def ask_for_moves(
         SeatError: the seat's text is invalid.
         ChannelClosed: the seat's process ended, or does not answer.
     """
-    situations = varied_situations(
-        field.lexicon, field.rules, field.leaves, asking.moves, asking.seed
-    )
+    situations = varied_situations(field, asking.moves, asking.seed)
     arbiter = _Arbiter(asking, field)
     spec = parse_seat(asking.bot)
     worker = await WorkerMaker(spec, spec.name, asking.equipment, seed=asking.seed).make()
@@ -266,30 +265,28 @@ class _Arbiter:
             time=TimeControl(initial_ms=clocks[seat], move_cap_ms=cap_ms, max_overtime_ms=0),
             clocks=clocks,
             rack=self._alphabet.text(position.racks[seat]),
-            history=self._history(game, situation, clocks),
+            history=tuple(self._history(game, situation, clocks)),
         )
 
     def _history(
         self, game: str, situation: Situation, clocks: tuple[int, int]
-    ) -> tuple[Played, ...]:
-        told = []
-        for at, turn in enumerate(situation.turns):
-            text = format_move(turn.move, self._alphabet)
-            if at % 2 != situation.position.on_turn and text[0] == "-" and len(text) > 1:
-                text = f"-{exchanged_count(text)}"
-            told.append(
-                Played(
-                    game=game,
-                    seq=at + 1,
-                    seat=at % 2,
-                    move=text,
-                    score=turn.score,
-                    scores=turn.scores,
-                    bag=turn.bag,
-                    clocks=clocks,
-                )
+    ) -> Iterator[Played]:
+        for play in view_of(situation, self._field).history:
+            move = play.move
+            if isinstance(move, ExchangedCount):
+                text = f"-{move.count}"
+            else:
+                text = format_move(move, self._alphabet)
+            yield Played(
+                game=game,
+                seq=play.seq,
+                seat=play.seat,
+                move=text,
+                score=play.score,
+                scores=play.scores,
+                bag=play.bag,
+                clocks=clocks,
             )
-        return tuple(told)
 
     def _illegal(self, situation: Situation, text: str) -> str:
         """Return the reason a move is illegal, or an empty string."""

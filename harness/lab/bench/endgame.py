@@ -20,10 +20,11 @@ from typing import Annotated, Any, ClassVar
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime
 from engine.endgame import EndgameSolver
+from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.position import Position
-from harness.lab.late_positions import EMPTY_BAG, late_position
-from harness.lab.rows import Tables, column, percent
+from harness.lab.positions import endgame_position
+from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from protocol.channel import now_ms
@@ -44,16 +45,16 @@ _MIB = 1 << 20
 class EndgameBench:
     """Results of endgames."""
 
-    positions: Annotated[int, column("positions")]
+    positions: Annotated[int, Column("positions")]
     proven: Annotated[Mapping[str, float], percent("proven in")]
-    median_ms: Annotated[float | None, column("median time to the proof", unit=" ms")]
+    median_ms: Annotated[float | None, Column("median time to the proof", unit=" ms")]
     """None if fewer than half of all were proven."""
-    median_of_proven_ms: Annotated[float | None, column("… of those proven", unit=" ms")]
-    nodes_per_s: Annotated[int, column("nodes a second")]
-    depth: Annotated[float, column("plies where nothing was proven, median")]
-    memory_mb: Annotated[float, column("memory, most", unit=" MB")]
+    median_of_proven_ms: Annotated[float | None, Column("… of those proven", unit=" ms")]
+    nodes_per_s: Annotated[int, Column("nodes a second")]
+    depth: Annotated[float, Column("plies where nothing was proven, median")]
+    memory_mb: Annotated[float, Column("memory, most", unit=" MB")]
     """Growth of the process, in units of 2²⁰ bytes."""
-    memory_told_mb: Annotated[float, column("memory it was told", decimals=0, unit=" MB")]
+    memory_told_mb: Annotated[float, Column("memory it was told", decimals=0, unit=" MB")]
     same_early: Annotated[float | None, percent("of those proven: the same value after 1 s")]
     """None if the time was no longer."""
     near_early: Annotated[float | None, percent("… within 2 points")]
@@ -96,16 +97,16 @@ class EndgameStudy(Study):
         """
         ready()
         field = self.field
-        late = late_position(field.lexicon, field.rules, field.leaves, self.seed, number, EMPTY_BAG)
+        position = endgame_position(field, self.seed, number)
         gc.collect()  # frees earlier solvers
         before = _resident()
         solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
-        trace, took_ms, most = _followed(solver, late.position, self.time_ms)
+        trace, took_ms, most = _followed(solver, position, self.time_ms)
         solution = solver.solution
         return {
             "number": number,
-            "cgp": late.cgp(field.rules),
-            "tiles": [len(rack) for rack in late.position.racks],
+            "cgp": write_cgp(position, field.rules),
+            "tiles": [len(rack) for rack in position.racks],
             "move": format_move(solution.move, field.rules.distribution.alphabet),
             "value": solution.value,
             "proven": solution.proven,

@@ -23,8 +23,8 @@ from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, unseen
-from harness.lab.rows import column, percent
-from harness.lab.sampled_positions import situation_in_play
+from harness.lab.positions import situation_in_play
+from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from lexicons.jit import warm_up
 
@@ -39,19 +39,19 @@ _LOOKING = 0.9  # of a budget; summation takes the rest
 class InferRow:
     """Plays that keep one number of tiles, judged by one model."""
 
-    kept: Annotated[int, column("kept")]
-    model: Annotated[str, column("model")]
-    plays: Annotated[int, column("plays")]
-    leaves: Annotated[float, column("leaves", decimals=0)]
+    kept: Annotated[int, Column("kept")]
+    model: Annotated[str, Column("model")]
+    plays: Annotated[int, Column("plays")]
+    leaves: Annotated[float, Column("leaves", decimals=0)]
     """Mean number looked at."""
-    ms: Annotated[float, column("ms")]
+    ms: Annotated[float, Column("ms")]
     """Median per play."""
-    most_ms: Annotated[float, column("most ms")]
-    us_a_leaf: Annotated[float, column("µs a leaf", decimals=2)]
+    most_ms: Annotated[float, Column("most ms")]
+    us_a_leaf: Annotated[float, Column("µs a leaf", decimals=2)]
     """Over all plays."""
     surviving: Annotated[float, percent("survive")]
     """The share of leaves still possible; all with the soft model."""
-    effective: Annotated[float, column("sample", decimals=0)]
+    effective: Annotated[float, Column("sample", decimals=0)]
     """Median of the effective sample size."""
 
 
@@ -95,7 +95,7 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
     rules = field.rules
     generator = Generator(field.lexicon, rules, field.leaves)
     for number in count():
-        position = situation_in_play(field.lexicon, rules, field.leaves, seed, number).position
+        position = situation_in_play(field, seed, number).position
         best = generator.best(position)[0]
         seat = position.on_turn
         held = len(position.racks[seat])

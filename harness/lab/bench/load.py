@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from protocol.channel import now_ms
 from protocol.messages import Ping, Pong
@@ -38,9 +39,7 @@ class Load:
     searching: int
 
 
-async def measure_load(
-    connections: int = 200, rate: float = 1_000.0, seconds: float = 15.0, searching: int = 2
-) -> Load:
+async def measure_load(connections: int, rate: float, seconds: float, searching: int) -> Load:
     """Load a server and time ``ping`` to ``pong`` at the client.
 
     ``rate`` is in messages a second over all connections; ``searching`` seats search meanwhile.
@@ -65,9 +64,9 @@ async def measure_load(
         await asyncio.gather(*games, return_exceptions=True)
         for client in clients:
             await client.close()
-    return _summary(
-        [t for client_times in times for t in client_times], connections, took, searching
-    )
+    ms = np.concatenate(times)
+    p50, p99, worst = np.quantile(ms, (0.5, 0.99, 1)).round(2).tolist()
+    return Load(connections, len(ms), round(len(ms) / took, 1), p50, p99, worst, searching)
 
 
 async def _keep_busy(url: str, number: int) -> None:
@@ -94,20 +93,3 @@ async def _ping(client: Client, every_s: float, seconds: float, offset: float) -
         times.append((loop.time() - sent) * 1_000)
         due += every_s
     return times
-
-
-def _summary(times: Sequence[float], connections: int, took: float, searching: int) -> Load:
-    ranked = sorted(times)
-
-    def quantile(share: float) -> float:
-        return round(ranked[min(len(ranked) - 1, int(share * len(ranked)))], 2)
-
-    return Load(
-        connections=connections,
-        messages=len(ranked),
-        messages_per_s=round(len(ranked) / took, 1),
-        p50_ms=quantile(0.5),
-        p99_ms=quantile(0.99),
-        worst_ms=round(ranked[-1], 2),
-        searching=searching,
-    )

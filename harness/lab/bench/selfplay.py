@@ -10,10 +10,12 @@ import random
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import compress
+from functools import partial
+from itertools import compress, count
+from statistics import fmean
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,13 +25,13 @@ from engine.kernels.moves import MAX_PLACED
 from engine.kernels.selfplay import list_in_games
 from engine.movegen.generator import Generator
 from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.lab.positions import recorded_games
 from harness.lab.study_context import Field
 from lexicons.store import Lexicon
 from lexicons.wordlist import WordList, pack_words
 
 __all__ = [
     "Bench",
-    "Generation",
     "GenerationBench",
     "Kind",
     "SelfPlayBench",
@@ -43,6 +45,8 @@ __all__ = [
 
 _T = TypeVar("_T")
 _MOVES_LISTED = 1 << 20
+_BLANKS = {"all": (0, MAX_PLACED), "no_blank": (0, 0), "blank": (1, MAX_PLACED)}
+"""The fewest and the most blanks on a rack, by kind."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +83,6 @@ class SelfPlayBench(Bench):
     """Of both players."""
     first_wins: float
     """Share of games won by the player that began; a tie is half a win."""
-
-
-@dataclass(frozen=True)
-class Generation:
-    """Timing of listing all placements in positions of one kind."""
-
-    positions: int
-    placements: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -142,33 +137,23 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
     if threads < 1 or games < threads:
         raise ValueError(f"{games} games in {threads} threads; each thread has at least one")
     compile_seconds = timed(lambda: time_generation(field, 1, seed))[0]
-    shares = [games // threads + (subrack < games % threads) for subrack in range(threads)]
+    shares = [games // threads + (at < games % threads) for at in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
-        tasks = [
-            pool.submit(time_generation, field, share, seed + at) for at, share in enumerate(shares)
-        ]
-        timings = [task.result() for task in tasks]
-    kinds = {
-        kind: _kind([timing[kind] for timing in timings]) for kind in ("all", "no blank", "blank")
-    }
+        timings = list(pool.map(partial(time_generation, field), shares, count(seed)))
+    kinds: dict[str, Any] = {kind: _kind([timing[kind] for timing in timings]) for kind in _BLANKS}
     return GenerationBench(
-        **about(field, games, threads, seed, kinds["all"].seconds, compile_seconds),
-        all=kinds["all"],
-        no_blank=kinds["no blank"],
-        blank=kinds["blank"],
+        **about(field, games, threads, seed, kinds["all"].seconds, compile_seconds), **kinds
     )
 
 
-def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation]:
-    """List all placements in each position of static games; time it by kinds of racks.
+def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int, int, float]]:
+    """List all placements in each position of static games, by kinds of racks.
 
-    The time includes sorting the rack, looking up leaves, and listing placements with scores; the
-    time of replaying the games is measured separately and subtracted. The kinds are ``all``, ``no
-    blank`` and ``blank``.
+    Return the number of positions, that of placements, and the seconds, which include sorting the
+    rack, looking up leaves, and listing placements with scores; the time of replaying the games is
+    measured separately and subtracted.
     """
-    played = play_static_games(
-        field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
-    ).results
+    played = recorded_games(field, games, seed).results
     generator = Generator(field.lexicon, field.rules, field.leaves)
     moves = np.empty(_MOVES_LISTED, np.uint64)
     scores, subracks = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
@@ -183,31 +168,30 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, Generation
 
     run(MAX_PLACED + 1, MAX_PLACED + 1)
     *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
-    kinds = {"all": (0, MAX_PLACED), "no blank": (0, 0), "blank": (1, MAX_PLACED)}
-    timings = {kind: run(*blanks) for kind, blanks in kinds.items()}
+    timings = {kind: run(*blanks) for kind, blanks in _BLANKS.items()}
     return {
-        kind: Generation(positions, listed, max(seconds - walk, 0.0))
+        kind: (positions, listed, max(seconds - walk, 0.0))
         for kind, (positions, listed, seconds) in timings.items()
     }
 
 
-def sample_words(lexicon: Lexicon, count: int, seed: int) -> Lexicon:
-    """Return a lexicon of ``count`` random words of another.
+def sample_words(lexicon: Lexicon, number: int, seed: int) -> Lexicon:
+    """Return a lexicon of ``number`` random words of another.
 
     Raises:
-        ValueError: ``count`` is below 1, or there are fewer words.
+        ValueError: ``number`` is below 1, or there are fewer words.
     """
     total = sum(1 for _ in lexicon.graph.words())
-    if not 1 <= count <= total:
-        raise ValueError(f"{count} words of {lexicon.name}; it has {total}")
+    if not 1 <= number <= total:
+        raise ValueError(f"{number} words of {lexicon.name}; it has {total}")
     chosen = np.zeros(total, np.bool_)
-    chosen[random.Random(seed).sample(range(total), count)] = True
+    chosen[random.Random(seed).sample(range(total), number)] = True
     matrix = pack_words(list(compress(lexicon.graph.words(), chosen)))
     from lexicons.build import build_word_graph
 
     checksum = WordList(lexicon.distribution.alphabet, matrix).checksum
     graph = build_word_graph(matrix)
-    return Lexicon(f"{lexicon.name} ({count} words)", lexicon.distribution, graph, checksum)
+    return Lexicon(f"{lexicon.name} ({number} words)", lexicon.distribution, graph, checksum)
 
 
 def about(
@@ -241,10 +225,9 @@ def _play(field: Field, games: int, threads: int, seed: int) -> StaticGames:
     )
 
 
-def _kind(subracks: list[Generation]) -> Kind:
-    positions = sum(subrack.positions for subrack in subracks)
-    placements = sum(subrack.placements for subrack in subracks)
-    seconds = sum(subrack.seconds for subrack in subracks) / len(subracks)
+def _kind(shares: Sequence[tuple[int, int, float]]) -> Kind:
+    positions, placements = sum(share[0] for share in shares), sum(share[1] for share in shares)
+    seconds = fmean(share[2] for share in shares)
     return Kind(
         positions=positions,
         placements=placements,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,9 +23,8 @@ from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import read_cgp
 from engine.rules.position import Position, bag_count
-from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
-from harness.lab.sampled_positions import situation
+from harness.lab.positions import recorded_games, situation
 from harness.lab.study_context import Field
 from lexicons.win_probability import WinProbabilities
 
@@ -55,7 +54,11 @@ _GAMES = 16 * _POSITIONS  # to choose from
 
 @dataclass(frozen=True)
 class Simulating:
-    """The settings of a simulation."""
+    """The settings of a simulation.
+
+    Raises:
+        ValueError: a number below 1.
+    """
 
     win_probabilities: WinProbabilities | None
     candidates: int = 15
@@ -63,18 +66,15 @@ class Simulating:
     """Turns after a candidate; each number is measured in turn."""
     rollouts: int = 10_000
     """Per run."""
+    threads: int = 1
 
-    def check(self, threads: int) -> None:
-        """Check the numbers.
-
-        Raises:
-            ValueError: a number below 1.
-        """
-        if min(self.rollouts, self.candidates, *self.plies, threads) < 1:
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if min(self.rollouts, self.candidates, *self.plies, self.threads) < 1:
             raise ValueError(
                 f"{self.rollouts} rollouts of {self.candidates} candidates for "
-                f"{', '.join(map(str, self.plies))} plies in {threads} threads; there is at least "
-                "one of each"
+                f"{', '.join(map(str, self.plies))} plies in {self.threads} threads; there is at "
+                "least one of each"
             )
 
 
@@ -111,21 +111,19 @@ class StagesBench(Bench):
     """Before the nineteenth, with tiles in the bag."""
 
 
-def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: int) -> SimBench:
+def measure_sim(field: Field, what: Simulating, cgp: str, seed: int) -> SimBench:
     """Simulate one position.
 
     Raises:
-        ValueError: the position is invalid or has an empty bag, a number is below 1, or tile sets
-            don't match.
+        ValueError: the position is invalid or has an empty bag, or tile sets don't match.
     """
-    what.check(threads)
     position = read_cgp(cgp, field.rules).position
     if not bag_count(position, field.rules):
         raise ValueError(
             "the bag is empty in this position, so that one rollout of a candidate says it all; "
             "name one with tiles in the bag"
         )
-    compile_seconds, bench = timed(lambda: _Bench(field, what, [position], threads, seed))
+    compile_seconds, bench = timed(lambda: _Bench(field, what, [position], seed))
     began = time.perf_counter()
     measured = {plies: bench.rates(plies) for plies in what.plies}
     seconds = time.perf_counter() - began
@@ -134,7 +132,7 @@ def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: in
         f"{plies}": round(many / single, 2) for plies, (many, single) in measured.items() if single
     }
     return SimBench(
-        **about(field, 1, threads, seed, seconds, compile_seconds),
+        **about(field, 1, what.threads, seed, seconds, compile_seconds),
         iterations_per_s=rates[f"{what.plies[0]}"],
         plies=what.plies[0],
         position=cgp,
@@ -146,31 +144,28 @@ def measure_sim(field: Field, what: Simulating, cgp: str, threads: int, seed: in
     )
 
 
-def measure_stages(field: Field, what: Simulating, threads: int, seed: int) -> StagesBench:
+def measure_stages(field: Field, what: Simulating, seed: int) -> StagesBench:
     """Simulate positions of each stage of the game.
 
     Raises:
-        ValueError: a number below 1, or mismatched tile sets.
+        ValueError: mismatched tile sets.
     """
-    what.check(threads)
     stages = stage_positions(field, seed)
     compile_seconds, benches = timed(
-        lambda: {name: _Bench(field, what, some, threads, seed) for name, some in stages.items()}
+        lambda: {name: _Bench(field, what, some, seed) for name, some in stages.items()}
     )
     began = time.perf_counter()
-    rates = {
+    rates: dict[str, Any] = {
         name: {f"{plies}-ply": round(bench.rate(plies), 1) for plies in what.plies}
         for name, bench in benches.items()
     }
     seconds = time.perf_counter() - began
     return StagesBench(
-        **about(field, _POSITIONS, threads, seed, seconds, compile_seconds),
+        **about(field, _POSITIONS, what.threads, seed, seconds, compile_seconds),
         candidates=what.candidates,
         rollouts=what.rollouts,
         runs=_RUNS,
-        opening=rates["opening"],
-        mid_game=rates["mid_game"],
-        late=rates["late"],
+        **rates,
     )
 
 
@@ -178,22 +173,17 @@ class _Bench:
     """Positions with their candidates, and a warm generator for each thread."""
 
     def __init__(
-        self,
-        field: Field,
-        what: Simulating,
-        positions: Sequence[Position],
-        threads: int,
-        seed: int,
+        self, field: Field, what: Simulating, positions: Sequence[Position], seed: int
     ) -> None:
         self._what, self._positions, self._seed = what, positions, seed
         self._generators = [
-            Generator(field.lexicon, field.rules, field.leaves) for _ in range(threads)
+            Generator(field.lexicon, field.rules, field.leaves) for _ in range(what.threads)
         ]
         self.candidates: list[list[RankedMove]] = [
             best_candidates(self._generators[0], position, what.candidates)
             for position in positions
         ]
-        self._run(self._generators, 1, 2 * threads)
+        self._run(self._generators, 1, 2 * what.threads)
 
     def rate(self, plies: int) -> float:
         """Return iterations a second, the median of several runs."""
@@ -236,9 +226,7 @@ def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
     Raises:
         ValueError: there is no such game, or tile sets don't match.
     """
-    games = play_static_games(
-        field.lexicon, field.rules, field.leaves, _GAMES, seed=seed, record=True
-    )
+    games = recorded_games(field, _GAMES, seed)
     last = max(_TURNS.values())
     long_enough = (games.turns > last) & (games.results.bags[:, last] > 0)
     chosen = list(islice(cycle(np.flatnonzero(long_enough).tolist()), _POSITIONS))

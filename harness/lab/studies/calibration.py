@@ -18,7 +18,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +31,17 @@ from engine.inference.rack_filter import RackFilter
 from engine.inference.rack_forecast import tile_chances
 from engine.rules.moves import Place
 from engine.rules.position import Rack
-from harness.lab.rows import Tables, column, percent
+from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.matches.significance import Floats, mean_and_error
+from harness.pictures import picture
 from lexicons.tables import leaves_for
 
 from .duel import Games, create
 from .replayed_beliefs import PlayedGames, Seen, loss_of, random_share, share_of, take_in, told
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "BELIEFS",
@@ -45,6 +50,7 @@ __all__ = [
     "Calibration",
     "LossRow",
     "bin_rows",
+    "draw_calibration",
     "loss_rows",
 ]
 
@@ -54,6 +60,8 @@ BINS = 10
 _AGAINST = {"paper": "prior", "last": "prior", "filter": "last"}
 _FINE = 10_000
 """Files store tile chances as whole multiples of 1 / ``_FINE``."""
+_Positions: TypeAlias = Sequence[tuple[int, Record]]
+"""Turns, each with the number of its pair of games."""
 _SIZES = ("all", "1", "2", "3", "4", "5", "6", "exchanges, passes")
 
 
@@ -61,15 +69,15 @@ _SIZES = ("all", "1", "2", "3", "4", "5", "6", "exchanges, passes")
 class LossRow:
     """How well a belief predicts leaves; errors are half the width of 95 % intervals."""
 
-    belief: Annotated[str, column("belief")]
-    leaves: Annotated[str, column("leaves")]
+    belief: Annotated[str, Column("belief")]
+    leaves: Annotated[str, Column("leaves")]
     """All, those of a size, or those of exchanges and passes, which are drawn."""
-    positions: Annotated[int, column("positions")]
-    loss: Annotated[float | None, column("nats a tile (95 %)", error="error", decimals=3)]
+    positions: Annotated[int, Column("positions")]
+    loss: Annotated[float | None, Column("nats a tile (95 %)", error="error", decimals=3)]
     """Mean log-loss of the true leave per tile."""
     error: float | None
-    against: Annotated[str | None, column("less")]
-    difference: Annotated[float | None, column("by (95 %)", error="difference_error", decimals=4)]
+    against: Annotated[str | None, Column("less")]
+    difference: Annotated[float | None, Column("by (95 %)", error="difference_error", decimals=4)]
     """The loss less that of the other belief."""
     difference_error: float | None
 
@@ -78,14 +86,14 @@ class LossRow:
 class BinRow:
     """How often a tile with a given predicted chance is held."""
 
-    belief: Annotated[str, column("belief")]
-    of: Annotated[str, column("tiles on")]
+    belief: Annotated[str, Column("belief")]
+    of: Annotated[str, Column("tiles on")]
     """``leave``, or ``rack``: the leave and the tiles drawn."""
-    cases: Annotated[int, column("chances")]
+    cases: Annotated[int, Column("chances")]
     predicted: Annotated[float, percent("predicted")]
     observed: Annotated[float, percent("observed")]
     difference: Annotated[
-        float, column("observed less (95 %)", error="error", decimals=2, times=100, sign=False)
+        float, Column("observed less (95 %)", error="error", decimals=2, times=100, sign=False)
     ]
     error: float | None
     """Half the width of its 95 % interval."""
@@ -221,20 +229,8 @@ def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict
 # --- summary ------------------------------------------------------------------------------------
 
 
-class _Position(NamedTuple):
-    cluster: int
-    seen: Record
-
-
-def _all_positions(records: Sequence[Record]) -> list[_Position]:
-    clusters = {
-        pair: at for at, pair in enumerate(sorted({record["number"] // 2 for record in records}))
-    }
-    return [
-        _Position(clusters[record["number"] // 2], seen)
-        for record in records
-        for seen in record["seen"]
-    ]
+def _all_positions(records: Sequence[Record]) -> _Positions:
+    return [(record["number"] // 2, seen) for record in records for seen in record["seen"]]
 
 
 def loss_rows(records: Sequence[Record], doubt: float = 0.0) -> list[LossRow]:
@@ -244,7 +240,7 @@ def loss_rows(records: Sequence[Record], doubt: float = 0.0) -> list[LossRow]:
         _loss_row(belief, which, positions, doubt)
         for which in _SIZES
         for belief in BELIEFS
-        if which == "all" or any(_kind(position.seen) == which for position in positions)
+        if which == "all" or any(_kind(seen) == which for _, seen in positions)
     ]
 
 
@@ -257,8 +253,8 @@ def _doubt(belief: str, seen: Record, least: float) -> float:
     return doubt if belief == "prior" else max(doubt, least)
 
 
-def _loss_row(belief: str, which: str, positions: list[_Position], doubt: float) -> LossRow:
-    chosen = [position for position in positions if which in ("all", _kind(position.seen))]
+def _loss_row(belief: str, which: str, positions: _Positions, doubt: float) -> LossRow:
+    chosen = [(pair, seen) for pair, seen in positions if which in ("all", _kind(seen))]
 
     def losses(of: str) -> Floats:
         return np.array(
@@ -269,20 +265,13 @@ def _loss_row(belief: str, which: str, positions: list[_Position], doubt: float)
         )
 
     against = _AGAINST.get(belief)
-    own, clusters = losses(belief), np.array([position.cluster for position in chosen], np.int64)
-    less = own - losses(against) if against else None
-    return LossRow(
-        belief,
-        which,
-        len(chosen),
-        *_mean(own, clusters),
-        against,
-        *((None, None) if less is None else _mean(less, clusters)),
-    )
+    own, pairs = losses(belief), np.array([pair for pair, _ in chosen], np.int64)
+    less = _mean(own - losses(against), pairs) if against else (None, None)
+    return LossRow(belief, which, len(chosen), *_mean(own, pairs), against, *less)
 
 
-def _mean(values: Floats, clusters: npt.NDArray[np.int64]) -> tuple[float | None, float | None]:
-    units, unit_of = np.unique(clusters, return_inverse=True)
+def _mean(values: Floats, pairs: npt.NDArray[np.int64]) -> tuple[float | None, float | None]:
+    units, unit_of = np.unique(pairs, return_inverse=True)
     return mean_and_error(values, unit_of, len(units))
 
 
@@ -300,20 +289,54 @@ def bin_rows(records: Sequence[Record], doubt: float = 0.0) -> list[BinRow]:
     ]
 
 
-def _bins(belief: str, of: str, positions: list[_Position], doubt: float) -> Iterator[BinRow]:
-    chances, there, clusters = [], [], []
-    for cluster, seen in positions:
-        found, share = seen[of], _doubt(belief, seen, doubt)
-        mixed = (1 - share) * np.array(found[belief]) + share * np.array(found["random"])
-        chances.append(mixed / _FINE)
-        there.append(np.array(found["there"], np.float64))
-        clusters.append(np.full(len(mixed), cluster))
+def _bins(belief: str, of: str, positions: _Positions, doubt: float) -> Iterator[BinRow]:
     if not positions:
         return
-    predicted, observed = np.concatenate(chances), np.concatenate(there)
-    cluster_of = np.concatenate(clusters)
+    chances, there, pairs = [], [], []
+    for pair, seen in positions:
+        tiles, share = seen[of], _doubt(belief, seen, doubt)
+        mixed = (1 - share) * np.array(tiles[belief]) + share * np.array(tiles["random"])
+        chances.append(mixed / _FINE)
+        there.append(np.array(tiles["there"], np.float64))
+        pairs.append(np.full(len(mixed), pair))
+    predicted, observed, pair_of = map(np.concatenate, (chances, there, pairs))
     for part in np.array_split(np.argsort(predicted, kind="stable"), BINS):
-        difference, error = _mean(observed[part] - predicted[part], cluster_of[part])
+        difference, error = _mean(observed[part] - predicted[part], pair_of[part])
         if difference is not None:
             means = float(predicted[part].mean()), float(observed[part].mean())
             yield BinRow(belief, of, len(part), *means, difference, error)
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def draw_calibration(losses: Sequence[LossRow], bins: Sequence[BinRow], path: str | Path) -> None:
+    """Draw rows into a PNG file."""
+    with picture(path, 15, 6) as figure:
+        left, middle, right = figure.subplots(1, 3)
+        _draw_losses(left, [row for row in losses if row.leaves == "all"])
+        for axes, of in ((middle, "rack"), (right, "leave")):
+            _draw_bins(axes, [row for row in bins if row.of == of])
+            axes.set(title=f"tiles on the {of}")
+
+
+def _draw_losses(axes: Axes, rows: Sequence[LossRow]) -> None:
+    names = [row.belief for row in rows]
+    errors = [row.error or 0.0 for row in rows]
+    axes.bar(names, [row.loss or 0.0 for row in rows], yerr=errors, capsize=4, color="tab:blue")
+    axes.set(ylabel="nats a tile", title="log-loss of the true leave, with 95 % intervals")
+    axes.grid(axis="y", alpha=0.3)
+
+
+def _draw_bins(axes: Axes, rows: Sequence[BinRow]) -> None:
+    for belief in TILE_BELIEFS:
+        those = [row for row in rows if row.belief == belief]
+        predicted = 100 * np.array([row.predicted for row in those])
+        off = 100 * np.array([row.difference for row in those])
+        errors = 100 * np.array([row.error or 0.0 for row in those])
+        axes.errorbar(predicted, off, errors, fmt="o-", ms=4, lw=1, capsize=3, label=belief)
+    axes.axhline(0, color="black", lw=1)
+    axes.axhspan(-2, 2, color="grey", alpha=0.15)
+    axes.set(xlabel="predicted chance, %", ylabel="observed less predicted, points")
+    axes.grid(alpha=0.3)
+    axes.legend()

@@ -28,15 +28,13 @@ from engine.notation.move_text import format_move, parse_move
 from engine.rules.game import Game
 from engine.simulation.selfplay import play_static_games
 from harness.arbiter.new_game import Draws
-from harness.lab.in_process import dealt, play_game
-from harness.lab.rows import Tables, column, percent
+from harness.lab.in_process import FullKnowledgePlayer, dealt, play_game
+from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from harness.matches.significance import mean_and_error
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import leave_table, shipped_rack_weights
-
-from .full_knowledge import FullKnowledgePlayer
 
 __all__ = [
     "FULL_KNOWLEDGE",
@@ -62,29 +60,29 @@ _TIE_BREAK = 1_000
 class Duel:
     """The games of one player against another; None: unknown, or too few games."""
 
-    player: Annotated[str, column("player")]
-    opponent: Annotated[str, column("opponent")]
-    games: Annotated[int | None, column("games")]
-    wins: Annotated[int | None, column("won")]
-    losses: Annotated[int | None, column("lost")]
-    ties: Annotated[int | None, column("tied")]
-    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")]
+    player: Annotated[str, Column("player")]
+    opponent: Annotated[str, Column("opponent")]
+    games: Annotated[int | None, Column("games")]
+    wins: Annotated[int | None, Column("won")]
+    losses: Annotated[int | None, Column("lost")]
+    ties: Annotated[int | None, Column("tied")] = None
+    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")] = None
     """A tie is half a win."""
-    win_rate_error: float | None
+    win_rate_error: float | None = None
     """Half the width of its 95 % interval over pairs; likewise ``error``."""
-    mean: Annotated[float | None, column("mean")]
+    mean: Annotated[float | None, Column("mean")] = None
     """The player's points per game."""
-    opponent_mean: Annotated[float | None, column("opponent's")]
+    opponent_mean: Annotated[float | None, Column("opponent's")] = None
     difference: Annotated[
-        float | None, column("ahead by (95 %)", error="error", decimals=2, sign=True)
-    ]
+        float | None, Column("ahead by (95 %)", error="error", decimals=2, sign=True)
+    ] = None
     """Points per game."""
-    error: float | None
-    deviation: Annotated[float | None, column("deviation")]
+    error: float | None = None
+    deviation: Annotated[float | None, Column("deviation")] = None
     """The standard deviation of one game's difference."""
-    lost_twice: Annotated[float | None, percent("lost 2×")]
+    lost_twice: Annotated[float | None, percent("lost 2×")] = None
     """Share of games lost to at least twice the player's points."""
-    largest_ratio: Annotated[float | None, column("largest ratio", decimals=2)]
+    largest_ratio: Annotated[float | None, Column("largest ratio", decimals=2)] = None
     """Largest winner's points / loser's points; a loser's score below 1 counts as 1."""
 
 
@@ -130,8 +128,9 @@ def _check_pairs(games: int) -> None:
 class Judge(NamedTuple):
     """Evaluates moves in kernels; the highest equity is played."""
 
+    name: str
     leaves: LeaveTable
-    evaluation: Evaluation
+    evaluation: Evaluation = PLAIN
 
 
 JUDGES = ("static", "greedy", "vanilla", "rh")
@@ -146,24 +145,18 @@ def judge_of(name: str, field: Field) -> Judge:
     tiles = field.leaves.distribution
     match name:
         case "static":
-            return Judge(field.leaves, STANDARD)
+            return Judge(name, field.leaves, STANDARD)
         case "greedy":
-            return Judge(LeaveTable(tiles, field.leaves.values // _TIE_BREAK), PLAIN)
+            return Judge(name, LeaveTable(tiles, field.leaves.values // _TIE_BREAK))
         case "vanilla":
-            return Judge(LeaveTable.zero(tiles), PLAIN)
+            return Judge(name, LeaveTable.zero(tiles))
         case "rh":
-            return Judge(leave_table(shipped_rack_weights(), tiles), PLAIN)
+            return Judge(name, leave_table(shipped_rack_weights(), tiles))
     raise ValueError(f"no player in kernels is called {name!r}")
 
 
 def play_duel(
-    names: tuple[str, str],
-    judges: tuple[Judge, Judge],
-    field: Field,
-    games: int,
-    *,
-    threads: int,
-    seed: int,
+    player: Judge, opponent: Judge, field: Field, games: int, *, threads: int, seed: int
 ) -> Duel:
     """Play games in kernels between two players.
 
@@ -171,7 +164,6 @@ def play_duel(
         ValueError: fewer than four games, an odd number of them, or no thread.
     """
     _check_pairs(games)
-    player, opponent = judges
     played = play_static_games(
         field.lexicon,
         field.rules,
@@ -188,7 +180,7 @@ def play_duel(
     seats = played.begins[:, np.newaxis]
     own = np.take_along_axis(played.scores, seats, axis=1)[:, 0]
     other = np.take_along_axis(played.scores, 1 - seats, axis=1)[:, 0]
-    return add_up(*names, own, other, np.arange(games) // 2)
+    return add_up(player.name, opponent.name, own, other, np.arange(games) // 2)
 
 
 # --- turn by turn ---------------------------------------------------------------------------------
@@ -208,8 +200,6 @@ class Games(Study):
     field: Field
     seed: int
     """For bags and for players' random choices."""
-    own_leaves: bool = True
-    """Whether players use their own leaves instead of the field's."""
 
     def settings(self) -> dict[str, object]:
         """Return the common settings of a file's games, for any two players."""
@@ -218,7 +208,7 @@ class Games(Study):
             "lexicon": self.field.lexicon.checksum,
             "seed": self.seed,
         }
-        return about if self.own_leaves else about | {"leaves": self.field.leaves.checksum}
+        return about if self.field.own_leaves else about | {"leaves": self.field.leaves.checksum}
 
     @property
     def part(self) -> Record:
@@ -249,8 +239,7 @@ class Games(Study):
         begins, field = number % 2, self.field
         players = create(self.seats[begins]), create(self.seats[1 - begins])
         ready()
-        leaves = None if self.own_leaves else field.leaves
-        game = play_game(players, field.lexicon, field.rules, self._secret(number), leaves)
+        game = play_game(players, field, self._secret(number))
         scores = game.position.scores
         alphabet = field.rules.distribution.alphabet
         return {

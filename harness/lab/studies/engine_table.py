@@ -21,7 +21,7 @@ import numpy.typing as npt
 from bot.equipment import Equipment
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
-from harness.lab.rows import column
+from harness.lab.rows import Column
 from harness.matches.match import (
     Match,
     MatchConfig,
@@ -32,7 +32,6 @@ from harness.matches.match import (
 )
 from harness.matches.report import MatchFolder
 from harness.matches.results import GameResult, read_results
-from harness.matches.significance import Interval
 from harness.matches.statistics import match_statistics
 from harness.pictures import picture
 from harness.seats.seat_factory import Seating
@@ -53,9 +52,9 @@ BIN_POINTS = 25
 class EngineRow(Duel):
     """A player's games against the engine; a forfeit is a whole loss."""
 
-    forfeits: Annotated[int, column("forfeits")]
+    forfeits: Annotated[int, Column("forfeits")] = 0
     """Games that the player lost by other means than the score."""
-    opponent_forfeits: Annotated[int, column("opponent's")]
+    opponent_forfeits: Annotated[int, Column("opponent's")] = 0
 
 
 class PlayedRow(NamedTuple):
@@ -186,7 +185,7 @@ def _shown(value: object) -> object:
 
 def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> PlayedRow:
     stats = match_statistics(results)
-    own, other = stats.sides
+    (own, other), (low, high) = stats.sides, stats.spread_ci95
     ratios = [ratio for ratio in (stats.largest_ratio, stats.largest_ratio_won) if ratio]
     spreads = np.array([result.spread for result in results], dtype=np.int64)
     row = EngineRow(
@@ -197,11 +196,10 @@ def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> Play
         losses=stats.losses,
         ties=stats.ties,
         win_rate=stats.win_rate,
-        win_rate_error=None,
         mean=stats.mean_score,
         opponent_mean=stats.opponent_mean_score,
         difference=stats.mean_spread,
-        error=_half_width(stats.spread_ci95),
+        error=None if low is None or high is None else (high - low) / 2,
         deviation=float(spreads.std(ddof=1)) if len(spreads) > 1 else None,
         lost_twice=stats.lost_double,
         largest_ratio=max(ratios, default=None),
@@ -211,17 +209,8 @@ def _added_up(player: str, opponent: str, results: Sequence[GameResult]) -> Play
     return PlayedRow(row, spreads)
 
 
-def _half_width(interval: Interval) -> float | None:
-    low, high = interval
-    return None if low is None or high is None else (high - low) / 2
-
-
 def draw_differences(found: Sequence[PlayedRow], path: str | Path) -> None:
-    """Draw histograms of players' leads, one above the other, into a PNG file.
-
-    Raises:
-        OSError: the file can't be written.
-    """
+    """Draw histograms of players' leads, one above the other, into a PNG file."""
     widest = max(int(np.abs(differences).max()) for _, differences in found)
     bins = np.arange(-(-(widest + 1) // BIN_POINTS) * 2 + 1) * BIN_POINTS
     bins -= bins[-1] // 2

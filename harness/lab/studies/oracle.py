@@ -23,8 +23,8 @@ from engine.rules.moves import Move, Place
 from engine.rules.rules import canonical, check_move
 from engine.simulation.simulation import Simulation
 from harness.lab.in_process import unhurried, view_of
-from harness.lab.rows import Tables, column, percent
-from harness.lab.sampled_positions import Situation, situation_in_play
+from harness.lab.positions import Situation, situation_in_play
+from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from lexicons.win_probability import WinProbabilities
@@ -40,8 +40,8 @@ _BAGS = (("all", 1, 99), ("1–7", 1, 7), ("8–28", 8, 28), ("29–57", 29, 57)
 class OracleRow:
     """Positions by tiles in the bag; errors are standard errors over positions."""
 
-    bag: Annotated[str, column("tiles in the bag")]
-    positions: Annotated[int, column("positions")]
+    bag: Annotated[str, Column("tiles in the bag")]
+    positions: Annotated[int, Column("positions")]
     differ: Annotated[float | None, percent("moves differ")]
     win: Annotated[
         float | None, percent("more wins, ± standard error", error="win_error", decimals=3)
@@ -49,7 +49,7 @@ class OracleRow:
     """Gain of the first player's choices; 0 where the moves are the same."""
     win_error: float | None
     points: Annotated[
-        float | None, column("more points", error="points_error", decimals=2, sign=True)
+        float | None, Column("more points", error="points_error", decimals=2, sign=True)
     ]
     points_error: float | None
 
@@ -67,8 +67,6 @@ class Oracle(Study):
     """Of the judge."""
     rollouts: int
     """Of the judge, per move."""
-    own_leaves: bool = True
-    """Whether players use their own leaves instead of the field's."""
 
     def settings(self) -> dict[str, object]:
         """Return the settings that decide the results, tables as checksums of their content."""
@@ -80,7 +78,7 @@ class Oracle(Study):
             "players": list(self.seats),
             "lexicon": self.field.lexicon.checksum,
             "leaves": self.field.leaves.checksum,
-            "own_leaves": self.own_leaves,
+            "own_leaves": self.field.own_leaves,
             "winprob": hashlib.sha256(content).hexdigest(),
             "judge_plies": self.plies,
             "judge_rollouts": self.rollouts,
@@ -100,7 +98,7 @@ class Oracle(Study):
         """Ask both players for a move in one position, and judge the moves."""
         ready()
         field = self.field
-        situation = situation_in_play(field.lexicon, field.rules, field.leaves, self.seed, number)
+        situation = situation_in_play(field, self.seed, number)
         generator = Generator(field.lexicon, field.rules, field.leaves)
         every = {ranked.move: ranked for ranked in generator.everything(situation.position)}
         seed = int(np.random.SeedSequence((self.seed, number)).generate_state(3)[2])
@@ -123,8 +121,7 @@ class Oracle(Study):
             IllegalMove: it is against the rules.
         """
         field, player = self.field, create(seat)
-        leaves = None if self.own_leaves else field.leaves
-        view = view_of(situation, field.lexicon, field.rules, seed, leaves)
+        view = view_of(situation, field, seed)
         player.warm_up(view.lexicon, view.rules)
         player.make_room(view)
         player.new_game(view)

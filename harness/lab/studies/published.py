@@ -23,42 +23,28 @@ from harness.pictures import picture
 
 from .duel import FULL_KNOWLEDGE, Duel, Games, judge_of, play_duel
 
-__all__ = ["CS221_PLAYERS", "TABLES", "Limit", "RichardsAmir", "draw_duels", "kernel_duels"]
+__all__ = ["CS221_PLAYERS", "TABLES", "RichardsAmir", "draw_duels", "kernel_duels", "seats_of"]
 
 CS221_PLAYERS = ("vanilla", "rh", "mc", "mc+rh")
 
 
-def _printed(
-    table: int,
-    won: tuple[int, int, int],
-    means: tuple[float, float],
-    difference: float,
-    remark: str = "",
-) -> Duel:
-    """Return a row of the paper; unprinted values are None."""
-    games, wins, losses = won
-    return Duel(
-        player=f"  Richards and Amir, Table {table}{remark}",
-        opponent="",
-        games=games,
-        wins=wins,
-        losses=losses,
-        ties=None,
-        win_rate=None,
-        win_rate_error=None,
-        mean=means[0],
-        opponent_mean=means[1],
-        difference=difference,
-        error=None,
-        deviation=None,
-        lost_twice=None,
-        largest_ratio=None,
-    )
-
-
 TABLES = {
-    1: _printed(1, (127, 87, 61), (438.0, 401.0), 37.0, ", games and wins as printed"),
-    2: _printed(2, (630, 324, 306), (427.0, 422.0), 5.2),
+    1: Duel(
+        "  Richards and Amir, Table 1, games and wins as printed",
+        "",
+        *(127, 87, 61),
+        mean=438.0,
+        opponent_mean=401.0,
+        difference=37.0,
+    ),
+    2: Duel(
+        "  Richards and Amir, Table 2",
+        "",
+        *(630, 324, 306),
+        mean=427.0,
+        opponent_mean=422.0,
+        difference=5.2,
+    ),
 }
 """Table 1: full knowledge of the rack against simulation; 2: guessing it against simulation."""
 
@@ -74,26 +60,15 @@ class RichardsAmir(Games):
         return {"duels": [self.duel(records), TABLES[self.table]]}
 
 
-@dataclass(frozen=True)
-class Limit:
-    """The search limit of players that search."""
+def seats_of(table: int, limit: str, **options: str | None) -> tuple[str, str]:
+    """Return the seats of a table, which both search to a limit such as ``time=150ms``.
 
-    time_ms: int = 150
-    """Per turn, inference included; or …"""
-    iterations: int | None = None
-    """… rollouts per candidate, however long they take: then inference costs no time."""
-
-    def seat(self, name: str, **options: str | None) -> str:
-        """Return a seat with this limit and the other options that are not None."""
-        time, counted = f"time={self.time_ms}ms", f"iterations={self.iterations}"
-        given = [time if self.iterations is None else counted]
-        given += [f"{key}={value}" for key, value in options.items() if value is not None]
-        return f"{name}?{'&'.join(given)}"
-
-    def seats(self, table: int, **options: str | None) -> tuple[str, str]:
-        """Return the seats of a table; the options are those of ``infer``."""
-        first = self.seat("infer", **options) if table == 2 else self.seat(FULL_KNOWLEDGE)
-        return first, self.seat("sim")
+    ``options`` are those of ``infer``; an option that is None is left out.
+    """
+    if table == 1:
+        return f"{FULL_KNOWLEDGE}?{limit}", f"sim?{limit}"
+    given = [f"{name}={value}" for name, value in options.items() if value is not None]
+    return f"infer?{'&'.join([limit, *given])}", f"sim?{limit}"
 
 
 def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel]:
@@ -102,25 +77,15 @@ def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel
     Raises:
         ValueError: fewer than four games, an odd number of them, or no thread.
     """
+    names = ("static", "rh", "vanilla")
     return [
-        play_duel(
-            names,
-            (judge_of(names[0], field), judge_of(names[1], field)),
-            field,
-            games,
-            threads=threads,
-            seed=seed,
-        )
-        for names in combinations(("static", "rh", "vanilla"), 2)
+        play_duel(*judges, field, games, threads=threads, seed=seed)
+        for judges in combinations([judge_of(name, field) for name in names], 2)
     ]
 
 
 def draw_duels(duels: Sequence[Duel], path: str | Path) -> None:
-    """Draw players' leads, with intervals, into a PNG file.
-
-    Raises:
-        OSError: the file can't be written.
-    """
+    """Draw players' leads, with intervals, into a PNG file."""
     names = [f"{duel.player}\n{duel.opponent}".replace("?", "\n") for duel in duels]
     with picture(path, 3.0 + 3.0 * max(2, len(duels)), 6.0) as figure:
         axes = figure.subplots()

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import comb, prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +22,10 @@ import numpy as np
 from engine.inference.inference import Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.rack_filter import RackFilter
-from engine.rules.game import Game, Turn
+from engine.rules.game import Game
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
-from engine.rules.rules import rack_tiles
+from harness.lab.in_process import kept_by
 from lexicons.store import Lexicon
 
 __all__ = [
@@ -59,24 +59,16 @@ class Seen:
 
     play: Play
     counts: tuple[int, ...]
-    """Tiles that it may have had, by tile number: unseen, less ``given_back``."""
-    given_back: Rack
-    """Tiles exchanged by the watching player since the other drew."""
+    """Tiles that it may have had, by tile number: unseen, less those that the watching player
+    exchanged since the other drew."""
+    left: tuple[int, ...]
+    """Tiles unseen after it, by tile number."""
     number: int
     """Index of the turn in the game, from 0."""
     leave: Rack
     """The actual leave."""
     drawn: Rack
     """The tiles actually drawn."""
-
-    @cached_property
-    def left(self) -> tuple[int, ...]:
-        """Tiles unseen after it, by tile number."""
-        shown, back = (
-            np.bincount(np.array(tiles, np.int64), minlength=len(self.counts))
-            for tiles in (self.play.tiles, self.given_back)
-        )
-        return tuple((np.array(self.counts) - shown + back).tolist())
 
     @property
     def hides(self) -> bool:
@@ -95,7 +87,7 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
     for number, turn in enumerate(game.turns):
         racks = (own, ()) if seat == 0 else ((), own)
         counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
-        leave = _leave(turn)
+        leave = kept_by(turn)
         if turn.seat == seat:
             own = tuple(sorted((*leave, *turn.drawn)))
             back = turn.move.tiles if isinstance(turn.move, Exchange) else ()
@@ -107,22 +99,15 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
                 return
             move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
             play = Play(board, move, turn.score, held, sum(counts) - held)
-            had = np.array(counts) - np.bincount(np.array(back, np.int64), minlength=len(counts))
-            yield Seen(play, tuple(had.tolist()), back, number, leave, tuple(sorted(turn.drawn)))
+            had, left = _without(counts, back), _without(counts, play.tiles)
+            yield Seen(play, had, left, number, leave, tuple(sorted(turn.drawn)))
         if isinstance(turn.move, Place):
             board = board.with_move(turn.move)
 
 
-def _leave(turn: Turn) -> Rack:
-    left = list(turn.rack)
-    used: Rack = ()
-    if isinstance(turn.move, Place):
-        used = rack_tiles(turn.move.placed)
-    elif isinstance(turn.move, Exchange):
-        used = turn.move.tiles
-    for tile in used:
-        left.remove(tile)
-    return tuple(sorted(left))
+def _without(counts: Sequence[int], tiles: Rack) -> tuple[int, ...]:
+    gone = Counter(tiles)
+    return tuple(count - gone[tile] for tile, count in enumerate(counts))
 
 
 # --- beliefs ------------------------------------------------------------------------------------

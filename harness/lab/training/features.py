@@ -10,15 +10,16 @@ are played in generations, each with the weights of the last.
 The common part of all leaves goes into an intercept, which is discarded: the empty leave is worth
 nothing, and only differences choose moves.
 
-With simulation the games are those of *mc+rh*, which rolls out a few moves by the current weights
-(``harness.lab.training.sampled``). They take longer, so there are fewer games; each generation is
-learned from several times instead.
+With simulation the games are those of *mc+rh* (``bot.players.mc``), which rolls out a few moves by
+the current weights; the target is still the plain equity. They take longer, so there are fewer
+games; each generation is learned from several times instead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -26,10 +27,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bot.player import Budget, Choice, Player, View
+from bot.players.mc import sampled_choice
 from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.movegen.evaluation import PLAIN, POINT
+from engine.rules.game import Game
+from engine.rules.moves import PASS, Place
+from engine.rules.position import Rack
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
+from harness.lab.in_process import kept_by, play_game
+from harness.lab.study_context import Field
 from harness.pictures import picture
 from lexicons.alphabet import BLANK
 from lexicons.leaves import LeaveTable
@@ -42,15 +50,15 @@ from lexicons.rack_features import (
 )
 from lexicons.store import Lexicon
 
-from .sampled import lessons, play_sampled_games
-
 __all__ = [
     "Generation",
+    "Lesson",
     "Pace",
-    "Trained",
     "Turns",
     "draw_rack_weights",
+    "lessons",
     "observe",
+    "play_sampled_games",
     "train_features",
 ]
 
@@ -72,6 +80,8 @@ STEPS_BEFORE_DECAY = 500
 """The step is the first, divided by √(1 + steps so far / this)."""
 
 _SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
+
+_SECRET_BYTES = 32
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -97,14 +107,6 @@ class Generation:
         )
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The weights, and the history of their training."""
-
-    weights: RackWeights
-    generations: tuple[Generation, ...]
-
-
 class Turns(NamedTuple):
     """Examples from games; at least one row."""
 
@@ -119,23 +121,16 @@ def train_features(
     rules: Rules,
     games: int,
     seed: int = 0,
-    progress: Callable[[Generation], object] | None = None,
+    tell: Callable[[Generation], object] = lambda generation: None,
     *,
     pace: Pace | None = None,
     threads: int = 1,
     with_simulation: bool = False,
-) -> Trained:
+) -> RackWeights:
     """Play games by the current weights, and learn from each generation of them.
 
-    Args:
-        lexicon: the words.
-        rules: the rules.
-        games: in all.
-        seed: for bags and order of learning; the same seed gives the same weights.
-        progress: called after each generation.
-        pace: of learning.
-        threads: games at once, without effect on the weights.
-        with_simulation: whether *mc+rh* plays, instead of *rh*.
+    The same seed gives the same weights, in any number of threads. ``tell`` is called after each
+    generation. With simulation *mc+rh* plays, instead of *rh*.
 
     Raises:
         ValueError: no game at all or in a generation, no example, or as ``play_static_games``.
@@ -148,15 +143,15 @@ def train_features(
     play = _sampled_turns if with_simulation else _static_turns
     letters = rules.distribution.alphabet.letters
     learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
-    generations: list[Generation] = []
     for before in range(0, games, pace.generation):
         leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
-        count = min(pace.generation, games - before)
-        turns = play(lexicon, rules, leaves, count, int(learner.chance.integers(1 << 62)), threads)
+        field, count = (
+            Field(lexicon, rules, leaves, own_leaves=True),
+            min(pace.generation, games - before),
+        )
+        turns = play(field, count, int(learner.chance.integers(1 << 62)), threads)
         loss, spread = learner.learn(turns, pace.passes)
-        generations.append(Generation(before + count, len(turns.equities), loss, spread))
-        if progress is not None:
-            progress(generations[-1])
+        tell(Generation(before + count, len(turns.equities), loss, spread))
     made = {
         "command": f"tilewire train features --lexicon {lexicon.name} --seed {seed} "
         f"--games {games}{' --with-simulation' if with_simulation else ''}",
@@ -165,7 +160,7 @@ def train_features(
         "seed": seed,
         "games": games,
     }
-    return Trained(RackWeights(letters, learner.points, made), tuple(generations))
+    return RackWeights(letters, learner.points, made)
 
 
 class _Learner:
@@ -197,30 +192,18 @@ class _Learner:
         self._steps += 1
 
 
-def _static_turns(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
-) -> Turns:
+def _static_turns(field: Field, games: int, seed: int, threads: int) -> Turns:
     played = play_static_games(
-        lexicon,
-        rules,
-        leaves,
+        field.lexicon,
+        field.rules,
+        field.leaves,
         games,
         seed=seed,
         threads=threads,
         record=True,
         evaluation=PLAIN,
     )
-    return observe(played, rules)
-
-
-def _sampled_turns(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, games: int, seed: int, threads: int
-) -> Turns:
-    played = play_sampled_games(lexicon, rules, leaves, games, seed=seed, threads=threads)
-    taught = [lesson for game in played for lesson in lessons(game, leaves)]
-    kinds = len(rules.distribution.counts)
-    kept = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
-    return _turns(kept, np.array([example.equity for example in taught]), games, rules)
+    return observe(played, field.rules)
 
 
 def observe(played: StaticGames, rules: Rules) -> Turns:
@@ -264,12 +247,63 @@ def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
     return tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
 
 
-def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
-    """Draw the weights as bars, the highest first, into a PNG file.
+# --- with simulation ------------------------------------------------------------------------------
+
+
+class Lesson(NamedTuple):
+    """A leave and the equity that followed."""
+
+    leave: Rack
+    equity: float
+    """In points, of the same player's next move."""
+
+
+def _sampled_turns(field: Field, games: int, seed: int, threads: int) -> Turns:
+    played, leaves = play_sampled_games(field, games, seed=seed, threads=threads), field.leaves
+    taught = [lesson for game in played for lesson in lessons(game, leaves)]
+    kinds = len(field.rules.distribution.counts)
+    kept = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
+    return _turns(kept, np.array([example.equity for example in taught]), games, field.rules)
+
+
+def play_sampled_games(field: Field, games: int, *, seed: int, threads: int) -> list[Game]:
+    """Play games between two sampling players with the same leave table.
 
     Raises:
-        OSError: the file cannot be written.
+        ValueError: mismatched tile sets, or no thread.
     """
+    chance = np.random.default_rng(seed)
+
+    def play(secret: bytes) -> Game:
+        return play_game((_Learning(field.leaves), _Learning(field.leaves)), field, secret)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(play, [chance.bytes(_SECRET_BYTES) for _ in range(games)]))
+
+
+class _Learning(Player):
+    def __init__(self, leaves: LeaveTable) -> None:
+        self._leaves = leaves
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        return sampled_choice(view, budget, self._leaves)
+
+
+def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
+    """Yield a lesson for each turn with a full rack and at least as many tiles in the bag."""
+    full = game.rules.rack_size
+    bag = game.rules.distribution.total - 2 * full
+    for number, turn in enumerate(game.turns):
+        if number >= 2 and len(turn.rack) == full <= bag:
+            before = game.turns[number - 2]  # of the same player
+            if PASS not in (before.move, turn.move):
+                yield Lesson(kept_by(before), turn.score + leaves.value(kept_by(turn)))
+        if isinstance(turn.move, Place):
+            bag -= len(turn.drawn)
+
+
+def draw_rack_weights(weights: RackWeights, path: str | Path) -> None:
+    """Draw the weights as bars, the highest first, into a PNG file."""
     ranked = sorted(weights.by_name().items(), key=lambda weight: weight[1])
     names, points = zip(*ranked, strict=True)
     with picture(path, 7, 1 + 0.22 * len(names)) as figure:

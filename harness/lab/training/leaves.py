@@ -5,7 +5,7 @@ equity that followed each rack (``harness.lab.training.shares``); this is smooth
 and a leave is worth the mean of the racks it may become (``racks``), less that of the empty leave.
 So a kept blank is worth its gain on the next turn or, by the previous table's value of the next
 leave, on later turns: policy iteration (Howard 1960), with the mean points of a turn as the
-measure. The last generation has most of the games, and forces rare leaves into play (``forcing``).
+measure. The last generation has most of the games, and forces rare leaves into play.
 
 Games come in rounds. After each round the state goes into a checkpoint; an interrupted round is
 replayed from the same seeds. So a resumed training ends like an uninterrupted one, with any number
@@ -14,22 +14,22 @@ of workers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from engine.rules.rules import Rules
+from harness.lab.study_context import Field
 from harness.lab.workers import Workers
-from lexicons.leaves import MAX_WORTH, LeaveTable
+from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
 from lexicons.store import Lexicon
 
 from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
-from .forcing import missing, room_for
 from .racks import Floats, Racks
-from .shares import Ground, Share, Totals, play_share
+from .shares import Share, Totals, missing, play_share, room_for
 from .smoothing import smooth
 
 __all__ = ["Goal", "LeaveTraining", "Progress", "RoundDone", "TableMade"]
@@ -141,10 +141,10 @@ class LeaveTraining:
     def __init__(
         self, lexicon: Lexicon, rules: Rules, goal: Goal, checkpoint: Path | None = None
     ) -> None:
-        self.lexicon, self.rules, self.goal = lexicon, rules, goal
+        leaves = LeaveTable.zero(rules.distribution, rules.rack_size)
+        self.field, self.goal = Field(lexicon, rules, leaves), goal
         self.racks = Racks(rules.distribution, rules.rack_size)
         self.totals = Totals.none(self.racks)
-        self.leaves = LeaveTable.zero(rules.distribution, rules.rack_size)
         self.progress = Progress()
         self._checkpoint = checkpoint
 
@@ -156,16 +156,13 @@ class LeaveTraining:
     @property
     def settings(self) -> dict[str, Any]:
         """Settings that a checkpoint must share to be resumed."""
-        tiles = self.rules.distribution
+        tiles = self.field.rules.distribution
         return {
             "format": _FORMAT,
-            "lexicon": self.lexicon.checksum,
+            "lexicon": self.field.lexicon.checksum,
             "tiles": [list(tiles.alphabet.letters), list(tiles.counts)],
             "points": [list(tiles.points), list(tiles.vowels)],
-            "games": self.goal.games,
-            "minutes": self.goal.minutes,
-            "seed": self.goal.seed,
-            "floor": self.goal.floor,
+            **asdict(self.goal),
         }
 
     def run(self, workers: Workers, tell: Tell, clock: Callable[[], float]) -> LeaveTable:
@@ -181,7 +178,7 @@ class LeaveTraining:
                 self._keep()
             tell(self._next_generation())
             self._keep()
-        return self.leaves
+        return self.field.leaves
 
     def resume(self) -> None:
         """Resume from the checkpoint.
@@ -200,17 +197,15 @@ class LeaveTraining:
                     f"{value!r:.80}; go on with the same options, or delete it to begin anew"
                 )
         self.progress = Progress(**about["progress"])
-        self.leaves = replace(self.leaves, values=arrays["leaves"])
-        self.totals = Totals(
-            arrays["counts"].astype(np.int64), arrays["sums"].astype(np.int64), **about["totals"]
-        )
+        self._play_by(replace(self.field.leaves, values=arrays["leaves"]))
+        self.totals = Totals(arrays["counts"], arrays["sums"], **about["totals"])
 
     def _keep(self) -> None:
         if self._checkpoint is None:
             return
         totals = dict(vars(self.totals))
-        arrays = {"counts": totals.pop("counts"), "sums": totals.pop("sums")}
-        arrays["leaves"] = self.leaves.values
+        arrays = {name: totals.pop(name) for name in ("counts", "sums")}
+        arrays["leaves"] = self.field.leaves.values
         about = {"settings": self.settings, "progress": vars(self.progress), "totals": totals}
         write_checkpoint(self._checkpoint, about, arrays)
 
@@ -231,7 +226,7 @@ class LeaveTraining:
 
     def _extra_games(self, games: int) -> int:
         assert self.goal.games is not None
-        behind = len(self._behind(float(self.goal.floor), room_for(games)))
+        behind = len(self._behind(self.goal.floor, games))
         room = round(self.goal.games * (1 + _EXTRA_ROUNDS)) - self.games
         # A game has room for several leaves, but some can't be dealt.
         return max(0, min(games, behind, room))
@@ -249,35 +244,36 @@ class LeaveTraining:
         return self.progress.generation == len(GENERATIONS) - 1
 
     def _play(self, workers: Workers, games: int) -> None:
-        ground = Ground(self.lexicon, self.rules, self.leaves)
-        shares = list(self._shares(games))
-        for _, tally in workers.work_through(play_share, ground, shares):
+        for _, tally in workers.work_through(play_share, self.field, self._shares(games)):
             self.totals.add(tally)
 
-    def _shares(self, games: int) -> Iterator[Share]:
-        """Yield the shares of a round; the leaves to be forced are dealt like cards."""
+    def _shares(self, games: int) -> list[Share]:
+        """Return the shares of a round; the leaves to be forced are dealt like cards."""
         forced = self._forced(games)
         count = max(1, min(_SHARES, games // _SMALLEST_SHARE))
-        for nth in range(count):
-            part = games // count + (nth < games % count)
-            yield Share(part, (*self._seed, nth), forced[nth::count][: room_for(part)])
+        parts = [games // count + (nth < games % count) for nth in range(count)]
+        return [
+            Share(part, (*self._seed, nth), forced[nth::count][: room_for(part)])
+            for nth, part in enumerate(parts)
+        ]
 
     @property
     def _seed(self) -> tuple[int, int, int]:
         return self.goal.seed, self.progress.generation, self.progress.round
 
-    def _forced(self, games: int) -> Any:
+    def _forced(self, games: int) -> LeaveMatrix:
         if not self._is_last:
             return self.racks.by_size[self.racks.rack_size - 1][:0]
         before = sum(GENERATIONS[:-1])
         done = max(0.0, self.share_done - before) / GENERATIONS[-1]
         round_share = games / (self.goal.games * GENERATIONS[-1]) if self.goal.games else 0.05
         floor = self.goal.floor * min(1.0, _AHEAD * (done + round_share))
-        return self._behind(floor, room_for(games))
+        return self._behind(floor, games)
 
-    def _behind(self, floor: float, room: int) -> Any:
+    def _behind(self, floor: float, games: int) -> LeaveMatrix:
+        """List leaves below a floor, as many as can be forced in some games."""
         seed = int(np.random.SeedSequence(self._seed).generate_state(1)[0])
-        return missing(self.racks, self.totals.counts, floor, room, seed)
+        return missing(self.racks, self.totals.counts, floor, room_for(games), seed)
 
     def _round_done(self, games: int, seconds: float) -> RoundDone:
         speed = games / max(seconds, 1e-9)
@@ -302,7 +298,7 @@ class LeaveTraining:
         leaves = self._table(self.racks.means(smoothed.worths))
         places = np.concatenate(self.racks.places[1:-1])
         samples = self.racks.samples(self.totals.counts)[places]
-        moved = np.abs(leaves.values[places].astype(np.int64) - self.leaves.values[places])
+        moved = np.abs(leaves.values[places].astype(np.int64) - self.field.leaves.values[places])
         made = TableMade(
             generation=self.progress.generation,
             leaves=leaves,
@@ -310,14 +306,13 @@ class LeaveTraining:
             samples=int(self.totals.counts.sum()),
             fewest_samples=int(samples.min()),
             below_floor=int(np.count_nonzero(samples < self.goal.floor)),
-            movement=float(moved.mean()) / 1000,
-            noise=smoothed.noise / 1000,
-            trusted=smoothed.trusted,
+            movement=round(float(moved.mean()) / 1000, 3),
+            noise=round(smoothed.noise / 1000, 3),
+            trusted=round(smoothed.trusted, 3),
         )
         about = {name: value for name, value in vars(made).items() if name != "leaves"}
-        rounded = {name: round(about[name], 3) for name in ("movement", "noise", "trusted")}
-        self.progress.tables.append(about | rounded)
-        self.leaves = leaves
+        self.progress.tables.append(about)
+        self._play_by(leaves)
         self.progress.games = self.games
         self.totals = Totals.none(self.racks)
         self.progress.generation += 1
@@ -330,4 +325,7 @@ class LeaveTraining:
         for places in self.racks.places[1:-1]:
             values[places] = np.rint(means[places] - means[0])
         limit = MAX_WORTH * 1000
-        return replace(self.leaves, values=np.clip(values, -limit, limit))
+        return replace(self.field.leaves, values=np.clip(values, -limit, limit))
+
+    def _play_by(self, leaves: LeaveTable) -> None:
+        self.field = replace(self.field, leaves=leaves)

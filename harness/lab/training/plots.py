@@ -17,11 +17,7 @@ __all__ = ["draw_leaves"]
 
 
 def draw_leaves(leaves: LeaveTable, path: str | Path) -> None:
-    """Draw a table into a PNG file.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Draw a table into a PNG file."""
     with picture(path, 15, 9) as figure:
         grid = figure.add_gridspec(2, 2, height_ratios=(2, 3))
         _draw_tiles(figure.add_subplot(grid[0, :]), leaves)

@@ -4,6 +4,13 @@ A leave's target is the equity of the mover's next move: its points plus the val
 in the present table, which stands for later points. So a rack is worth the mean equity of its
 moves, and a leave the mean of the racks it may become (``harness.lab.training.racks``). Turns near
 the end of the bag say little about the rest of the game and are left out.
+
+Chance deals JQXZ?? once in a hundred million racks, so rare leaves are forced into play until each
+has a minimum of samples. Before each round of games, each leave of one tile less than a rack is
+compared with its share of the floor. Those behind are assigned to games: on one of the first turns
+the mover gets such a leave and random tiles (``engine.simulation.selfplay.Forced``), and plays on
+with them. Smaller leaves are parts of these and need no forcing. Leaves that can't be dealt, since
+a tile lies on the board already, are retried in the next round.
 """
 
 from __future__ import annotations
@@ -14,24 +21,77 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from engine.rules.rules import Rules
-from engine.simulation.selfplay import play_static_games
-from lexicons.leaves import LeaveMatrix, LeaveTable
-from lexicons.store import Lexicon
+from engine.kernels.moves import MAX_PLACED
+from engine.simulation.selfplay import Forced, play_static_games
+from harness.lab.study_context import Field
+from lexicons.leaves import LeaveMatrix
 
-from .forcing import force
 from .racks import Longs, Racks
 from .smoothing import Samples
 
-__all__ = ["Ground", "Share", "Tally", "Totals", "play_share"]
+__all__ = [
+    "FORCED_TURNS",
+    "Share",
+    "Tally",
+    "Totals",
+    "force",
+    "missing",
+    "play_share",
+    "room_for",
+]
+
+FORCED_TURNS = 6
+"""Leaves are forced on the first turns, when most tiles are still in the bag."""
+_MOST_FORCED = 2
+"""Most forced turns of a game, to keep most of the play natural."""
+_RACKS_HELP = 3
+"""A rack holds several leaves that may be behind, so fewer forced samples suffice."""
+_MOST_AT_ONCE = 100
+"""Most times that a leave is listed for a round."""
 
 
-class Ground(NamedTuple):
-    """The common data of a generation's shares."""
+def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> LeaveMatrix:
+    """List leaves that have fewer samples than the floor, each as often as it should be forced.
 
-    lexicon: Lexicon
-    rules: Rules
-    leaves: LeaveTable
+    ``counts`` are occurrences by rack number, ``floor`` samples per leave; at most ``room`` leaves
+    are chosen, at random.
+    """
+    size = racks.rack_size - 1
+    seen = racks.samples(counts)[racks.places[size]]
+    wanted = np.ceil(np.maximum(floor - seen, 0) / _RACKS_HELP)
+    rows = np.repeat(np.arange(len(wanted)), np.minimum(wanted, _MOST_AT_ONCE).astype(np.int64))
+    chosen = np.random.default_rng(seed).permutation(rows)[:room]
+    leaves: LeaveMatrix = racks.by_size[size][chosen]
+    return leaves
+
+
+def room_for(games: int) -> int:
+    """Return how many leaves can be forced in a number of games."""
+    return games * _MOST_FORCED
+
+
+def force(leaves: LeaveMatrix, games: int, seed: int) -> Forced:
+    """Assign each leave at random to its own turn among the first turns of games.
+
+    Raises:
+        ValueError: there are more than ``room_for`` the games.
+    """
+    if len(leaves) > room_for(games):
+        raise ValueError(f"{len(leaves)} leaves forced in {games} games; {room_for(games)} fit")
+    given = np.zeros((games, FORCED_TURNS, MAX_PLACED), np.uint8)
+    sizes = np.zeros((games, FORCED_TURNS), np.uint8)
+    turns = np.random.default_rng(seed).permuted(
+        np.tile(np.arange(FORCED_TURNS), (games, 1)), axis=1
+    )
+    nth = np.arange(len(leaves))
+    game = nth % games
+    turn = turns[game, nth // games]
+    given[game, turn, : leaves.shape[1]] = leaves
+    sizes[game, turn] = leaves.shape[1]
+    return Forced(given, sizes)
+
+
+# --- shares ---------------------------------------------------------------------------------------
 
 
 class Share(NamedTuple):
@@ -48,8 +108,6 @@ class Tally(NamedTuple):
     games: int
     points: int
     """Of both players in all games."""
-    bingos: int
-    turns: int
     racks: npt.NDArray[np.uint32]
     """By number (``Racks.numbers``), ascending."""
     counts: npt.NDArray[np.uint32]
@@ -67,8 +125,6 @@ class Totals:
     squares: int = 0
     games: int = 0
     points: int = 0
-    bingos: int = 0
-    turns: int = 0
 
     @classmethod
     def none(cls, racks: Racks) -> Totals:
@@ -82,8 +138,6 @@ class Totals:
         self.squares += tally.squares
         self.games += tally.games
         self.points += tally.points
-        self.bingos += tally.bingos
-        self.turns += tally.turns
 
     @property
     def samples(self) -> Samples:
@@ -91,20 +145,20 @@ class Totals:
         return Samples(self.counts, self.sums, self.squares * 100.0**2)
 
 
-def play_share(ground: Ground, share: Share) -> Tally:
+def play_share(field: Field, share: Share) -> Tally:
     """Play a share in one thread; equal arguments give equal tallies."""
     games_seed, forcing_seed = np.random.SeedSequence(share.seed).generate_state(2).tolist()
     played = play_static_games(
-        ground.lexicon,
-        ground.rules,
-        ground.leaves,
+        field.lexicon,
+        field.rules,
+        field.leaves,
         share.games,
         seed=games_seed,
         record=True,
         forced=force(share.forced, share.games, forcing_seed),
     )
     results = played.results
-    racks = Racks(ground.rules.distribution, ground.rules.rack_size)
+    racks = Racks(field.rules.distribution, field.rules.rack_size)
     room = results.moves.shape[1]
     counted = (np.arange(room) < played.turns[:, np.newaxis]) & (results.bags >= racks.rack_size)
     equities = results.equities[counted].astype(np.int64)
@@ -115,8 +169,6 @@ def play_share(ground: Ground, share: Share) -> Tally:
     return Tally(
         games=share.games,
         points=int(played.scores.sum()),
-        bingos=int(played.bingos.sum()),
-        turns=int(played.turns.sum()),
         racks=numbers.astype(np.uint32),
         counts=counts.astype(np.uint32),
         sums=sums,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +23,16 @@ import numpy.typing as npt
 from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules.rules import Rules
-from engine.simulation.selfplay import play_static_games
-from harness.lab.rows import column, percent
+from harness.lab.positions import recorded_games
+from harness.lab.rows import Column, percent
+from harness.lab.study_context import Field
 from harness.lab.workers import Workers
 from harness.pictures import picture
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
 __all__ = [
     "GAMES_A_SHARE",
     "MOST_SPREAD",
-    "Ground",
     "Tally",
     "Tenth",
     "calibration",
@@ -83,11 +81,6 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         """Return the sum of two tallies of games by the same rules."""
-        if self.rack_size != other.rack_size or self.games.shape != other.games.shape:
-            raise ValueError(
-                f"tallies of {self.games.shape} and {other.games.shape} positions, racks of "
-                f"{self.rack_size} and {other.rack_size}; they are not of the same rules"
-            )
         return Tally(self.games + other.games, self.half_wins + other.half_wins, self.rack_size)
 
 
@@ -109,9 +102,7 @@ def share_out(games: int, seed: int) -> list[tuple[int, int]]:
 
 def play_and_tally(
     workers: Workers,
-    lexicon: Lexicon,
-    rules: Rules,
-    leaves: LeaveTable,
+    field: Field,
     games: int,
     seed: int,
     tell: Callable[[int], object] = lambda played: None,
@@ -125,8 +116,7 @@ def play_and_tally(
         WorkersError: workers keep dying.
     """
     total, played = None, 0
-    ground = Ground(lexicon, rules, leaves)
-    for share, tally in workers.work_through(tally_share, ground, share_out(games, seed)):
+    for share, tally in workers.work_through(tally_share, field, share_out(games, seed)):
         total = tally if total is None else total + tally
         played += share[0]
         tell(played)
@@ -134,20 +124,9 @@ def play_and_tally(
     return total
 
 
-class Ground(NamedTuple):
-    """The common data of all shares."""
-
-    lexicon: Lexicon
-    rules: Rules
-    leaves: LeaveTable | None
-
-
-def tally_share(ground: Ground, share: tuple[int, int]) -> Tally:
+def tally_share(field: Field, share: tuple[int, int]) -> Tally:
     """Play a share of the games in one thread."""
-    lexicon, rules, leaves = ground
-    games, seed = share
-    played = play_static_games(lexicon, rules, leaves, games, seed=seed, record=True)
-    return tally_results(played.results, rules)
+    return tally_results(recorded_games(field, *share).results, field.rules)
 
 
 def tally_results(results: Results, rules: Rules) -> Tally:
@@ -248,16 +227,17 @@ def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Rea
 
 @dataclass(frozen=True)
 class Tenth:
-    """Positions with predicted probabilities within a tenth of 0 to 1; None: there are none."""
+    """Positions with predicted probabilities within a tenth of 0 to 1; None: there are none.
 
-    low: float
-    """Lower bound of the tenth; 1 is in the last."""
-    name: Annotated[str, column("predicted")]
-    positions: Annotated[int, column("positions")]
+    1 is in the last tenth.
+    """
+
+    name: Annotated[str, Column("predicted")]
+    positions: Annotated[int, Column("positions")]
     predicted: Annotated[float | None, percent("on average")]
     won: Annotated[float | None, percent("won")]
     """A tie is half a win."""
-    difference: Annotated[float | None, column("won more", decimals=2, sign=True)]
+    difference: Annotated[float | None, Column("won more", decimals=2, sign=True)]
     """Excess of wins over the prediction, in percentage points."""
 
 
@@ -274,25 +254,20 @@ def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
         for cells in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
     )
     return [
-        _tenth(number / 10, *sums)
+        _tenth(f"{10 * number}–{10 * number + 10} %", *sums)
         for number, sums in enumerate(zip(positions, predicted, won, strict=True))
     ]
 
 
-def _tenth(low: float, positions: float, predicted: float, won: float) -> Tenth:
-    name = f"{100 * low:.0f}–{100 * low + 10:.0f} %"
+def _tenth(name: str, positions: float, predicted: float, won: float) -> Tenth:
     if not positions:
-        return Tenth(low, name, 0, None, None, None)
+        return Tenth(name, 0, None, None, None)
     more = 100 * (won / positions - predicted / positions)
-    return Tenth(low, name, int(positions), predicted / positions, won / positions, more)
+    return Tenth(name, int(positions), predicted / positions, won / positions, more)
 
 
 def draw_win_probabilities(table: WinProbabilities, path: str | Path) -> None:
-    """Draw a table into a PNG file: some columns as curves, and all of it as a map.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Draw a table into a PNG file: some columns as curves, and all of it as a map."""
     with picture(path, 13, 5) as figure:
         curves, whole = figure.subplots(1, 2)
         for unseen in _DRAWN:

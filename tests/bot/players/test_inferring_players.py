@@ -25,6 +25,7 @@ from engine.rules.position import Rack
 from engine.rules.rules import rack_tiles
 from harness.arbiter.new_game import Draws
 from harness.lab.in_process import play_game
+from harness.lab.study_context import Field
 
 MANY = Effort(racks=30_000)
 FEW = Effort(racks=300)
@@ -54,7 +55,7 @@ class Watcher(StaticPlayer):
 
 
 def played(one: Player, other: Player, pair: int) -> Game:
-    return play_game((one, other), scowl(), RULES, Draws.seeded(5, pair).secret)
+    return play_game((one, other), Field.of(scowl(), RULES), Draws.seeded(5, pair).secret)
 
 
 def kept_by(game: Game, turn: int) -> Rack:

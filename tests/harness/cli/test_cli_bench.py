@@ -15,7 +15,7 @@ from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.bench.selfplay import sample_words
 from harness.lab.bench.sim import MID_GAME, stage_positions
-from harness.lab.sampled_positions import situation
+from harness.lab.positions import situation
 from harness.lab.study_context import Field
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
@@ -113,7 +113,7 @@ def test_rollouts_of_a_position(tilewire: CommandLine) -> None:
 
 
 def test_the_usual_position_is_of_the_game_that_is_named() -> None:
-    field = Field.of(load_lexicon(), standard_rules(), None, "")
+    field = Field.of(load_lexicon(), standard_rules())
     games = play_static_games(field.lexicon, field.rules, field.leaves, 32, seed=0, record=True)
     found = [situation(games, game, 10, field.rules).position for game in range(12)]
     assert MID_GAME in [write_cgp(one, field.rules) for one in found]
@@ -128,7 +128,7 @@ def test_rollouts_by_stage(tilewire: CommandLine) -> None:
 
 
 def test_positions_of_each_stage_have_tiles_in_the_bag() -> None:
-    field = Field.of(load_lexicon(), standard_rules(), None, "")
+    field = Field.of(load_lexicon(), standard_rules())
     stages = stage_positions(field, 0)
     assert [len(some) for some in stages.values()] == [8, 8, 8]
     assert len(set(stages["late"])) == 8

@@ -31,16 +31,10 @@ from harness.lab.studies.replayed_beliefs import (
     take_in,
     told,
 )
-from lexicons.store import Lexicon, load_lexicon
-from lexicons.tables import leaves_for
+from harness.lab.study_context import Field
 
 _RULES = standard_rules()
 _RACKS = 200_000
-
-
-@pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
-    return load_lexicon()
 
 
 # --- what one is told -----------------------------------------------------------------------------
@@ -63,11 +57,11 @@ class _Watcher(StaticPlayer):
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_watcher_is_told_what_a_player_sees(lexicon: Lexicon, seat: int) -> None:
+def test_a_watcher_is_told_what_a_player_sees(field: Field, seat: int) -> None:
     players = _Watcher(), _Watcher()
-    game = play_game(players, lexicon, _RULES, b"secret")
+    game = play_game(players, field, b"secret")
     tracker = RackFilter(
-        Judges(lexicon, _RULES, leaves_for(_RULES.distribution)),
+        Judges(field.lexicon, _RULES, field.leaves),
         Style.of(DETERMINISTIC),
         learns=False,
     )
@@ -85,8 +79,8 @@ def _by_leave(kept: LeavePrior) -> dict[Any, float]:
     return dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
 
 
-def test_the_truth_is_beside_what_one_is_told(lexicon: Lexicon) -> None:
-    game = play_game((StaticPlayer(), StaticPlayer()), lexicon, _RULES, b"another")
+def test_the_truth_is_beside_what_one_is_told(field: Field) -> None:
+    game = play_game((StaticPlayer(), StaticPlayer()), field, b"another")
     events = list(told(game, 0))
     seen = [event for event in events if isinstance(event, Seen)]
     for event in seen:
@@ -199,21 +193,20 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("what", "options", "says"),
+    ("option", "value", "says"),
     [
-        ("calibration", ("--positions", "0"), "--positions must be at least 1 (got 0)"),
-        ("calibration", ("--racks", "0"), "--racks must be at least 1 (got 0)"),
-        ("calibration", ("--doubt", "1.5"), "--doubt 1.5: it is a share, from 0 to 1"),
-        ("calibration", ("--seat", "smi"), "no bot is called 'smi'"),
-        ("calibration", ("--from", "/nowhere"), "--from /nowhere: No such file"),
-        ("calibration", ("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
+        ("--positions", "0", "--positions must be at least 1 (got 0)"),
+        ("--racks", "0", "--racks must be at least 1 (got 0)"),
+        ("--doubt", "1.5", "--doubt 1.5: it is a share, from 0 to 1"),
+        ("--seat", "smi", "no bot is called 'smi'"),
+        ("--from", "/nowhere", "--from /nowhere: No such file"),
     ],
 )
 def test_what_can_not_be_asked(
-    tilewire: CommandLine, tmp_path: Path, what: str, options: tuple[str, str], says: str
+    tilewire: CommandLine, tmp_path: Path, option: str, value: str, says: str
 ) -> None:
-    given = {"--out": str(tmp_path / "out.jsonl"), options[0]: options[1]}
-    assert tilewire("experiment", what, *(part for pair in given.items() for part in pair)) == 2
+    out = tmp_path / "out.jsonl"
+    assert tilewire("experiment", "calibration", option, value, "--out", out) == 2
     assert says in tilewire.err
 
 
@@ -228,14 +221,15 @@ def test_what_can_not_be_asked(
     ],
 )
 def test_files_that_have_no_such_games(
-    tmp_path: Path, lexicon: Lexicon, head: Any, record: Any, says: str
+    tmp_path: Path, field: Field, head: Any, record: Any, says: str
 ) -> None:
     path = tmp_path / "games.jsonl"
     plain = {"players": ["a", "a"], "number": 0, "moves": []}
     if head is not None:
-        head = {**head, "lexicon": head["lexicon"] or lexicon.checksum} if len(head) > 1 else head
+        if head.get("lexicon") == "":
+            head = {**head, "lexicon": field.lexicon.checksum}
         path.write_text(f"{json.dumps(head)}\n{json.dumps(plain | record)}\n")
     else:
         path.write_text("no JSON\n")
     with pytest.raises(ValueError, match=says):
-        read_games(path, lexicon, ("a", "a"))
+        read_games(path, field.lexicon, ("a", "a"))

@@ -10,56 +10,40 @@ import pytest
 from command_line import CommandLine
 from endgame_positions import FEW_TILES, mirrored, read_late, with_seats_swapped
 
+from engine.notation.cgp import write_cgp
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from harness.lab.bench.endgame import endgame_summary
-from harness.lab.late_positions import EMPTY_BAG, Late, Wanted, late_position
+from harness.lab.positions import endgame_position
 from harness.lab.study_context import Field
-from lexicons.store import load_lexicon
 
 RULES = standard_rules()
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), RULES, None, "")
-
-
-def _some(field: Field, wanted: Wanted, count: int = 8) -> list[Late]:
-    return [
-        late_position(field.lexicon, RULES, field.leaves, 1, number, wanted)
-        for number in range(count)
-    ]
 
 
 # --- positions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wanted", [EMPTY_BAG, FEW_TILES, Wanted(range(1, 2)), Wanted(range(1, 8))])
-def test_late_positions_are_as_wanted(field: Field, wanted: Wanted) -> None:
-    found = _some(field, wanted)
-    assert found == _some(field, wanted), "chance is in seed and number"
-    assert len({one.position for one in found}) == len(found)
-    for one in found:
-        position = one.position
-        assert len(one.bag) == bag_count(position, RULES)
-        assert len(one.bag) in wanted.bag
-        assert all(0 < len(rack) <= wanted.tiles for rack in position.racks)
+@pytest.mark.parametrize("most", [RULES.rack_size, FEW_TILES])
+def test_positions_have_an_empty_bag(field: Field, most: int) -> None:
+    found = [endgame_position(field, 1, number, most) for number in range(8)]
+    again = [endgame_position(field, 1, number, most) for number in range(8)]
+    assert found == again, "chance is in seed and number"
+    assert len(set(found)) == len(found)
+    for position in found:
+        assert bag_count(position, RULES) == 0
+        assert all(0 < len(rack) <= most for rack in position.racks)
+        if most == RULES.rack_size:
+            own = position.racks[position.on_turn]
+            assert len(own) == RULES.rack_size, "the other drew the last tile"
         first = position if position.on_turn == 0 else with_seats_swapped(position)
-        assert read_late(one.cgp(RULES), RULES) == first
+        assert read_late(write_cgp(position, RULES), RULES) == first
         assert mirrored(mirrored(position)) == position != mirrored(position)
 
 
-def test_the_first_position_with_an_empty_bag(field: Field) -> None:
-    for one in _some(field, EMPTY_BAG):
-        own = one.position.racks[one.position.on_turn]
-        assert len(own) == RULES.rack_size, "the other drew the last tile"
-
-
 def test_what_no_game_comes_to(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.lab.late_positions._MOST_GAMES", 3)
-    with pytest.raises(ValueError, match="no game of 3 has a turn with 0 to 0 tiles in the bag"):
-        _some(field, Wanted(tiles=0), 1)
+    monkeypatch.setattr("harness.lab.positions._MOST_GAMES", 3)
+    with pytest.raises(ValueError, match="no game of 3 comes to 0 tiles at most on each rack"):
+        endgame_position(field, 1, 0, 0)
 
 
 # --- sums -----------------------------------------------------------------------------------------
@@ -117,18 +101,16 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("options", "says"),
     [
-        ("bench endgame --positions 0", "--positions must be at least 1 (got 0)"),
-        ("bench endgame --time 0ms", "--time must be at least 1ms (got 0s)"),
-        ("bench endgame --threads 0", "--threads must be at least 1 (got 0)"),
-        ("bench endgame --memory 31M", "--memory: with so many threads (1) it is 32M or more"),
-        ("bench endgame --memory 900000G", "not enough memory"),
-        ("bench endgame --workers 999", "need a core each"),
-        ("bench endgame --threads 998", "--workers 1 with --threads 998: searches"),
-        ("bench endgame --seed -1", "--seed -1: it is 0 or more"),
+        ("--positions 0", "--positions must be at least 1 (got 0)"),
+        ("--time 0ms", "--time must be at least 1ms (got 0s)"),
+        ("--threads 0", "--threads must be at least 1 (got 0)"),
+        ("--memory 31M", "--memory: with so many threads (1) it is 32M or more"),
+        ("--memory 900000G", "not enough memory"),
+        ("--threads 998", "--workers 1 with --threads 998: searches"),
     ],
 )
-def test_what_can_not_be_asked(tilewire: CommandLine, command: str, says: str) -> None:
-    assert tilewire(*command.split()) == 2
+def test_what_can_not_be_asked(tilewire: CommandLine, options: str, says: str) -> None:
+    assert tilewire("bench", "endgame", *options.split()) == 2
     assert says in tilewire.err

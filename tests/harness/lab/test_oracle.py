@@ -18,10 +18,9 @@ from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
 from harness.lab.in_process import view_of
-from harness.lab.sampled_positions import situation_in_play
+from harness.lab.positions import situation_in_play
 from harness.lab.studies.oracle import Oracle
 from harness.lab.study_context import Field
-from lexicons.store import load_lexicon
 from lexicons.tables import win_probabilities_for
 from lexicons.win_probability import write_win_probabilities
 
@@ -41,11 +40,6 @@ class Passes(StaticPlayer):
         totals = view.history[-1].scores if view.history else (0, 0)
         assert totals == view.position.scores
         return Choice(PASS)
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), RULES, None, "")
 
 
 def oracle(field: Field, *seats: str, plies: int = 2) -> Oracle:
@@ -84,8 +78,8 @@ def test_a_longer_judge_looks_further(field: Field) -> None:
 
 
 def test_a_view_in_mid_game_has_its_history(field: Field) -> None:
-    situation = situation_in_play(field.lexicon, RULES, field.leaves, 3, 1)
-    view = view_of(situation, field.lexicon, RULES, 5)
+    situation = situation_in_play(field, 3, 1)
+    view = view_of(situation, field, 5)
     assert view.position == situation.position
     assert [play.seq for play in view.history] == list(range(1, len(situation.turns) + 1))
     assert [play.score for play in view.history] == [turn.score for turn in situation.turns]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from interrupts import interrupted
 
 from bot.player import Budget, Choice, Observed, View
 from bot.players.static import StaticPlayer
@@ -18,23 +17,15 @@ from bot.registry import SeatError
 from bot.search.simulating import Search
 from bot.seat_text import parse_seat
 from engine.rules.position import Rack
-from engine.rules.rules import standard_rules
-from harness.lab.in_process import play_game
+from harness.lab.in_process import FullKnowledgePlayer, play_game
 from harness.lab.studies.duel import Duel, Games
-from harness.lab.studies.full_knowledge import FullKnowledgePlayer
-from harness.lab.studies.published import TABLES, Limit, RichardsAmir, draw_duels
+from harness.lab.studies.published import TABLES, RichardsAmir, draw_duels, seats_of
 from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
 from harness.lab.workers import open_workers
 from lexicons.leaves import LeaveTable
-from lexicons.store import load_lexicon
 
 ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment` only"
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), standard_rules(), None, "")
 
 
 # --- who sees the rack ----------------------------------------------------------------------------
@@ -80,7 +71,7 @@ class Holder(StaticPlayer):
 def test_full_knowledge_sees_what_the_opponent_holds(field: Field, seat: int) -> None:
     witness, holder = Witness(), Holder()
     players = (witness, holder) if seat == 0 else (holder, witness)
-    play_game(players, field.lexicon, field.rules, b"secret")
+    play_game(players, field, b"secret")
     assert len(witness.shown) > 8
     held = holder.held[seat:]  # who is second chooses after a turn of the other
     assert witness.shown == held[: len(witness.shown)]
@@ -112,12 +103,12 @@ def test_full_knowledge_that_nobody_shows_anything(field: Field) -> None:
             return FullKnowledgePlayer(iterations="2").choose(view, budget)
 
     with pytest.raises(RuntimeError, match="was not shown its opponent's rack"):
-        play_game((Blindfold(), StaticPlayer()), field.lexicon, field.rules, b"secret")
+        play_game((Blindfold(), StaticPlayer()), field, b"secret")
 
 
 def play(study: Games, games: int = 4, out: Path | None = None) -> Duel:
     study.check(games)
-    with open_records(out, study.settings()) as file, open_workers(1, alone=True) as workers:
+    with open_records(out, study.settings()) as file, open_workers(1) as workers:
         return study.duel(fill(study, file, games, workers))
 
 
@@ -138,14 +129,14 @@ def test_games_with_rollouts_counted_are_the_same_again(field: Field) -> None:
 
 def test_a_leave_table_is_for_both(field: Field, tmp_path: Path) -> None:
     seats, out = ("static", "static"), tmp_path / "games.jsonl"
-    zero = replace(field, leaves=LeaveTable.zero(field.rules.distribution))
-    study = Games(seats, zero, 0, own_leaves=False)
-    own = play(replace(study, own_leaves=True))
+    zero = replace(field, leaves=LeaveTable.zero(field.rules.distribution), own_leaves=False)
+    study = Games(seats, zero, 0)
+    own = play(Games(seats, field, 0))
     both = play(study, out=out)
     assert both.difference == 0
     assert both.mean != own.mean
     with pytest.raises(ValueError, match=r"of an experiment with leaves \w{64}, not None"):
-        play(replace(study, own_leaves=True), out=out)
+        play(Games(seats, field, 0), out=out)
 
 
 # --- what it adds up ------------------------------------------------------------------------------
@@ -160,28 +151,6 @@ def duel(field: Field, *scores: tuple[int, int]) -> Duel:
     return Games(("infer", "sim"), field, 0).duel(records(*scores))
 
 
-def test_a_duel_by_hand(field: Field) -> None:
-    found = duel(field, (400, 300), (300, 340), (350, 350), (500, 380))
-    assert (found.games, found.wins, found.losses, found.ties) == (4, 2, 1, 1)
-    assert (found.mean, found.opponent_mean, found.difference) == (387.5, 342.5, 45)
-    assert found.win_rate == 0.625
-    # Pairs have 30 and 60 a game; t is 12.706 with one degree of freedom.
-    assert found.error == pytest.approx(12.7062 * 15, rel=1e-4)
-    assert found.win_rate_error == pytest.approx(12.7062 * 0.125, rel=1e-4)
-    assert found.deviation == pytest.approx(((55**2 + 85**2 + 45**2 + 75**2) / 3) ** 0.5)
-
-
-def test_duels_of_few_games(field: Field) -> None:
-    none = duel(field)
-    assert (none.games, none.wins, none.difference, none.deviation) == (0, 0, None, None)
-    assert (none.lost_twice, none.largest_ratio) == (None, None)
-    pair = duel(field, (310, 300), (320, 300))
-    assert (pair.difference, pair.error, pair.losses) == (15, None, 0)
-    three = duel(field, (310, 300), (320, 300), (330, 300))
-    assert three.difference == 20
-    assert three.error is not None, "a game whose twin is missing is a pair of its own"
-
-
 def test_what_the_paper_has() -> None:
     for row in TABLES.values():
         assert None not in (row.games, row.wins, row.losses)
@@ -191,10 +160,9 @@ def test_what_the_paper_has() -> None:
 
 
 def test_seats_of_the_tables() -> None:
-    short, counted = Limit(150), Limit(iterations=300)
-    assert short.seats(1) == ("full-knowledge?time=150ms", "sim?time=150ms")
-    assert counted.seats(2) == ("infer?iterations=300", "sim?iterations=300")
-    last = short.seats(2, memory="last", model="soft")
+    assert seats_of(1, "time=150ms") == ("full-knowledge?time=150ms", "sim?time=150ms")
+    assert seats_of(2, "iterations=300") == ("infer?iterations=300", "sim?iterations=300")
+    last = seats_of(2, "time=150ms", memory="last", model="soft")
     assert last == ("infer?time=150ms&memory=last&model=soft", "sim?time=150ms")
 
 
@@ -239,7 +207,7 @@ def test_table_1_plays_what_is_missing(tilewire: CommandLine, tmp_path: Path) ->
 
 
 def test_table_2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
-    study = RichardsAmir(Limit(150).seats(2, memory="last"), field, 0, table=2)
+    study = RichardsAmir(seats_of(2, "time=150ms", memory="last"), field, 0, table=2)
     out = written(tmp_path / "games.jsonl", study, 6)
     given = ("experiment", "richards-amir", "--table", 2, "--memory", "last", "--out", out)
     assert tilewire(*given, "--games", 4) == 0
@@ -261,29 +229,10 @@ def test_table_2_is_read_from_its_file(tilewire: CommandLine, tmp_path: Path, fi
         (("--memory", "long"), "memory is game or last, not 'long'"),
         (("--model", "exact"), "model is style, "),
         (("--games", 5), "5 games; they come in pairs"),
-        (("--workers", 0), "--workers must be at least 1 (got 0)"),
         (("--workers", 1000), "--workers 1000: searches against the clock need a core each"),
-        (("--out", "no/such/folder"), "--out no/such/folder: No such file or directory"),
         (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
     ],
 )
 def test_what_makes_no_sense(tilewire: CommandLine, given: tuple[object, ...], says: str) -> None:
     assert tilewire("experiment", "richards-amir", "--table", 2, *given) == 2
     assert says in tilewire.err
-
-
-def test_a_file_of_something_else(tilewire: CommandLine, tmp_path: Path) -> None:
-    out = tmp_path / "notes.txt"
-    out.write_text("notes")
-    assert tilewire("experiment", "richards-amir", "--games", 4, "--out", out) == 2
-    assert "notes.txt holds no results of this experiment" in tilewire.err
-    assert out.read_text() == "notes"
-
-
-def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
-    out = tmp_path / "games.jsonl"
-    many = ("--iterations", "2", "--games", "100000")
-    status, printed, told = interrupted(out, 4, "experiment", "richards-amir", *many)
-    assert status == 130, told
-    assert "full-knowledge?iterations=2  " in printed
-    assert f"the same command goes on with {out}" in told

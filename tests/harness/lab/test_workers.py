@@ -171,6 +171,6 @@ def test_there_is_at_least_one_worker() -> None:
 
 def test_a_worker_alone_is_this_process() -> None:
     shares = [Task(number, (7, number)) for number in range(3)]
-    with open_workers(1, alone=True) as workers:
+    with open_workers(1) as workers:
         done = list(workers.work_through(worker_tasks.work_with_luggage, Luggage(Path()), shares))
     assert done == [(share, (2 * share.number, os.getpid())) for share in shares]

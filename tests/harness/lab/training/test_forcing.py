@@ -9,8 +9,8 @@ import pytest
 
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
-from harness.lab.training.forcing import FORCED_TURNS, force, missing, room_for
 from harness.lab.training.racks import Longs, Racks
+from harness.lab.training.shares import FORCED_TURNS, force, missing, room_for
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.leaves import LeaveMatrix
 from lexicons.store import load_lexicon

@@ -12,7 +12,6 @@ from leave_trainings import (
     TILES,
     WORDS,
     Backwards,
-    Here,
     Mortal,
     Recorder,
     Stopped,
@@ -27,6 +26,7 @@ from leave_trainings import (
 
 from harness.lab.training.checkpoint import CheckpointError
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
+from harness.lab.workers import Workers
 from lexicons.alphabet import Alphabet
 
 
@@ -36,7 +36,7 @@ def test_the_order_of_results_makes_no_difference() -> None:
 
 
 def test_another_seed_is_another_table() -> None:
-    other = training(Goal(games=GAMES, seed=2, floor=20)).run(Here(), ignore, ticking(1.0))
+    other = training(Goal(games=GAMES, seed=2, floor=20)).run(Workers(), ignore, ticking(1.0))
     assert (other.values != undisturbed()[0].values).any()
 
 
@@ -79,7 +79,7 @@ def test_killed_before_what_was_done_is_kept(tmp_path: Path, kind: type[object])
         if checkpoint.exists():
             one.resume()
         try:
-            table = one.run(Here(), tell, ticking(1.0))
+            table = one.run(Workers(), tell, ticking(1.0))
         except Stopped:
             continue
         break
@@ -89,7 +89,7 @@ def test_killed_before_what_was_done_is_kept(tmp_path: Path, kind: type[object])
 
 def test_a_training_that_is_over_is_gone_on_with_at_its_end(tmp_path: Path) -> None:
     checkpoint = tmp_path / "t.checkpoint"
-    training(checkpoint=checkpoint).run(Here(), ignore, ticking(1.0))
+    training(checkpoint=checkpoint).run(Workers(), ignore, ticking(1.0))
     again = training(checkpoint=checkpoint)
     again.resume()
     assert_same(again, again.run(Recorder(0), ignore, ticking(1.0)))
@@ -110,16 +110,22 @@ OTHER_TILES = {
 }
 
 
+SAID = {"words": "lexicon", "minutes": "games", "counts": "tiles", "letters": "tiles"}
+SAID |= {"vowels": "points"}
+"""The names of settings, where they are others."""
+
+
 @pytest.mark.parametrize("which", ["words", *OTHER_GOALS, *OTHER_TILES])
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, which: str) -> None:
     checkpoint = tmp_path / "t.checkpoint"
-    training(SHORT, checkpoint).run(Here(), ignore, ticking(1.0))
+    training(SHORT, checkpoint).run(Workers(), ignore, ticking(1.0))
     other = LeaveTraining(
         lexicon_of(WORDS[1:]) if which == "words" else few(),
         replace(RULES, distribution=OTHER_TILES.get(which, TILES)),
         OTHER_GOALS.get(which, SHORT),
         checkpoint,
     )
-    with pytest.raises(CheckpointError, match="go on with the same options, or delete it"):
+    says = f"is of a training with {SAID.get(which, which)} .*; go on with the same options, or del"
+    with pytest.raises(CheckpointError, match=says):
         other.resume()
     assert other.games == 0

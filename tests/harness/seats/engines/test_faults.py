@@ -16,7 +16,7 @@ from tables import MINUTE, Play
 
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Gone, Happening, Noted, Said
-from harness.lab.bench.engines import engine_seat
+from harness.lab.bench.faults import engine_seat
 from protocol.messages import Move, Ready
 from protocol.parts import TimeControl
 
@@ -157,7 +157,7 @@ async def _said(happened: asyncio.Queue[Happening]) -> object:
 HOST = """
 import asyncio, sys
 from pathlib import Path
-from harness.lab.bench.engines import Passes, engine_seat, play_engine
+from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 

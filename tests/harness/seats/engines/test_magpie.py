@@ -17,7 +17,7 @@ from bot.seat_text import parse_seat
 from engine.rules.moves import Direction, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rules import score_play, standard_rules
-from harness.lab.bench.engines import Passes, engine_seat, play_engine
+from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import Declined
 from harness.seats.engines.magpie import MagpieEngine

@@ -17,7 +17,7 @@ from engine.notation import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rules import standard_rules
-from harness.lab.bench.engines import Passes, engine_seat, play_engine
+from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import EngineChoice, EngineFailed
 from harness.seats.engines.quackle import QuackleEngine, _sample

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engine.movegen.generator import Generator
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import bag_count
-from engine.rules.rules import check_move, standard_rules
+from engine.rules.rules import check_move
 from engine.simulation.selfplay import play_static_games
-from harness.lab.sampled_positions import situation, situation_in_play, varied_situations
+from harness.lab.positions import situation, situation_in_play, varied_situations
 from harness.lab.study_context import Field
-from lexicons.store import load_lexicon
-
-
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), standard_rules(), None, "")
-
 
 # --- positions ------------------------------------------------------------------------------------
 
@@ -43,20 +34,17 @@ def test_a_position_is_where_its_turns_lead(field: Field) -> None:
 
 
 def test_positions_in_play_have_a_bag_and_a_game_each(field: Field) -> None:
-    found = [
-        situation_in_play(field.lexicon, field.rules, field.leaves, 5, number)
-        for number in range(12)
-    ]
+    found = [situation_in_play(field, 5, number) for number in range(12)]
     assert all(one.bag > 0 for one in found)
     assert len({one.position for one in found}) == 12
-    again = situation_in_play(field.lexicon, field.rules, field.leaves, 5, 11)
+    again = situation_in_play(field, 5, 11)
     assert again == found[11]
-    other = situation_in_play(field.lexicon, field.rules, field.leaves, 6, 11)
+    other = situation_in_play(field, 6, 11)
     assert other != found[11]
 
 
 def test_varied_positions(field: Field) -> None:
-    found = varied_situations(field.lexicon, field.rules, field.leaves, 100, 1)
+    found = varied_situations(field, 100, 1)
     assert len(found) == 100
     assert any(one.bag == 0 for one in found)
     assert any(0 < one.bag < 7 for one in found)

@@ -1,7 +1,6 @@
-"""Positions of games between static players, with all information of the player on turn.
+"""Positions of games between static players, most with all information of the player on turn.
 
-They are ordinary positions: static players play each other with the usual luck, and somewhere in
-the game another player is asked for a move.
+Seed and number decide a position's game, so that each can be made alone, in any process.
 """
 
 from __future__ import annotations
@@ -16,17 +15,34 @@ from engine.kernels.moves import PASS_MOVE
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import Move, Place
-from engine.rules.position import Board, Position
+from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
+from lexicons.leaves import RACK_SIZE
 
-__all__ = ["Situation", "TurnTaken", "situation", "situation_in_play", "varied_situations"]
+from .study_context import Field
+
+__all__ = [
+    "Situation",
+    "TurnTaken",
+    "endgame_position",
+    "recorded_games",
+    "situation",
+    "situation_in_play",
+    "varied_situations",
+]
 
 _CORNERED_EVERY = 20
 _POOL = 2_000  # games, of which about 20 have such a position
 _FEW_TILES = 2  # on a rack that may have one move at most
+_MOST_GAMES = 10_000
+
+
+def recorded_games(field: Field, games: int, seed: int) -> StaticGames:
+    """Play games between two static players with the same leave table; record all turns."""
+    return play_static_games(
+        field.lexicon, field.rules, field.leaves, games, seed=seed, record=True
+    )
 
 
 @dataclass(frozen=True)
@@ -72,31 +88,23 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     return Situation(known, bags[turn], tuple(turns))
 
 
-def situation_in_play(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, seed: int, number: int
-) -> Situation:
-    """Return a position with tiles in the bag, from a game of its own.
-
-    Seed and number decide the game; each of its turns with tiles in the bag is equally likely.
-    """
+def situation_in_play(field: Field, seed: int, number: int) -> Situation:
+    """Return a position of a game; each turn with tiles in the bag is equally likely."""
     for_game, for_turn = np.random.SeedSequence((seed, number)).generate_state(2).tolist()
-    games = play_static_games(lexicon, rules, leaves, 1, seed=for_game, record=True)
+    games = recorded_games(field, 1, for_game)
     turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
-    return situation(games, 0, int(np.random.default_rng(for_turn).choice(turns)), rules)
+    return situation(games, 0, int(np.random.default_rng(for_turn).choice(turns)), field.rules)
 
 
-def varied_situations(
-    lexicon: Lexicon, rules: Rules, leaves: LeaveTable, count: int, seed: int
-) -> list[Situation]:
+def varied_situations(field: Field, count: int, seed: int) -> list[Situation]:
     """Return positions of any kind, each from a game of its own; each turn is equally likely.
 
     Every twentieth is replaced, if possible, by a position with at most one move besides the pass.
     """
-    pool = max(count, _POOL)
-    games = play_static_games(lexicon, rules, leaves, pool, seed=seed, record=True)
+    games, rules = recorded_games(field, max(count, _POOL), seed), field.rules
     turns = np.random.default_rng(seed).integers(games.turns[:count])
     situations = [situation(games, game, turn, rules) for game, turn in enumerate(turns.tolist())]
-    cornered = _cornered(games, Generator(lexicon, rules, leaves))
+    cornered = _cornered(games, Generator(field.lexicon, rules, field.leaves))
     for place, other in zip(range(0, count, _CORNERED_EVERY), cornered, strict=False):
         situations[place] = other
     return situations
@@ -113,3 +121,28 @@ def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
         yield from islice(
             (candidate for candidate in at if len(generator.best(candidate.position, 2)) < 2), 1
         )
+
+
+def endgame_position(field: Field, seed: int, number: int, most_held: int = RACK_SIZE) -> Position:
+    """Return the first position with an empty bag of a game, with both racks.
+
+    Games with no such position, or none with so few tiles on each rack, are skipped.
+
+    Raises:
+        ValueError: none of 10,000 games has one.
+    """
+    for attempt in range(_MOST_GAMES):
+        state = np.random.SeedSequence((seed, number, attempt)).generate_state(2)
+        games = recorded_games(field, 1, int(state[0]))
+        for turn in np.flatnonzero(games.results.bags[0, : games.turns[0]] == 0).tolist():
+            position = situation(games, 0, turn, field.rules).position
+            left = enumerate(unseen(position, position.on_turn, field.rules))
+            other = tuple(tile for tile, count in left for _ in range(count))
+            own = position.racks[position.on_turn]
+            if max(len(own), len(other)) <= most_held:
+                racks = (other, own) if position.on_turn else (own, other)
+                return replace(position, racks=racks)
+    raise ValueError(
+        f"no game of {_MOST_GAMES:,} comes to {most_held} tiles at most on each rack and none in "
+        "the bag"
+    )

@@ -1,0 +1,322 @@
+"""``tilewire bench``: speed of the engine, deadlines, faults, and a server under load."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from cyclopts import App, Parameter
+
+from harness.figures import figure_rows, table
+
+from .failing import CommandFailed
+from .options import (
+    Duration,
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    ThreadsOption,
+    WinprobOption,
+    check_counts,
+    check_durations,
+    equip,
+    load_words,
+    log_to_stderr,
+    say,
+)
+from .solving import USUAL_MEMORY, Memory
+from .study_run import StudyRun, load_chances, load_field, show_figures, show_rows
+
+if TYPE_CHECKING:
+    from harness.lab.bench.deadlines import DeadlineBench
+    from harness.lab.bench.selfplay import Bench
+    from harness.lab.study_context import Field
+
+__all__ = ["app"]
+
+app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
+
+_T = TypeVar("_T")
+_SYNTHETIC = "synthetic"
+"""The name of leaves that are made up."""
+_SEED = 1
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing:
+    """What is played with, and how it is shown."""
+
+    lexicon: LexiconOption = "scowl"
+    """An embedded lexicon, or a word list or KWG file."""
+    words: int | None = None
+    """Play with this many of its words, chosen by the seed. [default: all]"""
+    leaves: Annotated[
+        LeavesOption,
+        Parameter(
+            help="trained, formula, a leave table (KLV2), or synthetic: made up. "
+            "[default: the players' own]"
+        ),
+    ] = None
+    winprob: Annotated[
+        WinprobOption,
+        Parameter(
+            help="trained, or a table of win probabilities (CSV); static players do not use it."
+        ),
+    ] = None
+    threads: Annotated[
+        ThreadsOption, Parameter(help="Threads; games are the same with any number of them.")
+    ] = 1
+    seed: int = 0
+    """For the bags, and all else that chance does."""
+    json_: JsonOption = False
+    """Print one JSON object."""
+
+    def field(self) -> Field:
+        """Load it, or fail with a sentence."""
+        lexicon = load_words(self.lexicon)
+        from harness.lab.bench.selfplay import sample_words
+        from lexicons.leaves import synthetic_leaves
+        from lexicons.tables import FORMULA
+
+        if self.words is not None:
+            try:
+                lexicon = sample_words(lexicon, self.words, self.seed)
+            except ValueError as error:
+                raise CommandFailed(f"--words: {error}") from None
+        if self.leaves != _SYNTHETIC:
+            return load_field(lexicon, self.leaves, self.winprob)
+        field = load_field(lexicon, FORMULA, self.winprob)  # made up for no words, like that one
+        table = synthetic_leaves(field.rules.distribution, _SEED)
+        return dataclasses.replace(field, leaves=table, leaves_name=f"{_SYNTHETIC}, seed {_SEED}")
+
+    def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
+        """Call a measurement with a number of units, threads and a seed, or fail."""
+        field = self.field()
+        try:
+            return measure(field, number, self.threads, self.seed)
+        except ValueError as error:
+            raise CommandFailed(str(error)) from None
+
+
+# --- the engine alone -----------------------------------------------------------------------------
+
+
+@app.command
+def selfplay(*, games: int = 2_000, playing: _Playing | None = None) -> None:
+    """Play games between two static players; print how many a second.
+
+    Args:
+        games: How many.
+        playing: With what.
+    """
+    from harness.lab.bench.selfplay import measure_selfplay
+
+    playing = playing or _Playing()
+    show_figures(playing.measure(measure_selfplay, games), playing.json_)
+
+
+@app.command
+def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
+    """List all placements in each position of static games; print how long one takes.
+
+    Args:
+        games: Whose positions; each thread has some of its own.
+        playing: With what.
+    """
+    from harness.lab.bench.selfplay import measure_generation
+
+    playing = playing or _Playing()
+    show_figures(playing.measure(measure_generation, games), playing.json_)
+
+
+@app.command
+def sim(
+    *,
+    rollouts: int = 10_000,
+    candidates: int = 15,
+    plies: int | None = None,
+    position: str | None = None,
+    stages: Annotated[bool, Parameter(negative="")] = False,
+    playing: _Playing | None = None,
+) -> None:
+    """Simulate a position; print how many rollouts of a candidate are made a second.
+
+    Args:
+        rollouts: How many in each of five runs, whose median is printed.
+        candidates: How many moves of the highest static equity are rolled out, each as often.
+        plies: Turns after a candidate. [default: 2, and then 4]
+        position: A position (CGP). [default: one in mid-game]
+        stages: Simulate eight positions of each stage of the game instead.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    if stages and position is not None:
+        raise CommandFailed("--stages has positions of its own; leave --position out")
+    from harness.lab.bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
+
+    def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
+        depths = (2, 4) if plies is None else (plies,)
+        chances = load_chances(field, playing.winprob)
+        what = Simulating(chances, candidates, depths, rollouts, threads)
+        if stages:
+            return measure_stages(field, what, seed)
+        return measure_sim(field, what, position or MID_GAME, seed)
+
+    show_figures(playing.measure(measure, rollouts), playing.json_)
+
+
+@app.command
+def infer(*, plays: int = 20, playing: _Playing | None = None) -> None:
+    """Work out what plays tell that keep two to five tiles; print how long it takes.
+
+    Args:
+        plays: How many of each.
+        playing: With what; in one thread.
+    """
+    from harness.lab.bench.infer import measure_infer
+
+    playing = playing or _Playing()
+    bench = playing.measure(
+        lambda field, plays, _threads, seed: measure_infer(field, plays, seed), plays
+    )
+    if playing.json_:
+        show_figures(bench, as_json_text=True)
+        return
+    show_rows({"all": bench.rows, "within budget": bench.within_budget}, as_json_text=False)
+    print(
+        "All leaves; below as many of five tiles as 0.3 s allow. The sample is the effective size."
+    )
+
+
+@app.command
+def endgame(
+    *,
+    positions: int = 300,
+    time: Duration = 30_000,
+    memory: Memory = USUAL_MEMORY,
+    threads: ThreadsOption = 1,
+    run: StudyRun | None = None,
+) -> None:
+    """Solve endgames of static games; print how soon they are proven, and how good values are then.
+
+    Args:
+        positions: How many, each the first with an empty bag of a game of its own.
+        time: For each, at most.
+        run: With what.
+    """
+    run = run or StudyRun()
+    check_counts(positions=positions, threads=threads)
+    check_durations(time=time)
+    run.check_cores(threads)
+    from engine.endgame import least_memory
+    from harness.lab.bench.endgame import EndgameStudy
+
+    if memory < (least := least_memory(threads)):
+        raise CommandFailed(
+            f"--memory: with so many threads ({threads}) it is {least >> 20}M or more"
+        )
+    run.work([EndgameStudy(run.field(), run.seed, time, memory, threads)], positions)
+
+
+# --- conversations, and time ----------------------------------------------------------------------
+
+
+@app.command
+def deadlines(
+    *,
+    bot: str = "champion",
+    moves: int = 2_000,
+    load: int = 2,
+    from_: Annotated[Duration, Parameter(name="--from")] = 20,
+    to: Duration = 2_000,
+    playing: _Playing | None = None,
+) -> None:
+    """Ask a seat for moves while all cores are busy; print how much of its time it leaves unused.
+
+    Args:
+        bot: The seat.
+        moves: How many to ask for.
+        load: Processes that keep cores busy, as nice as that of the seat.
+        from_: The shortest time for a move.
+        to: The longest; each order of magnitude between them is as likely.
+        playing: With what, whole words and no table that is made up; threads are the seat's.
+    """
+    playing = playing or _Playing()
+    if playing.words is not None or playing.leaves == _SYNTHETIC:
+        raise CommandFailed(
+            "a seat loads its words and tables by name; leave --words and --leaves synthetic out"
+        )
+    from bot.registry import SeatError
+    from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
+    from protocol.channel import ChannelClosed
+
+    log_to_stderr(verbose=False)
+    given = equip(playing.lexicon, playing.leaves, playing.winprob, playing.threads)
+    answers: list[Answer] = []
+
+    def tell(done: int) -> None:
+        if done % 100 == 0:
+            say(f"{done:,} of {moves:,} moves")
+
+    try:
+        asking = Asking(bot, given, moves, load, from_, to, playing.seed)
+        asyncio.run(ask_for_moves(asking, playing.field(), answers, tell))
+    except (SeatError, ValueError) as error:
+        raise CommandFailed(str(error)) from None
+    except ChannelClosed as closed:
+        raise CommandFailed(str(closed), status=1) from None
+    finally:
+        if answers:
+            _print_deadlines(summary(asking, answers), playing.json_)
+
+
+def _print_deadlines(bench: DeadlineBench, as_json: bool) -> None:
+    if as_json:
+        show_figures(bench, as_json)
+        return
+    totals = {name: value for name, value in vars(bench).items() if name != "spans"}
+    print(table(("figure", "value"), figure_rows(totals)), end="\n\n")
+    show_rows({"spans": bench.spans}, as_json)
+    print("\nIn milliseconds; over is after the end of the budget, below 0 before it.")
+
+
+@app.command
+def faults(*, json_: JsonOption = False) -> None:
+    """Misbehave on real sockets, and as a foreign engine; print each outcome and how soon it came.
+
+    Args:
+        json_: Print one JSON object.
+    """
+    from harness.lab.bench.faults import call_engine_faults, call_faults
+
+    log_to_stderr(verbose=False)
+    calls = [*asyncio.run(call_faults()), *asyncio.run(call_engine_faults())]
+    show_rows({"calls": calls}, json_)
+
+
+@app.command
+def server(
+    *,
+    connections: int = 200,
+    rate: float = 1_000.0,
+    seconds: float = 15.0,
+    searching: int = 2,
+    json_: JsonOption = False,
+) -> None:
+    """Load a server with small messages while seats search; print the round trips.
+
+    Args:
+        connections: How many at once.
+        rate: Messages a second, all connections together.
+        seconds: How long.
+        searching: Seats that search meanwhile.
+        json_: Print one JSON object.
+    """
+    from harness.lab.bench.load import measure_load
+
+    log_to_stderr(verbose=False)
+    show_figures(asyncio.run(measure_load(connections, rate, seconds, searching)), json_)

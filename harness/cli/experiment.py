@@ -1,0 +1,375 @@
+"""``tilewire experiment``: players against each other, their choices, and their beliefs."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from bot.cores import usable_cores
+from harness import figures
+from harness.arbiter.clock import LOCAL_READY_MS
+
+from . import options
+from .failing import CommandFailed
+from .options import (
+    Duration,
+    WinprobOption,
+    check_counts,
+    check_durations,
+    log_to_stderr,
+    say,
+    say_once,
+)
+from .study_run import (
+    StudyRun,
+    draw,
+    going_on,
+    load_chances,
+    load_field,
+    sentences,
+    show_rows,
+    telling,
+)
+
+if TYPE_CHECKING:
+    from harness.lab.rows import Tables
+    from harness.lab.studies.duel import Judge
+    from harness.lab.studies.engine_table import EngineTable
+    from harness.lab.study_context import Field
+
+__all__ = ["app"]
+
+app = App(name="experiment", help="Find out who is better, and by how much.")
+
+_KERNEL_GAMES = 40_000
+_GAMES = 400
+
+
+# --- players against each other -------------------------------------------------------------------
+
+
+@app.command
+def duel(
+    player: str,
+    opponent: str,
+    /,
+    *,
+    games: int | None = None,
+    plot: Path | None = None,
+    run: StudyRun | None = None,
+) -> None:
+    """Play one player against another, in pairs of games with the same draws.
+
+    Simple players meet in kernels, thousands of games a second: greedy, vanilla, rh, static, and
+    leave tables that static plays by. All others meet turn by turn, without clocks.
+
+    Args:
+        player: A seat, or a leave table: trained, formula, or a file (KLV2).
+        opponent: The same.
+        games: How many. [default: 400; in kernels 40,000]
+        plot: Draw by how much the player is ahead into this file (PNG).
+        run: With what.
+    """
+    run = run or StudyRun()
+    from harness.lab.studies.duel import JUDGES, Games, play_duel
+
+    names = player, opponent
+    tables = [name for name in names if _is_leave_table(name)]
+    if not tables and (run.out is not None or not set(names) <= set(JUDGES)):
+        study = Games(names, run.field(), run.seed)
+        run.work([study], games or _GAMES, draw=_drawing(plot))
+        return
+    if run.out is not None or run.cluster is not None:
+        raise CommandFailed(
+            f"{tables[0]} is a leave table, whose games are played in kernels here and not kept; "
+            "leave --out and --cluster out"
+        )
+    field = run.field()
+    with sentences("--plot", plot):
+        judges = _judge(player, field), _judge(opponent, field)
+        number = _KERNEL_GAMES if games is None else games
+        row = play_duel(*judges, field, number, threads=run.workers, seed=run.seed)
+    show_rows({"duels": [row]}, run.json_)
+    _drawing(plot)({"duels": [row]})
+
+
+def _is_leave_table(name: str) -> bool:
+    from lexicons.tables import LEAVE_TABLES
+
+    return name in LEAVE_TABLES or name.endswith(".klv2")
+
+
+def _judge(name: str, field: Field) -> Judge:
+    from harness.lab.studies.duel import JUDGES, judge_of
+
+    if name in JUDGES:
+        return judge_of(name, field)
+    return judge_of("static", load_field(field.lexicon, name))._replace(name=name)
+
+
+def _drawing(path: Path | None) -> Callable[[Tables], None]:
+    """Return a function that draws duels into the file of ``--plot``, if it is asked for."""
+    from harness.lab.studies.published import draw_duels
+
+    return lambda rows: draw(path, lambda at: draw_duels(rows["duels"], at))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _AgainstEngine:
+    """Against whom the students' players play, if not each other."""
+
+    engine: str | None = None
+    """An engine's seat, as ``tilewire match`` takes it (quackle:…, siu:…, magpie:…, files:…), that
+    each player meets, clocks on; then --out is a folder, and --workers are games at once."""
+    player: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = ()
+    """A player that meets the engine; may be given again. [default: vanilla, rh, mc, mc+rh,
+    champion]"""
+    time: Duration | None = None
+    """Each side's clock in games against the engine. [default: 25m]"""
+    plot: Annotated[Path | None, Parameter(name="--plot")] = None
+    """Draw how far each player was ahead of the engine, game by game, into this file (PNG)."""
+
+    def check_unused(self) -> None:
+        """Check that without an engine no option for games against one is given, or fail."""
+        for option, value in (("player", self.player), ("time", self.time), ("plot", self.plot)):
+            if value is not None and value != ():
+                raise CommandFailed(f"--{option} is for games against an --engine; name one")
+
+
+@app.command
+def cs221(
+    *,
+    games: int = 300,
+    against: _AgainstEngine | None = None,
+    run: StudyRun | None = None,
+) -> None:
+    """Play the tables of CS221 (Stanford 2016): simple players, and those that sample.
+
+    Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
+    turn by turn. With --engine the last four, and champion, play matches against that engine
+    instead, as the students' did against Quackle's Speedy Player.
+
+    Args:
+        games: How many for each two.
+        against: An engine to play against.
+        run: With what.
+    """
+    run, against = run or StudyRun(), against or _AgainstEngine()
+    if against.engine is not None:
+        _play_engine(against.engine, against, games, run)
+        return
+    against.check_unused()
+    from harness.lab.studies.duel import Games
+    from harness.lab.studies.published import CS221_PLAYERS, kernel_duels
+
+    field = run.field()
+    with sentences("--out", run.out):
+        in_kernels = kernel_duels(field, games, run.workers, run.seed)
+    field = replace(field, own_leaves=True)  # --leaves are for the kernels
+    studies = [Games((player, "vanilla"), field, run.seed) for player in CS221_PLAYERS]
+    run.work(studies, games, above=in_kernels)
+
+
+def _play_engine(engine: str, against: _AgainstEngine, games: int, run: StudyRun) -> None:
+    """Play what is missing and show all that there is, also when stopped."""
+    from harness.arbiter.journal import JournalError
+    from harness.lab.studies.engine_table import CHALLENGERS, EngineTable
+    from harness.matches.match import MatchError
+    from protocol.parts import TimeControl
+
+    log_to_stderr(False)
+    check_counts(games=games, workers=run.workers)
+    check_durations(time=against.time)
+    cores = usable_cores()
+    if run.workers > cores:
+        raise CommandFailed(
+            f"--workers {run.workers}: games at once need a core each, and there are {cores}"
+        )
+    folder = run.out or Path("matches") / clock.strftime("cs221-%Y%m%d-%H%M%S")
+    equipment = options.equip(run.lexicon, run.leaves)
+    initial_ms = 25 * 60_000 if against.time is None else against.time
+    words = options.load_equipped(equipment)
+    with going_on(folder):
+        table = EngineTable(
+            engine=engine,
+            players=against.player or CHALLENGERS,
+            games=games,
+            time=TimeControl(initial_ms=initial_ms, ready_ms=LOCAL_READY_MS),
+            equipment=equipment,
+            lexicon=words,
+            seed=run.seed,
+            concurrency=run.workers,
+            folder=folder,
+        )
+        try:
+            for player in table.players:
+                options.run(table.play(player, telling(games, "games", player), say_once()))
+        except (MatchError, JournalError) as error:
+            raise CommandFailed(str(error), status=1) from None
+        except KeyboardInterrupt:
+            _show_engine_table(table, against.plot, run.json_)
+            raise
+    _show_engine_table(table, against.plot, run.json_)
+
+
+def _show_engine_table(table: EngineTable, plot: Path | None, as_json: bool) -> None:
+    from harness.lab.studies.engine_table import draw_differences
+
+    played = table.rows()
+    show_rows({"players": [row for row, _ in played]}, as_json)
+    if not as_json:
+        print(f"games and results: {table.folder}")
+    if played:
+        draw(plot, lambda path: draw_differences(played, path))
+
+
+@app.command
+def richards_amir(
+    *,
+    table: Literal[1, 2] = 1,
+    games: int = _GAMES,
+    time: Duration | None = None,
+    iterations: int | None = None,
+    memory: str | None = None,
+    model: str | None = None,
+    plot: Annotated[Path | None, Parameter(name="--plot")] = None,
+    run: StudyRun | None = None,
+) -> None:
+    """See what the opponent's rack is worth: tables 1 and 2 of Richards and Amir (2007).
+
+    Table 1: full-knowledge, which sees the rack, against sim. Table 2: infer, which guesses it,
+    against sim; the paper's player is --memory last.
+
+    Args:
+        table: 1 or 2.
+        games: How many, in pairs with the same draws.
+        time: For a turn of either player, inference included. [default: 150ms]
+        iterations: Rollouts of each candidate instead, as many for both.
+        memory: game or last, as the option of infer. [default: infer's own]
+        model: style, deterministic, margin or soft, as the option of infer. [default: infer's own]
+        plot: Draw what came of it into this file (PNG).
+        run: With what.
+    """
+    run = run or StudyRun()
+    if time is not None and iterations is not None:
+        raise CommandFailed("--time or --iterations ends a search, not both")
+    if table == 1 and (memory is not None or model is not None):
+        raise CommandFailed("--memory and --model are for --table 2; full-knowledge infers nothing")
+    if iterations is None:
+        run.check_cores()
+    from harness.lab.studies.published import RichardsAmir, seats_of
+
+    limit = f"time={150 if time is None else time}ms"
+    if iterations is not None:
+        limit = f"iterations={iterations}"
+    seats = seats_of(table, limit, memory=memory, model=model)
+    study = RichardsAmir(seats, run.field(), run.seed, table)
+    run.work([study], games, draw=_drawing(plot))
+
+
+# --- choices and beliefs --------------------------------------------------------------------------
+
+
+@app.command
+def oracle(
+    player: str,
+    opponent: str,
+    /,
+    *,
+    positions: int = 400,
+    judge_plies: int = 8,
+    judge_rollouts: int = 5_000,
+    winprob: Annotated[
+        WinprobOption,
+        Parameter(help="trained, or a table of win probabilities (CSV) for the judge."),
+    ] = None,
+    run: StudyRun | None = None,
+) -> None:
+    """See how much win probability one player chooses better than another.
+
+    Both choose in positions of static games with tiles in the bag; where they differ, a simulation
+    of both moves says whose wins more often. Errors are standard errors.
+
+    Args:
+        player: A local seat, such as "sim?time=1s&plies=4".
+        opponent: The same.
+        positions: How many, each of a game of its own.
+        judge_plies: Turns that the judge plays after each of the moves; 64 reach every game's end.
+        judge_rollouts: Of each of the moves.
+        run: With what.
+    """
+    run = run or StudyRun()
+    check_counts(positions=positions)
+    check_counts(**{"judge-plies": judge_plies, "judge-rollouts": judge_rollouts})
+    run.check_cores()
+    from harness.lab.studies.oracle import Oracle
+
+    field = run.field(winprob)
+    chances = load_chances(field, winprob)
+    if chances is None:
+        raise CommandFailed(f"{field.rules.distribution.name} tiles need --winprob")
+    seats = player, opponent
+    study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts)
+    run.work([study], positions)
+
+
+@app.command
+def calibration(
+    *,
+    positions: int = 3_000,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    seat: str = "sim?time=150ms",
+    racks: int = 200_000,
+    doubt: float = 0.0,
+    plot: Path | None = None,
+    run: StudyRun | None = None,
+) -> None:
+    """Compare what is believed of an opponent's leaves with what it really kept.
+
+    Losses are mean log-losses of the true leave for each of its tiles, in nats, of four beliefs:
+    the prior; the paper's (the last play, deterministic, doubted by 2 % as the next two are);
+    the last play with a style that is learnt; and the whole game. Chances of tiles are sorted into
+    ten bins.
+
+    Args:
+        positions: How many, or more: games are whole.
+        from_: A file of games between two such players, which then are not played: of this
+            command, or in its form. Their seed is that of the file.
+        seat: Who plays both sides.
+        racks: How many are looked at for a turn, at most; 200,000 leave out none that leaves up to
+            five tiles.
+        doubt: Each belief but the prior is doubted at least this much, from 0 to 1; simulations
+            doubt by 0.1.
+        plot: A picture (PNG).
+        run: With what.
+    """
+    run = run or StudyRun()
+    check_counts(positions=positions, racks=racks)
+    if not 0 <= doubt <= 1:
+        raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
+    from harness.lab.studies.calibration import Calibration, draw_calibration
+    from harness.lab.studies.duel import Games
+    from harness.lab.studies.replayed_beliefs import read_games
+
+    field, seats, seed = run.field(), (seat, seat), run.seed
+    given = None
+    if from_ is not None:
+        with sentences("--from", from_):
+            given = read_games(from_, field.lexicon, seats)
+        seed = given.seed
+    games = Games(seats, field, seed)
+    rows = run.work(
+        [Calibration(games, racks, doubt, given)],
+        positions,
+        draw=lambda rows: draw(
+            plot, lambda path: draw_calibration(rows["losses"], rows["bins"], path)
+        ),
+    )
+    if (there := rows["losses"][0].positions) < positions:
+        say(f"the games of --from have {figures.counted(there, 'position')}, and no more")
