@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -44,7 +45,7 @@ class Bridge:
         self.port = config.port
         self._config = config
         self._notice = notice
-        self._tokens = TokenFile(config.tokens)
+        self._tokens = TokenFile(Path(config.tokens))
         self._house = House(config.engines, self._tokens, config.max_engines, notice)
         self._pages: set[Page] = set()
         self._turned_away: set[str] = set()
