@@ -185,7 +185,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     named = Exchange(some[:move]) if isinstance(move, int) else move
     if lacking := Counter(_used(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(
-            f"{text(sorted(lacking.elements()))} can't have been on his rack: all there are of it "
+            f"{text(sorted(lacking.elements()))} can't have been on the rack: all there are of it "
             "lie on the board or on the other rack"
         )
     held = _with_rack(position, known or _used(named))

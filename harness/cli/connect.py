@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from cyclopts import Parameter
 
-from bot.registry import SeatError, SeatSpec
+from bot.registry import SeatSpec
 from bot.seat.runtime import software
 from bot.seat.worker_handle import worker_command
 from bot.seat_text import parse_seat
@@ -23,7 +24,7 @@ from protocol.errors import PeerError
 from protocol.messages import Error, Hello, Ping, Pong, Seek, Seeking
 from protocol.websocket import dial
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import (
     BotOption,
     BotSeedOption,
@@ -64,8 +65,8 @@ class _Request:
             "--token-file": self.token_file,
             "--tls-ca": self.ca,
         }
-        given = {option: value for option, value in options.items() if value is not None}
-        return [text for option, value in given.items() for text in (option, str(value))]
+        given = ((option, str(value)) for option, value in options.items() if value is not None)
+        return list(chain.from_iterable(given))
 
 
 def connect(
@@ -84,17 +85,13 @@ def connect(
         url: The server, ws://host:port or wss://host:port.
     """
     log_to_stderr(verbose)
-    try:
+    with sentences():
         spec = parse_seat(bot)
-    except SeatError as error:
-        raise CommandFailed(str(error)) from None
     request = replace(request, name=request.name or spec.name)
     token = _token(request.token_file)
     if spec.kind == "remote":
-        try:
+        with sentences(kinds=(ChannelClosed,), status=1):
             run(_relay(url, spec, request, token))
-        except ChannelClosed as closed:
-            raise CommandFailed(str(closed), status=1) from None
         return
     if search.ponder:
         check_pondering(1, search.threads, "--threads")
@@ -110,13 +107,12 @@ def connect(
 
 def _token(path: Path | None) -> str | None:
     try:
-        return read_text(path).strip() if path is not None else None
+        with sentences():
+            return read_text(path).strip() if path is not None else None
     except FileNotFoundError:
         raise CommandFailed(f"there is no token file {path}") from None
     except OSError as error:
         raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
 
 
 async def _relay(url: str, spec: SeatSpec, request: _Request, token: str | None) -> None:

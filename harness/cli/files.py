@@ -18,7 +18,7 @@ from harness.seats.seat_factory import WorkerMaker, open_remote
 from harness.server.relay import relay
 from protocol.channel import ChannelClosed
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import (
     BotOption,
     BotSeedOption,
@@ -60,22 +60,19 @@ def files(
         out: The name of the file that the bot writes.
     """
     log_to_stderr(verbose)
-    try:
+    with sentences():
         spec = parse_seat(bot)
         exchange = Exchange(folder, out, in_)
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
     if spec.kind == "engine":
         raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
     equipment = tables.equipment(threads)
     words = load_equipped(equipment)
-    try:
-        exchange.open()
+    with sentences(kinds=(OSError, SeatError), status=1):
+        try:
+            exchange.open()
+        except BlockingIOError:
+            raise CommandFailed(f"another bot plays through {exchange.out}; it takes one") from None
         run(_play(FilesHost(exchange, words, games, _show), spec, equipment, seed))
-    except BlockingIOError:
-        raise CommandFailed(f"another bot plays through {exchange.out}; it takes one") from None
-    except (OSError, SeatError) as error:
-        raise CommandFailed(str(error), status=1) from None
 
 
 def _show(over: str) -> None:

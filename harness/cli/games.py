@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -14,12 +14,12 @@ from cyclopts import Parameter
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import counted, plain, table
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
 from .positions import is_file
 
 if TYPE_CHECKING:
-    from harness.arbiter.journal import Journal, KeptGame
+    from harness.arbiter.journal import KeptGame
     from lexicons.store import Lexicon
 
 __all__ = ["games"]
@@ -47,23 +47,14 @@ def games(
     """
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
-    with _opened(journal) as opened:
+    from harness.arbiter.journal import Journal, JournalError
+
+    with sentences(kinds=(JournalError,), status=1), closing(Journal(journal)) as opened:
         kept = chain(opened.finished(), opened.unfinished())
         if out is None:
             _print(map(_listed, kept), as_json=json_)
         else:
             _write(kept, load_words(lexicon), writable_folder(out))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Journal]:
-    from harness.arbiter.journal import Journal, JournalError
-
-    try:
-        with closing(Journal(path)) as journal:
-            yield journal
-    except JournalError as error:
-        raise CommandFailed(str(error), status=1) from None
 
 
 def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:

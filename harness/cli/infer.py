@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,7 +14,7 @@ from engine.rules.position import Position
 from engine.rules.rules import Rules
 from harness.figures import plain
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import (
     BoardOptions,
     Count,
@@ -26,15 +25,12 @@ from .options import (
     SeedOption,
     TableOptions,
 )
-from .positions import Judge, game_and_line, read_position, replay_file, sentences
+from .positions import Judge, game_and_line, read_position, replay_file
 
 if TYPE_CHECKING:
     from harness.analysis.inferred import Inferred
 
 __all__ = ["infer"]
-
-USUAL_TOP = 20
-USUAL_RACKS = 200_000
 
 _LEAVES_HELP = (
     "What leaves are worth to the player: trained, formula, or a leave table (KLV2). [default: the "
@@ -52,8 +48,8 @@ def infer(
     model: ModelName = "soft",
     margin: float | None = None,
     temperature: float | None = None,
-    top: Count = USUAL_TOP,
-    racks: Count = USUAL_RACKS,
+    top: Count = 20,
+    racks: Count = 200_000,
     time: Duration | None = None,
     plot: Path | None = None,
     lexicon: LexiconOption = "scowl",
@@ -100,10 +96,9 @@ def infer(
     asked = _asked(what, play, rules)
     judge = Judge.load(TableOptions(lexicon, leaves), rules)
     from engine.inference.inference import Judges
-    from harness.analysis.as_json import answer_json
     from harness.analysis.inferred import infer, observe
 
-    from .answer_text import inference_text
+    from .answer_text import print_answer
 
     with sentences():
         judges = Judges(judge.words, rules, judge.leaves)
@@ -111,14 +106,10 @@ def infer(
         observed = observe(asked.position, asked.move, rules, judge.words)
         seconds = None if time is None else time / 1_000
         inferred = infer(judges, observed, player, racks=racks, seconds=seconds, seed=seed)
-    who = f"line {asked.line}: {plain(asked.nick)}, " if asked.nick else ""
     if plot is not None:
+        who = f"line {asked.line}: {plain(asked.nick)}, " if asked.nick else ""
         _draw(inferred, rules, plot, top, who)
-    if json_:
-        known = answer_json(inferred, rules, top, line=asked.line, nick=asked.nick)
-        print(json.dumps(known, ensure_ascii=False))
-    else:
-        print("\n".join(inference_text(inferred, rules, top, who)))
+    print_answer(inferred, rules, as_json=json_, top=top, line=asked.line, nick=asked.nick)
 
 
 def _model(name: ModelName, points: float | None, temperature: float | None) -> Model:

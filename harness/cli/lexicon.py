@@ -14,7 +14,7 @@ from lexicons.alphabet import BLANK, Alphabet, load_distribution
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.store import Lexicon, lexicon_names
 
-from .failing import CommandFailed
+from .failing import UNREADABLE, CommandFailed, sentences
 from .options import LexiconOption, load_words
 
 __all__ = ["app", "build", "check", "embedded", "info"]
@@ -58,10 +58,8 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
         endings = " or ".join(GRAPH_SUFFIXES)
         raise CommandFailed(f"{out}: the name of a word graph ends in {endings}")
     lexicon = _load(source, distribution)
-    try:
+    with sentences(f"{out} can't be written: ", UNREADABLE):
         write_kwg(out, lexicon.graph)
-    except (OSError, ValueError) as error:
-        raise CommandFailed(f"{out} can't be written: {error}") from None
     words = sum(1 for _ in lexicon.graph.words())
     print(f"{out}: {words:,} words, {len(lexicon.graph.nodes):,} nodes, {lexicon.checksum}")
 
@@ -126,10 +124,8 @@ def embedded() -> None:
 
 
 def _load(name: str, distribution: str) -> Lexicon:
-    try:
+    with sentences(kinds=UNREADABLE):
         tiles = load_distribution(distribution)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
     return load_words(name, tiles)
 
 

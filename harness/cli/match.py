@@ -34,7 +34,7 @@ from harness.seats.seat_factory import Seating
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import (
     Count,
     Duration,
@@ -145,7 +145,8 @@ def match(
     if resume is not None:
         if seat_a is not None:
             raise CommandFailed(f"--resume {resume} has its seats already; name none")
-        config, folder = _read(resume), resume
+        with sentences(kinds=(MatchError,)):
+            config, folder = read_config(resume), resume
         _check_cores(config)
         words = load_equipped(config.equipment)
     else:
@@ -158,24 +159,16 @@ def match(
             raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
         write_config(config, folder)
     try:
-        run(_play(config, words, folder, as_json=json_))
-    except (MatchError, JournalError, SeatError, OSError) as error:
-        raise CommandFailed(str(error), status=1) from None
+        with sentences(kinds=(MatchError, JournalError, SeatError, OSError), status=1):
+            run(_play(config, words, folder, as_json=json_))
     except KeyboardInterrupt:
         raise CommandFailed(f"stopped; --resume {folder} takes it up", status=130) from None
-
-
-def _read(folder: Path) -> MatchConfig:
-    try:
-        return read_config(folder)
-    except MatchError as error:
-        raise CommandFailed(str(error)) from None
 
 
 def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexicon]:
     """Check the terms, and load the words that are played with."""
     equipment = terms.search.equipment()
-    try:
+    with sentences():
         specs = parse_seat(seats[0]), parse_seat(seats[1])
         names = told_apart(specs[0].name, specs[1].name)
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
@@ -192,8 +185,6 @@ def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexi
         for spec, name in zip(specs, names, strict=True):
             if spec.kind == "engine":  # its options are read before there is a folder to keep them
                 engine_for(spec, Context(name, equipment.lexicon, words, equipment.threads))
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=names,
@@ -242,18 +233,13 @@ def _anywhere(spec: SeatSpec) -> str:
     return f"{quote(path)}:{factory}" + (f"?{options}" if options else "")
 
 
-def _files(folder: Path) -> MatchFolder:
-    try:
-        return MatchFolder(folder)
-    except ValueError as error:
-        raise MatchError(str(error)) from None
-
-
 async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: bool) -> None:
     if words.checksum != config.lexicon_checksum:
         raise MatchError(f"{config.lexicon} has other words than when the match began")
     a, b = config.names
-    with _files(folder) as files:
+    with sentences(status=1):
+        opened = MatchFolder(folder)
+    with opened as files:
         with MatchProgress(config.games, a, b, earlier=files.results) as progress:
 
             def finished(result: GameResult) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import ssl
 import tomllib
 from collections.abc import Callable
@@ -32,7 +30,7 @@ from protocol.channel import Channel
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 
-from .failing import CommandFailed
+from .failing import UNREADABLE, CommandFailed, sentences
 from .options import (
     Count,
     Duration,
@@ -53,6 +51,7 @@ from .options import (
     run,
     say,
     say_once,
+    until_told_to_stop,
 )
 
 __all__ = ["ServerFile", "ServerSettings", "read_config", "serve"]
@@ -135,14 +134,13 @@ def serve(
     log_to_stderr(verbose)
     settings = _defaults() | read_config(config) | cast("ServerFile", options or {})
     host, threads, ponder = settings["host"], settings["threads"], settings["ponder"]
-    control = _time_control(settings["time"], time, increment, first_move, host)
+    given = {"initial_ms": time, "increment_ms": increment, "first_move_ms": first_move}
+    control = _time_control(settings["time"], given, host)
     bots = {name: name for name in known_bots()} | settings["bots"]
-    try:
+    with sentences(kinds=UNREADABLE):
         check_time_control(control)
         specs = {name: parse_seat(text) for name, text in bots.items()}
         allowed = read_token_file(settings["tokens"]) if "tokens" in settings else None
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
     if not 0 <= (port := settings["port"]) < 1 << 16:
         raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
     server_config = ServerConfig(
@@ -158,10 +156,8 @@ def serve(
     if ponder:
         check_pondering(server_config.max_games, threads, "--max-games or --threads")
     serving = _serve(server_config, equipment, settings["db"], allowed, specs, settings.get("seed"))
-    try:
+    with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         run(serving)
-    except (JournalError, OSError, SeatError) as error:
-        raise CommandFailed(str(error), status=1) from None
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -169,13 +165,12 @@ def read_config(config: Path | None) -> ServerFile:
     if config is None:
         return {}
     try:
-        said = tomllib.loads(config.read_text(encoding="utf-8"))
-        said = {name: value for name, value in said.items() if value != ""}
-        file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
+        text = config.read_text(encoding="utf-8")
     except OSError as error:
         raise CommandFailed(f"{config}: {error.strerror}") from None
-    except ValueError as error:
-        raise CommandFailed(f"{config}: {error}") from None
+    with sentences(f"{config}: "):
+        said = {name: value for name, value in tomllib.loads(text).items() if value != ""}
+        file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
     if unknown := said.keys() - ServerFile.__annotations__.keys():
         raise CommandFailed(f"{config}: there is no {min(unknown)!r} in a server's settings")
     if "time" in said:
@@ -186,23 +181,14 @@ def read_config(config: Path | None) -> ServerFile:
     return file
 
 
-def _time_control(
-    base: TimeControl,
-    time: int | None,
-    increment: int | None,
-    first_move: int | None,
-    host: str,
-) -> TimeControl:
-    """Return the file's time control with the options of the command line in its place."""
-    initial_ms = base.initial_ms if time is None else time
-    return msgspec.structs.replace(
-        base,
-        initial_ms=initial_ms,
-        increment_ms=base.increment_ms if increment is None else increment,
-        max_overtime_ms=0 if increment else base.max_overtime_ms,
-        first_move_ms=base.first_move_ms if first_move is None else first_move,
-        lag_ms=base.lag_ms or lag_quota_ms(initial_ms, [host]),
-    )
+def _time_control(base: TimeControl, options: dict[str, int | None], host: str) -> TimeControl:
+    """Return the file's time control with the options that are given in its place."""
+    given = {name: ms for name, ms in options.items() if ms is not None}
+    if given.get("increment_ms"):
+        given["max_overtime_ms"] = 0
+    control = msgspec.structs.replace(base, **given)
+    lag_ms = control.lag_ms or lag_quota_ms(control.initial_ms, [host])
+    return msgspec.structs.replace(control, lag_ms=lag_ms)
 
 
 def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
@@ -257,7 +243,7 @@ async def _serve(
         await server.start()
         scheme = "wss" if config.tls else "ws"
         say(f"serving on {scheme}://{config.host}:{server.port}, journal {db}")
-        at_once = await _until_told_to_stop()
+        at_once = await until_told_to_stop()
         say(
             f"stopping; games may end within {config.drain_s:.0f} s; "
             "a second signal (Ctrl-C) ends it at once"
@@ -270,17 +256,3 @@ async def _serve(
         for maker in makers.values():
             await maker.close()
         journal.close()
-
-
-async def _until_told_to_stop() -> asyncio.Event:
-    """Wait for a signal to stop; return the event that a second signal sets."""
-    stop, at_once = asyncio.Event(), asyncio.Event()
-
-    def told() -> None:
-        (at_once if stop.is_set() else stop).set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told)
-    await stop.wait()
-    return at_once

@@ -12,7 +12,7 @@ from harness.server.tokens import hash_token, new_token, read_token_file, write_
 from lexicons.cache import replacing
 from lexicons.text import read_text
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import say
 
 __all__ = ["token"]
@@ -49,9 +49,8 @@ def token(
         say(f"for the server's file of tokens: {line}")
     else:
         try:
-            _keep(tokens.resolve(), name, line, replace=replace)
-        except ValueError as error:
-            raise CommandFailed(str(error)) from None
+            with sentences():
+                _keep(tokens.resolve(), name, line, replace=replace)
         except OSError as error:
             raise CommandFailed(f"{tokens} can't be written: {error.strerror}") from None
     print(secret)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from harness.cli.endings import USUAL_MEMORY, Memory
 from harness.cli.failing import CommandFailed
 from harness.cli.options import Duration, ThreadsOption, check_counts, check_durations
-from harness.cli.solving import USUAL_MEMORY, Memory
 from harness.cli.study_run import StudyRun
 
 __all__ = ["endgame"]
