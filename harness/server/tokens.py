@@ -95,11 +95,9 @@ class Gatekeeper:
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
-        known_hash = (
-            self._journal.token_hash(name) if self._known is None else self._known.get(name)
-        )
-        if known_hash is None and self._known is not None:
+        if self._known is not None and name not in self._known:
             raise _forbidden(f"nobody called {name!r} is known here")
+        known_hash = self._journal.token_hash(name) if self._known is None else self._known[name]
         if known_hash is None:
             return False
         if token is None or not hmac.compare_digest(known_hash, hash_token(token)):

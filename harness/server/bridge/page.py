@@ -75,17 +75,17 @@ class _Refused(Exception):
         self.ends = ends
 
 
+@dataclass(eq=False)
 class Page:
     """A connected page."""
 
-    def __init__(self, connection: ServerConnection, origin: str, house: House) -> None:
-        self.paired: Paired | None = None
-        self._connection = connection
-        self._origin = origin
-        self._house = house
-        self._engine: EngineProcess | None = None
-        self._relaying: asyncio.Task[None] | None = None
-        self._heard = 0
+    connection: ServerConnection
+    origin: str
+    house: House
+    paired: Paired | None = None
+    _engine: EngineProcess | None = None
+    _relaying: asyncio.Task[None] | None = None
+    _heard: int = 0
 
     async def serve(self) -> None:
         """Converse until either side ends it; no engine is left when this returns."""
@@ -101,25 +101,25 @@ class Page:
         except _Refused as refused:
             await self.dismiss(refused.code, refused.line)
         except ConnectionClosed as closed:
-            log.info("page left", origin=self._origin, reason=plain(str(closed)))
+            log.info("page left", origin=self.origin, reason=plain(str(closed)))
         finally:
             if self._engine is not None:
                 await self._close(self._engine)
 
     async def dismiss(self, code: str, line: str) -> None:
         """Send the reason and close the connection."""
-        log.info("page dismissed", origin=self._origin, code=code)
+        log.info("page dismissed", origin=self.origin, code=code)
         try:
             await self._say(line)
         except ConnectionClosed:
             return
-        await self._connection.close(1008, code)
+        await self.connection.close(1008, code)
 
     # --- authentication --------------------------------------------------------------------------
 
     async def _greet(self) -> None:
         code: Code | None = None
-        loop, tokens = asyncio.get_running_loop(), self._house.tokens
+        loop, tokens = asyncio.get_running_loop(), self.house.tokens
         try:
             async with asyncio.timeout(HELLO_S) as limit:
                 while self.paired is None:
@@ -131,7 +131,7 @@ class Page:
                         case ["bridge", "hello", "code", guess]:
                             await self._pair(code, guess, loop.time())
                         case ["bridge", "hello", "token", token]:
-                            self.paired = tokens.find(token, self._origin)
+                            self.paired = tokens.find(token, self.origin)
                             if self.paired is None:
                                 sentence = "this token is not known, or was revoked; pair again"
                                 raise _Refused("bad-token", sentence, ends=True)
@@ -142,18 +142,18 @@ class Page:
         except TimeoutError:
             raise _Refused("no-hello", "no token or code came in time", ends=True) from None
         except (ValueError, OSError) as error:
-            self._house.notice(str(error))
+            self.house.notice(str(error))
             sentence = "the bridge can't use its file of tokens"
             raise _Refused("no-tokens", sentence, ends=True) from None
-        log.info("page let in", origin=self._origin, id=self.paired.id)
+        log.info("page let in", origin=self.origin, id=self.paired.id)
         await self._say(f"bridge ok {VERSION}")
 
     def _show_code(self, now: float) -> Code:
-        code = self._house.codes.make(now)
+        code = self.house.codes.make(now)
         if code is None:
             raise _Refused("busy", "too many codes were asked for; wait two minutes", ends=True)
-        self._house.notice(
-            f"a page of {self._origin} asks to use the engines of this machine; if you want that, "
+        self.house.notice(
+            f"a page of {self.origin} asks to use the engines of this machine; if you want that, "
             f"type the code {code.text} there, within {CODE_S} s"
         )
         return code
@@ -167,8 +167,8 @@ class Page:
                 raise _Refused("bad-code", sentence, ends=True)
             await self._say(f"bridge error bad-code {sentence}")
             return
-        token, self.paired = self._house.tokens.add(self._origin, datetime.now(UTC))
-        self._house.notice(f"paired with {self._origin} as {self.paired.id}")
+        token, self.paired = self.house.tokens.add(self.origin, datetime.now(UTC))
+        self.house.notice(f"paired with {self.origin} as {self.paired.id}")
         await self._say(f"bridge token {token}")
 
     # --- requests ---------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class Page:
             case _ if not _is_ours(line):
                 await self._tell(line)
             case ["bridge", "engines"]:
-                for known in self._house.engines:
+                for known in self.house.engines:
                     await self._say(f"bridge engine {known}")
                 await self._say("bridge enginesok")
             case ["bridge", "open", id]:
@@ -199,7 +199,7 @@ class Page:
     # --- the engine -------------------------------------------------------------------------------
 
     async def _open(self, id: str) -> EngineProcess:
-        house = self._house
+        house = self.house
         if id not in house.engines:
             raise _Refused("unknown-engine", f"no engine is called {plain(id)[:64]} here")
         if house.free < 1:
@@ -217,7 +217,7 @@ class Page:
         except (EngineFailed, OSError) as error:
             house.free += 1
             raise _Refused("not-started", plain(str(error))) from None
-        log.info("engine opened", origin=self._origin, engine=id)
+        log.info("engine opened", origin=self.origin, engine=id)
         return engine
 
     async def _tell(self, line: str) -> None:
@@ -255,7 +255,7 @@ class Page:
         await engine.quit("quit")
         if self._engine is engine:
             self._engine = None
-            self._house.free += 1
+            self.house.free += 1
 
     # --- lines ------------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class Page:
         self._heard += 1
         if self._heard % BURST == 0:
             await asyncio.sleep(0)
-        message = await self._connection.recv()
+        message = await self.connection.recv()
         if not isinstance(message, str):
             raise _Refused("bad-line", "a line is a text message", ends=True)
         line = message.rstrip("\r\n")
@@ -274,11 +274,11 @@ class Page:
     async def _say(self, line: str) -> None:
         try:
             async with asyncio.timeout(STALLED_S):
-                await self._connection.send(line)
+                await self.connection.send(line)
         except TimeoutError:
-            log.warning("page does not read", origin=self._origin)
-            self._connection.transport.abort()
-            await self._connection.wait_closed()
+            log.warning("page does not read", origin=self.origin)
+            self.connection.transport.abort()
+            await self.connection.wait_closed()
             raise ConnectionClosed(None, None) from None
 
 

@@ -44,9 +44,8 @@ class Bridge:
     def __init__(self, config: BridgeConfig, notice: Callable[[str], None]) -> None:
         self.port = config.port
         self._config = config
-        self._notice = notice
-        self._tokens = TokenFile(Path(config.tokens))
-        self._house = House(config.engines, self._tokens, config.max_engines, notice)
+        tokens = TokenFile(Path(config.tokens))
+        self._house = House(config.engines, tokens, config.max_engines, notice)
         self._pages: set[Page] = set()
         self._turned_away: set[str] = set()
         self._server: Server | None = None
@@ -59,7 +58,7 @@ class Bridge:
             OSError: the port can't be had, or the file of tokens can't be read.
             ValueError: the file of tokens is invalid, or others may write it.
         """
-        self._tokens.read()
+        self._house.tokens.read()
         self._server = await serve(
             self._serve,
             LOOPBACK,
@@ -109,7 +108,7 @@ class Bridge:
         safe = plain(sentence)[:200]
         if safe not in self._turned_away and len(self._turned_away) < 20:
             self._turned_away.add(safe)
-            self._notice(safe)
+            self._house.notice(safe)
 
     async def _serve(self, connection: ServerConnection) -> None:
         assert connection.request is not None
@@ -125,7 +124,7 @@ class Bridge:
         while True:
             await asyncio.sleep(REVOKED_S)
             try:
-                known = self._tokens.read()
+                known = self._house.tokens.read()
             except (ValueError, OSError) as error:
                 self._tell_once(str(error))
                 known = {}
