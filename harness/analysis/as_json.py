@@ -21,7 +21,7 @@ from lexicons.alphabet import Alphabet
 from .endings import EndgameProof, PreEndgameComparison
 from .findings import Findings
 from .inferred import Inferred, written_play
-from .ranked import RankedMoves
+from .questions import RankedMoves
 from .verdict import verdict_text
 
 __all__ = ["Answer", "answer_json"]

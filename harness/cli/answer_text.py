@@ -16,7 +16,7 @@ from engine.rules.rules import Rules
 from harness.analysis.as_json import Answer, answer_json
 from harness.analysis.endings import EndgameProof, PreEndgameComparison
 from harness.analysis.inferred import Inferred, written_play
-from harness.analysis.ranked import RankedMoves
+from harness.analysis.questions import RankedMoves
 from harness.figures import counted, duration, number, plain, share, table
 
 __all__ = ["heading", "inference_title", "player_text", "print_answer"]

@@ -53,7 +53,7 @@ def generate(
     position = read_position(what, rules)
     judge = Judge.load(tables, rules)
     from engine.movegen.evaluation import PLAIN, Evaluation
-    from harness.analysis.ranked import rank_moves
+    from harness.analysis.questions import rank_moves
 
     from .answer_text import print_answer
 
