@@ -252,7 +252,9 @@ class _Rollouts:
         left_ms = time_until(end_s, time.monotonic)
 
         def is_enough() -> bool:
-            return most is None and simulation is self._search and self._is_sure
+            if most is not None or simulation is not self._search or not simulation.is_certain:
+                return False
+            return simulation.exact or len(simulation.candidates) > 1
 
         for _ in Anytime(simulation, _SLICES, most=most).slices(left_ms, is_enough):
             self._seconds = time.monotonic() - self._began
@@ -278,11 +280,6 @@ class _Rollouts:
         seed, rollouts = self._settings.seed ^ _OTHER_LUCK, self._settings.limit.rollouts
         left = None if rollouts is None else rollouts - self._search.rollouts
         return self._simulation(candidates, seed=seed, rule="equal", limit=left)
-
-    @property
-    def _is_sure(self) -> bool:
-        search = self._search
-        return search.is_certain and (search.exact or len(search.candidates) > 1)
 
     @property
     def _rollouts(self) -> int:

@@ -69,24 +69,6 @@ class Observed:
     leave: Rack | None = None
     """The real leave, if known; the inference does not use it."""
 
-    @property
-    def counts_after(self) -> tuple[int, ...]:
-        """Number of each tile unseen after the play."""
-        shown = Counter(self.play.tiles)
-        return tuple(count - shown[tile] for tile, count in enumerate(self.counts))
-
-    @property
-    def drawn(self) -> int:
-        """Number of tiles drawn after the play."""
-        return min(self.play.held - self.play.kept, self.play.bag)
-
-    @property
-    def position_after(self) -> Position:
-        """The position after the play, with the same player on turn again."""
-        move = PASS if isinstance(self.play.move, int) else self.play.move
-        moved = after(self.position, ScoredMove(move, self.play.score))
-        return replace(moved, on_turn=self.position.on_turn)
-
 
 class Truth(NamedTuple):
     """The real leave's place among all possible leaves."""
@@ -223,21 +205,18 @@ def infer(
         Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
     posterior = inference.posterior()
     took = time.perf_counter() - began
-    kept = posterior.as_prior()
-    now, drawn = observed.counts_after, observed.drawn
-    on_rack = posterior.leaves.shape[1] + drawn
-    position, generator = observed.position_after, judges["static"]
-    return Inferred(
-        observed,
-        model,
-        posterior,
-        took,
-        (tile_chances(nothing, now, on_rack), tile_chances(kept, now, drawn)),
-        (
-            bingo_chance(generator, position, nothing, on_rack, BINGO_SAMPLES, seed),
-            bingo_chance(generator, position, kept, drawn, BINGO_SAMPLES, seed),
-        ),
-    )
+    play, before, shown = observed.play, observed.position, Counter(observed.play.tiles)
+    now = tuple(count - shown[tile] for tile, count in enumerate(observed.counts))  # unseen
+    drawn = min(play.held - play.kept, play.bag)
+    made = ScoredMove(PASS if isinstance(play.move, int) else play.move, play.score)
+    again = replace(after(before, made), on_turn=before.on_turn)  # the same player's next turn
+    beliefs = (nothing, posterior.leaves.shape[1] + drawn), (posterior.as_prior(), drawn)
+    tiles = [tile_chances(kept, now, count) for kept, count in beliefs]
+    bingo = [
+        bingo_chance(judges["static"], again, kept, count, BINGO_SAMPLES, seed)
+        for kept, count in beliefs
+    ]
+    return Inferred(observed, model, posterior, took, (tiles[0], tiles[1]), (bingo[0], bingo[1]))
 
 
 def _rehearse(judges: Judges, style: Style) -> None:

@@ -6,7 +6,7 @@ The played move is compared even if it is a phony, as if it stood.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -105,31 +105,21 @@ def ask(
         best = [row._replace(move=played) if row.move == twin else row for row in best]
     if played is None or any(row.move == played for row in best):
         return Question(position, tuple(best), played)
-    alone = Question(position, tuple(best))
-    return _beside(generator, lexicon, alone, played, "it was taken back" if taken_back else "")
-
-
-def _beside(
-    generator: Generator, lexicon: Lexicon, question: Question, played: Move, phony: str
-) -> Question:
-    """Add another move, if it can be compared, and the reason if it is a phony."""
-    position, rules = question.position, generator.rules
-    bag = bag_count(position, rules)
+    phony, bag = "it was taken back" if taken_back else "", bag_count(position, generator.rules)
     try:
-        check_move(position, played, rules, None, bag)
-        check_move(position, played, rules, lexicon.graph.contains, bag)
+        check_move(position, played, generator.rules, None, bag)
+        check_move(position, played, generator.rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
         if error.code != "not_a_word":
-            return replace(question, obstacle=str(error))
+            return Question(position, tuple(best), obstacle=str(error))
         phony = f"{error} of {lexicon.name}"
     ranked = ranked_moves(generator, position, [played])
-    return Question(position, (*question.candidates, *ranked), played, phony)
+    return Question(position, (*best, *ranked), played, phony)
 
 
 def _mirror_image(position: Position, played: Move | None) -> Place | None:
     """Return the first word of a game mirrored at the diagonal, if that is equivalent."""
-    if not isinstance(played, Place) or not position.board.is_empty:
-        return None
-    if not is_symmetric(position.board.layout):
+    board = position.board
+    if not isinstance(played, Place) or not (board.is_empty and is_symmetric(board.layout)):
         return None
     return Place(played.column, played.row, Direction(1 - played.direction), played.tiles)

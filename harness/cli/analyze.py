@@ -15,17 +15,9 @@ from rich.text import Text
 from engine.rules.rules import Rules
 from harness.figures import plain
 
+from . import options
 from .board_view import print_view
 from .failing import CommandFailed, sentences
-from .options import (
-    BoardOptions,
-    Count,
-    JsonOption,
-    PositiveDuration,
-    SeedOption,
-    TableOptions,
-    ThreadsOption,
-)
 from .positions import Judge, game_and_line, interruptible, read_position, replay_file
 
 if TYPE_CHECKING:
@@ -34,23 +26,20 @@ if TYPE_CHECKING:
 
 __all__ = ["analyze"]
 
-USUAL_MS = 10_000
-USUAL_MS_A_TURN = 1_000
-
 
 def analyze(
     what: str,
     /,
     *,
-    time: PositiveDuration | None = None,
-    rollouts: Count | None = None,
-    plies: Count | None = None,
-    candidates: Count = 15,
-    tables: TableOptions = TableOptions(),
-    threads: ThreadsOption = 1,
-    seed: SeedOption = 0,
-    board: BoardOptions = BoardOptions(),
-    json_: JsonOption = False,
+    time: options.PositiveDuration | None = None,
+    rollouts: options.Count | None = None,
+    plies: options.Count | None = None,
+    candidates: options.Count = 15,
+    tables: options.TableOptions = options.TableOptions(),
+    threads: options.ThreadsOption = 1,
+    seed: options.SeedOption = 0,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
 ) -> None:
     """Find the best move of a position by simulation, or review a game.
 
@@ -76,7 +65,7 @@ def analyze(
     judge = Judge.load(tables, rules)
     from harness.analysis.findings import Limit, Settings
 
-    usual_ms = USUAL_MS_A_TURN if is_review else USUAL_MS
+    usual_ms = 1_000 if is_review else 10_000
     settings = Settings(
         [judge.generator() for _ in range(threads)],
         judge.words,

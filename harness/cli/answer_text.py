@@ -34,16 +34,7 @@ def print_answer(
     line: int = 0,
     nick: str = "",
 ) -> None:
-    """Print an answer as text, or as an object of JSON (``answer_json``); ``analyze`` has a view.
-
-    Args:
-        answer: the answer.
-        rules: those of the game.
-        as_json: whether to print JSON.
-        top: number of moves or leaves listed.
-        line: the score sheet's line, if it is about a game.
-        nick: the nickname on turn then.
-    """
+    """Print an answer, other than that of ``analyze``, as text or as an object of JSON."""
     if as_json:
         known = answer_json(answer, rules, top, line=line, nick=nick)
         print(json.dumps(known, ensure_ascii=False))

@@ -10,20 +10,8 @@ from cyclopts import Parameter, Token
 
 from engine.rules.position import bag_count
 
+from . import options
 from .failing import CommandFailed, sentences
-from .options import (
-    BoardOptions,
-    Count,
-    JsonOption,
-    LeavesOption,
-    LexiconOption,
-    PositiveDuration,
-    SeedOption,
-    TableOptions,
-    ThreadsOption,
-    load_words,
-    say,
-)
 from .positions import Judge, read_position, time_to_think
 
 if TYPE_CHECKING:
@@ -63,13 +51,13 @@ def endgame(
     what: str,
     /,
     *,
-    time: PositiveDuration = 5_000,
+    time: options.PositiveDuration = 5_000,
     memory: Memory = USUAL_MEMORY,
-    threads: ThreadsOption = 1,
+    threads: options.ThreadsOption = 1,
     first_win: Annotated[bool, Parameter(negative="")] = False,
-    lexicon: LexiconOption = "scowl",
-    board: BoardOptions = BoardOptions(),
-    json_: JsonOption = False,
+    lexicon: options.LexiconOption = "scowl",
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
 ) -> None:
     """Work out the best play of a position with an empty bag, and prove it if there is time.
 
@@ -92,7 +80,7 @@ def endgame(
     if bag := bag_count(position, rules):
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
         raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire preendgame")
-    words = load_words(lexicon, rules.distribution)
+    words = options.load_words(lexicon, rules.distribution)
     solver = _solver(words, rules, memory, threads)
     from engine.endgame import with_both_racks
     from harness.analysis.endings import prove_endgame
@@ -111,17 +99,17 @@ def preendgame(
     what: str,
     /,
     *,
-    time: PositiveDuration = 10_000,
+    time: options.PositiveDuration = 10_000,
     model: Literal["rational", "pessimistic", "static"] = "rational",
-    candidates: Count | None = None,
-    top: Count = 15,
+    candidates: options.Count | None = None,
+    top: options.Count = 15,
     memory: Memory = USUAL_MEMORY,
-    threads: ThreadsOption = 1,
-    lexicon: LexiconOption = "scowl",
-    leaves: LeavesOption = None,
-    seed: SeedOption = 0,
-    board: BoardOptions = BoardOptions(),
-    json_: JsonOption = False,
+    threads: options.ThreadsOption = 1,
+    lexicon: options.LexiconOption = "scowl",
+    leaves: options.LeavesOption = None,
+    seed: options.SeedOption = 0,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
 ) -> None:
     """Compare the moves of a position with few tiles in the bag by how often they win.
 
@@ -149,7 +137,7 @@ def preendgame(
     position = read_position(what, rules, has_choice=True)
     if not bag_count(position, rules):
         raise CommandFailed("the bag is empty: use tilewire endgame")
-    judge = Judge.load(TableOptions(lexicon, leaves), rules)
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     generator = judge.generator()
     solver = _solver(judge.words, rules, memory, threads)
     from engine.preendgame import PreEndgame, likely_candidates
@@ -170,7 +158,7 @@ def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameS
     from engine.endgame import EndgameSolver
     from lexicons.jit import announce_compilation, warm_up
 
-    announce_compilation(say)
+    announce_compilation(options.say)
     try:
         with sentences():
             solver = EndgameSolver(words, rules, memory=memory, threads=threads)

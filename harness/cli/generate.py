@@ -12,8 +12,6 @@ from .positions import Judge, read_position
 
 __all__ = ["generate"]
 
-USUAL_TOP = 15
-
 
 def generate(
     what: str,
@@ -60,5 +58,5 @@ def generate(
     adjusted = Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
     generator = judge.generator(PLAIN if plain else adjusted)
     with sentences():
-        ranked = rank_moves(generator, position, None if all_ else top or USUAL_TOP)
+        ranked = rank_moves(generator, position, None if all_ else top or 15)
     print_answer(ranked, rules, as_json=json_)

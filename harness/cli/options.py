@@ -23,7 +23,7 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.seat import runtime
-from harness.figures import plain
+from harness.figures import once
 
 from .failing import UNREADABLE, CommandFailed, sentences
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from lexicons.alphabet import TileDistribution
     from lexicons.store import Lexicon
 
-MAX_NOTICE = 200
-MAX_NOTICES = 20
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
@@ -259,12 +257,8 @@ def load_equipped(equipment: Equipment) -> Lexicon:
 def check_pondering(seats: int, threads: int, remedy: str) -> None:
     """Check that every thread of every seat that ponders has a core of its own.
 
-    Otherwise it would search on the time of whoever is on turn, its own side or not.
-
-    Args:
-        seats: seats on this machine at the same time.
-        threads: threads of each.
-        remedy: the options that could be smaller.
+    Otherwise it would search on the time of whoever is on turn, its own side or not. ``remedy``
+    names the options that could be smaller.
     """
     cores = usable_cores()
     if seats * threads > cores:
@@ -302,19 +296,8 @@ def say(sentence: str) -> None:
 
 
 def say_once() -> Callable[[str], None]:
-    """Return a function that prints each notice once, however many processes send it.
-
-    A notice may come from anybody's player, so it is made safe to print, and cut.
-    """
-    said: set[str] = set()
-
-    def tell(sentence: str) -> None:
-        safe = plain(sentence)[:MAX_NOTICE]
-        if safe not in said and len(said) < MAX_NOTICES:
-            said.add(safe)
-            say(safe)
-
-    return tell
+    """Return a function that prints each notice once, however many processes send it."""
+    return once(say)
 
 
 def log_to_stderr(verbose: bool) -> None:

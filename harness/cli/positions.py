@@ -81,12 +81,7 @@ def read_position(what: str, rules: Rules, *, has_choice: bool = False) -> Posit
     """Read a CGP, a file that has one, or ``GAME.gcg@LINE``; or fail.
 
     Of a CGP the player on turn sits in seat 0. Of a game it is what the player on turn sees,
-    without the other rack.
-
-    Args:
-        what: from the command line.
-        rules: those of the game.
-        has_choice: fail where the player on turn has nothing to choose.
+    without the other rack. With ``has_choice`` fail where the player has nothing to choose.
     """
     named = game_and_line(what)
     position = _before_line(*named, rules) if named else read_cgp_or_file(what, rules)

@@ -17,8 +17,6 @@ from .options import SeedOption, TableOptions, ThreadsOption
 
 __all__ = ["siu"]
 
-AUTHOR = "the authors of tilewire"
-
 
 def siu(
     *,
@@ -55,7 +53,7 @@ def siu(
     reading, writing = set_pipes_aside()
     status = 0
     try:
-        run(settings, software(), AUTHOR, reading, writing)
+        run(settings, software(), "the authors of tilewire", reading, writing)
     except KeyboardInterrupt:
         status = 130
     sys.stderr.flush()

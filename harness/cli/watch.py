@@ -167,12 +167,7 @@ def result(known: Followed) -> str:
 
 
 async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen: Screen) -> None:
-    """Follow a game to its end, over as many connections as it takes.
-
-    Raises:
-        CommandFailed: there is no such game.
-        ChannelClosed: the server can't be reached, or no more.
-    """
+    """Follow a game to its end, over as many connections as it takes."""
     channel = await _join(url, tls)
     with ExitStack() as shown:
         try:
@@ -212,11 +207,7 @@ async def _join_again(
 
 
 async def _only_game(channel: Channel) -> str:
-    """Ask which games are on.
-
-    Raises:
-        CommandFailed: none is, or more than one.
-    """
+    """Ask which games are on; fail unless it is one."""
     await channel.send(Games())
     listed: GameList | None = None
     try:
@@ -247,7 +238,6 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
     """Ask for a game and yield what is known of it after each event, to its end.
 
     Raises:
-        CommandFailed: there is no such game.
         ValueError: it can't be shown.
         ChannelClosed: the connection is lost.
     """

@@ -11,7 +11,7 @@ import contextlib
 import json
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import cast, get_args
 
 import structlog
@@ -47,35 +47,19 @@ from .lobby import Lobby, Player
 from .relay import relay
 from .tokens import Gatekeeper
 
-__all__ = ["MatchServer", "ServerConfig"]
+__all__ = ["MatchServer"]
 
 log = structlog.get_logger(__name__)
 
-
+MAX_CONNECTIONS = 1_000
 HELLO_S = 10.0
 """Time for a connection to say hello."""
-
-
-@dataclass(frozen=True)
-class ServerConfig:
-    """The settings of a server; see ``tilewire serve --help``."""
-
-    host: str = "127.0.0.1"
-    port: int = 8484
-    time: TimeControl = field(default_factory=TimeControl)
-    max_games: int = 2
-    """Games at once; more wait until one is over."""
-    max_connections: int = 1_000
-    drain_s: float = 30.0
-    """Time for games to end after SIGTERM; unfinished ones resume at the next start."""
-    tls: ssl.SSLContext | None = None
 
 
 @dataclass(eq=False)
 class MatchServer:
     """A server, from ``start`` to ``stop``."""
 
-    config: ServerConfig
     lexicon: Lexicon
     journal: Journal
     """Of all games; its unfinished games are resumed."""
@@ -85,15 +69,23 @@ class MatchServer:
     open_bot: Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
     """Opens a channel to a built-in bot, for an arbiter elsewhere; returns it with its process, if
     it is ours."""
+    _: KW_ONLY
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: any that is free; once it listens, the port that it has."""
+    time: TimeControl = field(default_factory=TimeControl)
+    max_games: int = 2
+    """Games at once; more wait until one is over."""
+    drain_s: float = 30.0
+    """Time for games to end after SIGTERM; unfinished ones resume at the next start."""
+    tls: ssl.SSLContext | None = None
     _connections: int = 0
     _server: Server | None = None
 
     def __post_init__(self) -> None:
-        config = self.config
-        self.port = config.port
         self._lag = LagMeter()
         self._lobby = Lobby(
-            self.lexicon, config.time, self.journal, self._lag, self.bots, config.max_games
+            self.lexicon, self.time, self.journal, self._lag, self.bots, self.max_games
         )
 
     async def start(self) -> None:
@@ -105,12 +97,11 @@ class MatchServer:
         await self._lag.__aenter__()
         for kept in self.journal.unfinished():
             self._lobby.restore(kept)
-        config = self.config
         self._server = await listen(
-            config.host, config.port, self._on_channel, on_http=self._on_http, tls=config.tls
+            self.host, self.port, self._on_channel, on_http=self._on_http, tls=self.tls
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
-        log.info("listening", host=config.host, port=self.port, bots=sorted(self.bots))
+        log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
         """Refuse new peers, let games end, close; return how many games are left unfinished.
@@ -118,7 +109,7 @@ class MatchServer:
         ``at_once`` ends the wait for games when it is set.
         """
         assert self._server is not None, "the server was not started"
-        left = await self._lobby.drain(self.config.drain_s, at_once or asyncio.Event())
+        left = await self._lobby.drain(self.drain_s, at_once or asyncio.Event())
         self._server.close(code=1001, reason="the server is closing")
         await self._server.wait_closed()
         await self._lag.__aexit__(None, None, None)
@@ -129,7 +120,7 @@ class MatchServer:
             status = "closing" if self._lobby.closing else "ok"
             health = {"status": status, "games": len(self._lobby.games)}
             return HttpAnswer(200, json.dumps(health) + "\n", "application/json")
-        if self._connections >= self.config.max_connections:
+        if self._connections >= MAX_CONNECTIONS:
             return HttpAnswer(503, "too many connections, try again later\n")
         return None
 

@@ -11,7 +11,6 @@ import fcntl
 import hmac
 import os
 import secrets
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -54,16 +53,15 @@ class Codes:
     """Makes codes at a limited rate."""
 
     def __init__(self) -> None:
-        self._out: deque[float] = deque()
+        self._ends: list[float] = []
 
     def make(self, now: float) -> Code | None:
         """Return a new code at the time ``now`` (seconds); None if too many are valid."""
-        while self._out and self._out[0] <= now:
-            self._out.popleft()
-        if len(self._out) >= MAX_CODES:
+        self._ends = [end for end in self._ends if end > now]
+        if len(self._ends) >= MAX_CODES:
             return None
         letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
-        self._out.append(now + CODE_S)
+        self._ends.append(now + CODE_S)
         return Code(f"{letters[:4]}-{letters[4:]}", now + CODE_S)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from harness.figures import plain
+from harness.figures import once
 from protocol.websocket import Budgeted, BytesBudget
 
 from .config import BridgeConfig
@@ -47,7 +47,7 @@ class Bridge:
         tokens = TokenFile(Path(config.tokens))
         self._house = House(config.engines, tokens, config.max_engines, notice)
         self._pages: set[Page] = set()
-        self._turned_away: set[str] = set()
+        self._tell_once = once(notice)  # so that nobody floods the terminal
         self._server: Server | None = None
         self._watch: asyncio.Task[None] | None = None
 
@@ -102,13 +102,6 @@ class Bridge:
         if len(self._pages) >= MAX_PAGES:
             return connection.respond(503, "too many pages are connected\n")
         return None
-
-    def _tell_once(self, sentence: str) -> None:
-        """Show each message once, so that nobody floods the terminal."""
-        safe = plain(sentence)[:200]
-        if safe not in self._turned_away and len(self._turned_away) < 20:
-            self._turned_away.add(safe)
-            self._house.notice(safe)
 
     async def _serve(self, connection: ServerConnection) -> None:
         assert connection.request is not None
