@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "figure_rows",
     "minutes",
     "number",
+    "once",
     "plain",
     "rate",
     "share",
@@ -28,6 +29,22 @@ def plain(name: str) -> str:
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name
     )
+
+
+def once(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that tells each sentence once, and 20 at most.
+
+    A sentence may be anybody's, so it is made safe to print, and cut.
+    """
+    told: set[str] = set()
+
+    def tell_once(sentence: str) -> None:
+        safe = plain(sentence)[:200]
+        if safe not in told and len(told) < 20:
+            told.add(safe)
+            tell(safe)
+
+    return tell_once
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

@@ -1,7 +1,6 @@
 """Questions about a position or a game, and answers as values.
 
-``ranked``     all moves of a position by static equity
-``questions``  which moves are compared with the one that was played
+``questions``  all moves by static equity; which are compared with the one that was played
 ``findings``   the best move by simulation
 ``verdict``    what findings mean, in sentences
 ``review``     the turns of a game as questions

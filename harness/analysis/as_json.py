@@ -6,6 +6,7 @@ Moves are in canonical form, racks are text, errors are standard errors, unknown
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -20,7 +21,7 @@ from lexicons.alphabet import Alphabet
 from .endings import EndgameProof, PreEndgameComparison
 from .findings import Findings
 from .inferred import Inferred, written_play
-from .ranked import RankedMoves
+from .questions import RankedMoves
 from .verdict import verdict_text
 
 __all__ = ["Answer", "answer_json"]
@@ -36,14 +37,14 @@ _CANDIDATE = "move score leave static win win_error equity equity_error samples"
 
 
 def answer_json(
-    answer: Answer, rules: Rules, top: int | None = None, *, line: int = 0, nick: str = ""
+    answer: Answer, rules: Rules, top: int = sys.maxsize, *, line: int = 0, nick: str = ""
 ) -> dict[str, Any]:
     """Return an answer as a JSON object.
 
     Args:
         answer: the answer.
         rules: the game's rules.
-        top: number of moves or leaves listed; None: all.
+        top: number of moves or leaves listed.
         line: the score sheet's line, if it is about a game.
         nick: the nickname on turn then.
     """
@@ -156,10 +157,10 @@ def _finite(error: float, findings: Findings) -> float | None:
     return error if math.isfinite(error) else None
 
 
-def _inferred(inferred: Inferred, alphabet: Alphabet, top: int | None) -> dict[str, Any]:
+def _inferred(inferred: Inferred, alphabet: Alphabet, top: int) -> dict[str, Any]:
     known, model, truth = inferred.posterior, inferred.model, inferred.truth
     before, after = inferred.bingo
-    leaves = known.top(len(known.leaves) if top is None else top)
+    leaves = known.top(top)
     tiles = zip(alphabet.letters, *(chances.tolist() for chances in inferred.tiles), strict=True)
     return {
         "leaves_considered": known.considered,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime, Work
 from engine.endgame import EndgameSolver, Solution
 from engine.preendgame import Outcome, PreEndgame
+from engine.preendgame.full_position import tiles_of
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules, score_play
@@ -80,13 +81,18 @@ def prove_endgame(
 ) -> EndgameProof:
     """Solve an endgame; the solver has begun with it."""
     seconds = spend(budget, solver)
-    line, board, scores = solver.line(), position.board, []
+    line, at, scores = solver.line(), position, []
     for move in line:
-        score = 0
-        if isinstance(move, Place):
-            score = score_play(board, move, rules).score
-            board = board.with_move(move)
+        score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0
+        left = Counter(at.racks[at.on_turn]) - Counter(tiles_of(move))
+        at = at.after(move, score, tuple(left.elements()))
         scores.append(score)
+    # ``engine.kernels.endgame`` explains why two passes will do.
+    ends_game = (
+        not all(at.racks)
+        or line[-2:] == (PASS, PASS)
+        or at.scoreless_turns >= rules.scoreless_limit
+    )
     return EndgameProof(
         position,
         first_win,
@@ -94,26 +100,9 @@ def prove_endgame(
         solver.is_over,
         line,
         tuple(scores),
-        _ends_game(line, position, rules),
+        ends_game,
         seconds,
     )
-
-
-def _ends_game(line: Sequence[Move], position: Position, rules: Rules) -> bool:
-    """Check whether a line ends the game.
-
-    It does if a side is out, both have passed (``engine.kernels.endgame`` explains why two passes
-    will do), or scoreless turns have reached their limit.
-    """
-    placed = [0, 0]
-    for turn, move in enumerate(line):
-        placed[turn % 2] += len(move.placed) if isinstance(move, Place) else 0
-    seat = position.on_turn
-    held = len(position.racks[seat]), len(position.racks[1 - seat])
-    passes = len(list(takewhile(lambda move: move == PASS, reversed(line))))
-    before = position.scoreless_turns if passes == len(line) else 0
-    is_out = placed[0] == held[0] or placed[1] == held[1]
-    return is_out or passes >= 2 or before + passes >= rules.scoreless_limit
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,7 @@ from lexicons.win_probability import WinProbabilities
 
 from .questions import Question, as_seen, ask
 
-__all__ = [
-    "INTERVAL",
-    "Findings",
-    "Limit",
-    "Settings",
-    "analyse",
-]
+__all__ = ["INTERVAL", "Findings", "Limit", "Settings", "analyse"]
 
 INTERVAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
@@ -151,11 +145,6 @@ class Limit:
     """Rollouts of all candidates together; then time and certainty don't count, so that the
     findings are the same on every machine."""
 
-    def part(self, share: float) -> Limit:
-        """Return a share of this limit."""
-        rollouts = None if self.rollouts is None else round(share * self.rollouts)
-        return Limit(share * self.seconds, rollouts)
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -185,8 +174,7 @@ def analyse(
 
     Args:
         settings: settings of the search.
-        position: valid by ``engine.rules.rules.why_not``. The opponent's rack is
-            known as far as given.
+        position: valid by ``engine.rules.rules.why_not``; the opponent's rack as far as known.
         played: the played move, in canonical form.
         taken_back: whether it was a phony in the game, whatever the lexicon says.
         told: takes the findings so far, some times a second.
@@ -250,21 +238,23 @@ class _Rollouts:
         self._began = time.monotonic()
         yield
         limit, share = self._settings.limit, self._pair_share
-        yield from self._until(limit.part(1 - share), self._search)
+        yield from self._until(limit, 1 - share, self._search)
         if share and self._search.is_sampled:
             self._pair = self._paired()
         end_s = min(limit.seconds, self._seconds + share * limit.seconds)
-        yield from self._until(replace(limit, seconds=end_s), self._pair or self._search)
+        yield from self._until(replace(limit, seconds=end_s), 1.0, self._pair or self._search)
 
-    def _until(self, limit: Limit, simulation: Simulation) -> Iterator[None]:
-        """Roll out until a limit: of rollouts of both simulations, or of time since the start."""
-        end_s, most = self._began + limit.seconds, None
+    def _until(self, limit: Limit, share: float, simulation: Simulation) -> Iterator[None]:
+        """Roll out until a share of a limit: of all rollouts, or of time since the start."""
+        end_s, most = self._began + share * limit.seconds, None
         if limit.rollouts is not None:
-            end_s, most = math.inf, max(limit.rollouts - self._rollouts, 0)
+            end_s, most = math.inf, max(round(share * limit.rollouts) - self._rollouts, 0)
         left_ms = time_until(end_s, time.monotonic)
 
         def is_enough() -> bool:
-            return most is None and simulation is self._search and self._is_sure
+            if most is not None or simulation is not self._search or not simulation.is_certain:
+                return False
+            return simulation.exact or len(simulation.candidates) > 1
 
         for _ in Anytime(simulation, _SLICES, most=most).slices(left_ms, is_enough):
             self._seconds = time.monotonic() - self._began
@@ -290,11 +280,6 @@ class _Rollouts:
         seed, rollouts = self._settings.seed ^ _OTHER_LUCK, self._settings.limit.rollouts
         left = None if rollouts is None else rollouts - self._search.rollouts
         return self._simulation(candidates, seed=seed, rule="equal", limit=left)
-
-    @property
-    def _is_sure(self) -> bool:
-        search = self._search
-        return search.is_certain and (search.exact or len(search.candidates) > 1)
 
     @property
     def _rollouts(self) -> int:

@@ -27,9 +27,10 @@ from engine.notation import (
     parse_exchange_count,
     parse_move,
 )
-from engine.rules.moves import PASS, Direction, Exchange, Move, Pass, Place
+from engine.preendgame.full_position import tiles_of
+from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
-from engine.rules.rules import IllegalMove, Rules, canonical, check_move, rack_tiles
+from engine.rules.rules import IllegalMove, Rules, canonical, check_move
 from engine.simulation.replies import after
 from lexicons.alphabet import Alphabet
 from lexicons.jit import warm_up
@@ -67,24 +68,6 @@ class Observed:
     """Number of each tile unseen before the play, by tile number."""
     leave: Rack | None = None
     """The real leave, if known; the inference does not use it."""
-
-    @property
-    def counts_after(self) -> tuple[int, ...]:
-        """Number of each tile unseen after the play."""
-        shown = Counter(self.play.tiles)
-        return tuple(count - shown[tile] for tile, count in enumerate(self.counts))
-
-    @property
-    def drawn(self) -> int:
-        """Number of tiles drawn after the play."""
-        return min(self.play.held - self.play.kept, self.play.bag)
-
-    @property
-    def position_after(self) -> Position:
-        """The position after the play, with the same player on turn again."""
-        move = PASS if isinstance(self.play.move, int) else self.play.move
-        moved = after(self.position, ScoredMove(move, self.play.score))
-        return replace(moved, on_turn=self.position.on_turn)
 
 
 class Truth(NamedTuple):
@@ -141,23 +124,14 @@ def read_play(text: str, board: Board, alphabet: Alphabet) -> Move | int:
 
 def written_play(move: Move | int, alphabet: Alphabet) -> str:
     """Write a move as the opponent sees it: an exchange as its number of tiles."""
-    match move:
-        case Exchange():
-            return format_exchange_count(len(move.tiles))
-        case int():
-            return format_exchange_count(move)
-    return format_move(move, alphabet)
+    told = len(move.tiles) if isinstance(move, Exchange) else move
+    return format_exchange_count(told) if isinstance(told, int) else format_move(told, alphabet)
 
 
 def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> Observed:
-    """Return a play as the opponent sees it.
+    """Return a play as the opponent sees it: of an exchange the number of tiles.
 
-    Args:
-        position: before the play. A complete rack on turn must allow
-            the move.
-        move: named tiles of an exchange are reduced to their number.
-        rules: the rules.
-        lexicon: the words.
+    A complete rack on turn must allow the move.
 
     Raises:
         ValueError: the game is over, the opponent's rack is partly given, or the move is
@@ -165,7 +139,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     """
     seat, text = position.on_turn, rules.distribution.alphabet.text
     rack, ours = position.racks[seat], position.racks[1 - seat]
-    before = _with_rack(position, ())
+    before = position.with_rack(seat, ())
     counts, bag = unseen(before, 1 - seat, rules), bag_count(before, rules)
     if position.scoreless_turns >= rules.scoreless_limit:
         raise ValueError(
@@ -176,19 +150,19 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
             f"{text(ours)} is not the whole rack of whoever looks on, "
             f"which has {rules.rack_size} tiles while there is a bag"
         )
-    count = move if isinstance(move, int) else len(_used(move))
+    count = move if isinstance(move, int) else len(tiles_of(move))
     if count > rules.rack_size:
         raise ValueError(f"a move of {count} tiles; a rack holds {rules.rack_size}")
     known = rack if len(rack) == rules.rack_size else None
     # The exchanged tiles don't affect legality.
     some = known or tuple(Counter(dict(enumerate(counts))).elements())
     named = Exchange(some[:move]) if isinstance(move, int) else move
-    if lacking := Counter(_used(named)) - Counter(dict(enumerate(counts))):
+    if lacking := Counter(tiles_of(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(
-            f"{text(sorted(lacking.elements()))} can't have been on his rack: all there are of it "
+            f"{text(sorted(lacking.elements()))} can't have been on the rack: all there are of it "
             "lie on the board or on the other rack"
         )
-    held = _with_rack(position, known or _used(named))
+    held = position.with_rack(seat, known or tiles_of(named))
     try:
         made = check_move(held, named, rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
@@ -200,23 +174,8 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     play = Play(before.board, seen, made.score if made else 0, rules.rack_size, bag)
     leave = None
     if known is not None and not isinstance(move, int):
-        leave = tuple(sorted((Counter(known) - Counter(_used(move))).elements()))
+        leave = tuple(sorted((Counter(known) - Counter(tiles_of(move))).elements()))
     return Observed(before, move, play, counts, leave)
-
-
-def _with_rack(position: Position, rack: Rack) -> Position:
-    other = position.racks[1 - position.on_turn]
-    return replace(position, racks=(other, rack) if position.on_turn else (rack, other))
-
-
-def _used(move: Move) -> Rack:
-    match move:
-        case Place():
-            return rack_tiles(move.placed)
-        case Exchange():
-            return move.tiles
-        case Pass():
-            return ()
 
 
 def infer(
@@ -228,17 +187,10 @@ def infer(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Inferred:
-    """Infer the leave behind a play.
+    """Infer the leave behind a play from at most ``racks`` racks, or for ``seconds``.
 
-    A trivial inference comes first, so that ``seconds`` excludes compiling and loading.
-
-    Args:
-        judges: lexicon, rules and the player's leave values.
-        observed: the play.
-        model: model of the player.
-        racks: most racks looked at, …
-        seconds: … or time limit.
-        seed: of the draws.
+    A trivial inference comes first, so that ``seconds`` excludes compiling and loading. ``judges``
+    hold the player's leave values.
 
     Raises:
         ValueError: the bag is empty.
@@ -253,21 +205,18 @@ def infer(
         Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
     posterior = inference.posterior()
     took = time.perf_counter() - began
-    kept = posterior.as_prior()
-    now, drawn = observed.counts_after, observed.drawn
-    on_rack = posterior.leaves.shape[1] + drawn
-    position, generator = observed.position_after, judges["static"]
-    return Inferred(
-        observed,
-        model,
-        posterior,
-        took,
-        (tile_chances(nothing, now, on_rack), tile_chances(kept, now, drawn)),
-        (
-            bingo_chance(generator, position, nothing, on_rack, BINGO_SAMPLES, seed),
-            bingo_chance(generator, position, kept, drawn, BINGO_SAMPLES, seed),
-        ),
-    )
+    play, before, shown = observed.play, observed.position, Counter(observed.play.tiles)
+    now = tuple(count - shown[tile] for tile, count in enumerate(observed.counts))  # unseen
+    drawn = min(play.held - play.kept, play.bag)
+    made = ScoredMove(PASS if isinstance(play.move, int) else play.move, play.score)
+    again = replace(after(before, made), on_turn=before.on_turn)  # the same player's next turn
+    beliefs = (nothing, posterior.leaves.shape[1] + drawn), (posterior.as_prior(), drawn)
+    tiles = [tile_chances(kept, now, count) for kept, count in beliefs]
+    bingo = [
+        bingo_chance(judges["static"], again, kept, count, BINGO_SAMPLES, seed)
+        for kept, count in beliefs
+    ]
+    return Inferred(observed, model, posterior, took, (tiles[0], tiles[1]), (bingo[0], bingo[1]))
 
 
 def _rehearse(judges: Judges, style: Style) -> None:

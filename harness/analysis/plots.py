@@ -24,14 +24,7 @@ _MOST_BARS = 40
 def draw_inferred(
     inferred: Inferred, rules: Rules, path: str | Path, *, top: int, title: str
 ) -> None:
-    """Draw an inference into a PNG file.
-
-    Args:
-        inferred: the inference.
-        rules: alphabet for tiles.
-        path: replaced if it exists.
-        top: number of leaves; 40 at most, to be legible.
-        title: of the picture.
+    """Draw an inference into a PNG file, with the ``top`` leaves, 40 at most, to be legible.
 
     Raises:
         OSError: the file cannot be written.

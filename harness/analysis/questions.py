@@ -1,20 +1,60 @@
-"""Questions about a position: the best of some moves, and the value of the played move.
+"""Questions about a position: all moves ranked, the best of some, the value of the played move.
 
 The played move is compared even if it is a phony, as if it stood.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+import numpy as np
+
+from engine.kernels.moves import EXCHANGE, PASS_MOVE
 from engine.movegen.candidates import best_candidates, is_symmetric, ranked_moves
 from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.move_codec import leaves_of, unpack
 from engine.rules.moves import PASS, Direction, Move, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import IllegalMove, check_move
 from lexicons.store import Lexicon
 
-__all__ = ["Question", "as_seen", "ask"]
+__all__ = ["Question", "RankedMoves", "as_seen", "ask", "rank_moves"]
+
+
+@dataclass(frozen=True)
+class RankedMoves:
+    """The best moves of a position, and the number of moves of each kind."""
+
+    position: Position
+    counts: Mapping[str, int]
+    """Number of legal moves by kind: ``place``, ``exchange``, ``pass``."""
+    moves: tuple[RankedMove, ...]
+    """The highest equity first."""
+
+
+def rank_moves(generator: Generator, position: Position, limit: int | None) -> RankedMoves:
+    """Rank the moves of a position and count them all.
+
+    Only the best ``limit`` become objects: a rack with blanks has very many moves.
+
+    Raises:
+        ValueError: generators refuse the position.
+    """
+    every = generator.arrays(position)
+    best = np.lexsort((every.packed, -every.equities))[:limit]
+    moves = map(
+        RankedMove,
+        unpack(every.packed[best], position.board),
+        every.scores[best].tolist(),
+        every.equities[best].tolist(),
+        leaves_of(every.subracks[best], tuple(sorted(position.racks[position.on_turn]))),
+    )
+    placed = int(np.count_nonzero(every.packed < EXCHANGE))
+    passes = int(np.count_nonzero(every.packed >= PASS_MOVE))
+    exchanges = len(every.packed) - placed - passes
+    counts = {"place": placed, "exchange": exchanges, "pass": passes}
+    return RankedMoves(position, counts, tuple(moves))
 
 
 @dataclass(frozen=True)
@@ -39,9 +79,7 @@ class Question:
 
 def as_seen(position: Position) -> Position:
     """Return a position without the rack hidden from the player on turn."""
-    seat = position.on_turn
-    racks = (position.racks[0], ()) if seat == 0 else ((), position.racks[1])
-    return replace(position, racks=racks)
+    return position.with_rack(1 - position.on_turn, ())
 
 
 def ask(
@@ -52,15 +90,10 @@ def ask(
     played: Move | None,
     taken_back: bool = False,
 ) -> Question:
-    """Return the question which move is best, and what the played move is worth.
+    """Return the question which of ``count`` moves is best, and what the played move is worth.
 
-    Args:
-        generator: generates the moves.
-        lexicon: decides which moves are phonies.
-        position: valid by ``engine.rules.rules.why_not``.
-        count: number of moves, the best by static equity.
-        played: the played move in canonical form, if any.
-        taken_back: whether it was a phony in the game, whatever the lexicon says.
+    The position is valid by ``engine.rules.rules.why_not``, the played move in canonical form. A
+    move that was ``taken_back`` is a phony, whatever the lexicon says.
 
     Raises:
         ValueError: generators refuse the position.
@@ -72,31 +105,21 @@ def ask(
         best = [row._replace(move=played) if row.move == twin else row for row in best]
     if played is None or any(row.move == played for row in best):
         return Question(position, tuple(best), played)
-    alone = Question(position, tuple(best))
-    return _beside(generator, lexicon, alone, played, "it was taken back" if taken_back else "")
-
-
-def _beside(
-    generator: Generator, lexicon: Lexicon, question: Question, played: Move, phony: str
-) -> Question:
-    """Add another move, if it can be compared, and the reason if it is a phony."""
-    position, rules = question.position, generator.rules
-    bag = bag_count(position, rules)
+    phony, bag = "it was taken back" if taken_back else "", bag_count(position, generator.rules)
     try:
-        check_move(position, played, rules, None, bag)
-        check_move(position, played, rules, lexicon.graph.contains, bag)
+        check_move(position, played, generator.rules, None, bag)
+        check_move(position, played, generator.rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
         if error.code != "not_a_word":
-            return replace(question, obstacle=str(error))
+            return Question(position, tuple(best), obstacle=str(error))
         phony = f"{error} of {lexicon.name}"
     ranked = ranked_moves(generator, position, [played])
-    return Question(position, (*question.candidates, *ranked), played, phony)
+    return Question(position, (*best, *ranked), played, phony)
 
 
 def _mirror_image(position: Position, played: Move | None) -> Place | None:
     """Return the first word of a game mirrored at the diagonal, if that is equivalent."""
-    if not isinstance(played, Place) or not position.board.is_empty:
-        return None
-    if not is_symmetric(position.board.layout):
+    board = position.board
+    if not isinstance(played, Place) or not (board.is_empty and is_symmetric(board.layout)):
         return None
     return Place(played.column, played.row, Direction(1 - played.direction), played.tiles)

@@ -1,4 +1,4 @@
-"""The command line. Each command is a module of its own, imported when it is called."""
+"""The command line. A command's module is imported when it is called."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ COMMANDS = {
 }
 """Each command's line in the list of ``tilewire --help``."""
 
+_MODULES = {"endgame": "endings", "preendgame": "endings"}
+"""Those of commands that have no module of their own name."""
+
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "train")
 """Commands that have commands of their own."""
 
@@ -51,7 +54,7 @@ def command_line(*asked: str) -> App:
         default_parameter=Parameter(show_default=_default),
     )
     for name, line in COMMANDS.items():
-        target = f"harness.cli.{name}:{'app' if name in _GROUPS else name}"
+        target = f"harness.cli.{_MODULES.get(name, name)}:{'app' if name in _GROUPS else name}"
         app.command(target, name=name, help=None if name in asked else line)
     return app
 

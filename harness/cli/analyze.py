@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -13,19 +15,10 @@ from rich.text import Text
 from engine.rules.rules import Rules
 from harness.figures import plain
 
+from . import options
 from .board_view import print_view
-from .failing import CommandFailed
-from .interrupt import Interrupt
-from .options import (
-    BoardOptions,
-    Count,
-    JsonOption,
-    PositiveDuration,
-    SeedOption,
-    TableOptions,
-    ThreadsOption,
-)
-from .positions import Judge, game_and_line, read_position, replay_file, sentences
+from .failing import CommandFailed, sentences
+from .positions import Judge, game_and_line, interruptible, read_position, replay_file
 
 if TYPE_CHECKING:
     from harness.analysis.findings import Findings, Settings
@@ -33,23 +26,20 @@ if TYPE_CHECKING:
 
 __all__ = ["analyze"]
 
-USUAL_MS = 10_000
-USUAL_MS_A_TURN = 1_000
-
 
 def analyze(
     what: str,
     /,
     *,
-    time: PositiveDuration | None = None,
-    rollouts: Count | None = None,
-    plies: Count | None = None,
-    candidates: Count = 15,
-    tables: TableOptions = TableOptions(),
-    threads: ThreadsOption = 1,
-    seed: SeedOption = 0,
-    board: BoardOptions = BoardOptions(),
-    json_: JsonOption = False,
+    time: options.PositiveDuration | None = None,
+    rollouts: options.Count | None = None,
+    plies: options.Count | None = None,
+    candidates: options.Count = 15,
+    tables: options.TableOptions = options.TableOptions(),
+    threads: options.ThreadsOption = 1,
+    seed: options.SeedOption = 0,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
 ) -> None:
     """Find the best move of a position by simulation, or review a game.
 
@@ -75,7 +65,7 @@ def analyze(
     judge = Judge.load(tables, rules)
     from harness.analysis.findings import Limit, Settings
 
-    usual_ms = USUAL_MS_A_TURN if is_review else USUAL_MS
+    usual_ms = 1_000 if is_review else 10_000
     settings = Settings(
         [judge.generator() for _ in range(threads)],
         judge.words,
@@ -85,11 +75,12 @@ def analyze(
         seed=seed,
         limit=Limit((usual_ms if time is None else time) / 1_000, rollouts),
     )
-    with sentences(), Interrupt() as interrupt:
+    stop = threading.Event()
+    with sentences(), interruptible(stop.set):
         if is_review:
-            _review(turns, settings, rules, json_, interrupt)
+            _review(turns, settings, rules, json_, stop.is_set)
         else:
-            _show(turns[0], settings, rules, json_, interrupt)
+            _show(turns[0], settings, rules, json_, stop.is_set)
 
 
 def _turns(what: str, rules: Rules) -> tuple[list[Turn], bool]:
@@ -117,7 +108,7 @@ def _turns(what: str, rules: Rules) -> tuple[list[Turn], bool]:
 
 
 def _show(
-    turn: Turn, settings: Settings, rules: Rules, as_json: bool, interrupt: Interrupt
+    turn: Turn, settings: Settings, rules: Rules, as_json: bool, stopped: Callable[[], bool]
 ) -> None:
     """Analyse a position: drawn as it goes on in a terminal, elsewhere at its end."""
     from harness.analysis.review import analyse_turn
@@ -138,7 +129,7 @@ def _show(
             if live is not None:
                 live.update(findings_view(findings, rules, above), refresh=True)
 
-        findings = analyse_turn(settings, turn, interrupt, draw)
+        findings = analyse_turn(settings, turn, stopped, draw)
     if as_json:
         _print_json(turn, findings, rules)
         return
@@ -147,7 +138,7 @@ def _show(
 
 
 def _review(
-    turns: list[Turn], settings: Settings, rules: Rules, as_json: bool, interrupt: Interrupt
+    turns: list[Turn], settings: Settings, rules: Rules, as_json: bool, stopped: Callable[[], bool]
 ) -> None:
     """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
     from harness.analysis.review import review
@@ -158,7 +149,7 @@ def _review(
     if not as_json:
         print(TURN_HEAD)
     reviewed = []
-    for done in review(settings, turns, interrupt):
+    for done in review(settings, turns, stopped):
         reviewed.append(done)
         if as_json:
             _print_json(done.turn, done.findings, rules)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 from engine.inference.likelihood import Model
 from engine.movegen.evaluation import POINT
@@ -10,24 +13,45 @@ from engine.notation import format_full_move
 from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
+from harness.analysis.as_json import Answer, answer_json
 from harness.analysis.endings import EndgameProof, PreEndgameComparison
 from harness.analysis.inferred import Inferred, written_play
-from harness.analysis.ranked import RankedMoves
+from harness.analysis.questions import RankedMoves
 from harness.figures import counted, duration, number, plain, share, table
 
-__all__ = [
-    "endgame_text",
-    "heading",
-    "inference_text",
-    "inference_title",
-    "player_text",
-    "preendgame_text",
-    "ranked_text",
-]
+__all__ = ["heading", "inference_title", "player_text", "print_answer"]
 
 ALL = 0.9995  # of what there can be
 _TILE_COLUMNS = 3
-_TILE_HEAD = ("tile", "before", "after")
+
+
+def print_answer(
+    answer: Answer,
+    rules: Rules,
+    *,
+    as_json: bool,
+    top: int = sys.maxsize,
+    line: int = 0,
+    nick: str = "",
+) -> None:
+    """Print an answer, other than that of ``analyze``, as text or as an object of JSON."""
+    if as_json:
+        known = answer_json(answer, rules, top, line=line, nick=nick)
+        print(json.dumps(known, ensure_ascii=False))
+        return
+    match answer:
+        case RankedMoves():
+            lines = _ranked(answer, rules)
+        case EndgameProof():
+            lines = _endgame(answer, rules)
+        case PreEndgameComparison():
+            lines = _preendgame(answer, rules, top)
+        case Inferred():
+            who = f"line {line}: {plain(nick)}, " if nick else ""
+            lines = _inference(answer, rules, top, who)
+        case _:
+            raise TypeError(type(answer))
+    print("\n".join(lines))
 
 
 def heading(position: Position, rules: Rules) -> str:
@@ -49,8 +73,7 @@ def _points(value: float) -> str:
 # --- ranked moves ---------------------------------------------------------------------------------
 
 
-def ranked_text(ranked: RankedMoves, rules: Rules) -> str:
-    """Return a table of moves, and how many there are in all."""
+def _ranked(ranked: RankedMoves, rules: Rules) -> Iterator[str]:
     rows = [
         (*_move_cells(row.move, row.score, row.leave, ranked.position, rules), equity)
         for row in ranked.moves
@@ -59,8 +82,8 @@ def ranked_text(ranked: RankedMoves, rules: Rules) -> str:
     counts = ranked.counts
     kinds = counted(counts["place"], "placement"), counted(counts["exchange"], "exchange")
     shown = "" if len(rows) == sum(counts.values()) else f"; shown: the best {len(rows)}"
-    head = ("move", "score", "leave", "equity")
-    return f"{table(head, rows)}\n{', '.join(kinds)} and the pass{shown}"
+    yield table(("move", "score", "leave", "equity"), rows)
+    yield f"{', '.join(kinds)} and the pass{shown}"
 
 
 def _move_cells(
@@ -73,8 +96,7 @@ def _move_cells(
 # --- the end of a game ----------------------------------------------------------------------------
 
 
-def endgame_text(proof: EndgameProof, rules: Rules) -> Iterator[str]:
-    """Write the best line of an endgame, what it comes to and how sure that is."""
+def _endgame(proof: EndgameProof, rules: Rules) -> Iterator[str]:
     yield heading(proof.position, rules)
     yield ""
     yield _line_table(proof, rules)
@@ -124,8 +146,7 @@ def _pace(nodes: int, seconds: float) -> str:
     return f"{nodes:,} nodes in {seconds:.2f} s ({rate:,.0f} a second)"
 
 
-def preendgame_text(compared: PreEndgameComparison, rules: Rules, top: int) -> Iterator[str]:
-    """Write how often the best ``top`` moves win, and how much was looked at."""
+def _preendgame(compared: PreEndgameComparison, rules: Rules, top: int) -> Iterator[str]:
     yield heading(compared.position, rules)
     yield ""
     rows = [
@@ -159,15 +180,7 @@ def _covered(compared: PreEndgameComparison) -> str:
 # --- an inference ---------------------------------------------------------------------------------
 
 
-def inference_text(inferred: Inferred, rules: Rules, top: int, who: str = "") -> Iterator[str]:
-    """Write what a play tells: the likeliest leaves, tiles and bingos before and after.
-
-    Args:
-        inferred: what is known.
-        rules: those of the game.
-        top: how many leaves are listed.
-        who: stands before the play.
-    """
+def _inference(inferred: Inferred, rules: Rules, top: int, who: str) -> Iterator[str]:
     known, alphabet = inferred.posterior, rules.distribution.alphabet
     yield f"{who}{inference_title(inferred, rules)}"
     yield ""
@@ -179,7 +192,7 @@ def inference_text(inferred: Inferred, rules: Rules, top: int, who: str = "") ->
     yield ""
     yield from _summary(inferred, rules)
     yield ""
-    yield "one or more of a tile on his rack now"
+    yield "one or more of a tile on the rack now"
     yield _tiles_table(inferred, rules)
     yield ""
     yield f"{duration(1_000 * inferred.seconds)} for the inference, {player_text(inferred.model)}"
@@ -220,14 +233,14 @@ def _summary(inferred: Inferred, rules: Rules) -> Iterator[str]:
     yield f"the ten likeliest: {share(known.mass_of_top(10))}"
     yield f"entropy: {number(known.entropy_prior, 2)} bits before, {number(known.entropy, 2)} after"
     yield (
-        f"a bingo in his next turn: {share(before.chance)} before, ± {number(100 * before.error)}; "
+        f"a bingo in the next turn: {share(before.chance)} before, ± {number(100 * before.error)}; "
         f"{share(after.chance)} after, ± {number(100 * after.error)}"
     )
     if (truth := inferred.truth) is not None:
         leave = rules.distribution.alphabet.text(truth.leave) or "nothing"
         rank = "is not among them" if truth.rank is None else f"ranks {truth.rank:,}"
         chances = f"{_percent(truth.prior)} before, {_percent(truth.posterior)} after"
-        yield f"he kept {leave}, which {rank}: {chances}"
+        yield f"it kept {leave}, which {rank}: {chances}"
 
 
 def _effort(inferred: Inferred) -> str:
@@ -253,13 +266,10 @@ def _tiles_table(inferred: Inferred, rules: Rules) -> str:
     ]
     height = -(-len(cells) // _TILE_COLUMNS)
     columns = [cells[at : at + height] for at in range(0, len(cells), height)]
-    rows = [
-        _side_by_side([column[row] if row < len(column) else ("", "", "") for column in columns])
-        for row in range(height)
-    ]
-    return table(_side_by_side([_TILE_HEAD] * len(columns)), rows)
+    head, *rows = zip_longest(*([("tile", "before", "after"), *column] for column in columns))
+    return table(_side_by_side(head), [_side_by_side(row) for row in rows])
 
 
-def _side_by_side(cells: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
+def _side_by_side(cells: Iterable[tuple[str, ...] | None]) -> list[str]:
     """Put an empty column between cells that stand side by side."""
-    return tuple(text for cell in cells for text in (*cell, ""))[:-1]
+    return [text for cell in cells for text in (*(cell or ("", "", "")), "")][:-1]

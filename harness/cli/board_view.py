@@ -150,10 +150,9 @@ def _mark(layout: BoardLayout, row: int, column: int) -> tuple[str, str]:
 
 def _legend(layout: BoardLayout) -> Text:
     text = Text(" " * LABELS)
-    for marks, multipliers, what in (
-        (_LETTER_MARKS, layout.letter_multipliers, "letter"),
-        (_WORD_MARKS, layout.word_multipliers, "word"),
-    ):
+    letters = _LETTER_MARKS, layout.letter_multipliers, "letter"
+    words = _WORD_MARKS, layout.word_multipliers, "word"
+    for marks, multipliers, what in (letters, words):
         for times in sorted(set(multipliers) & marks.keys()):
             text.append(f"{marks[times]} ", "bold").append(f"{times}×{what}  ", "dim")
     return text
@@ -175,15 +174,8 @@ def game_view(
 ) -> RenderableType:
     """Draw a position: the board, and beside it, or below where it is narrow, all the rest.
 
-    Args:
-        board: the tiles on their squares.
-        alphabet: how tiles are written.
-        sides: who plays, in the order in which they are to be listed.
-        heading: a line above.
-        bag: tiles in the bag, where that is known.
-        moves: the last moves, as many as are to be listed.
-        fresh: squares to stand out, those of the last move.
-        closing: a sentence at the end, such as the result.
+    ``bag`` is the number of tiles in it, if known; ``moves`` are all listed; ``fresh`` squares
+    stand out; ``closing`` is a sentence at the end, such as the result.
     """
     panel: list[RenderableType] = [_sides(sides)]
     if bag is not None:
@@ -197,26 +189,24 @@ def game_view(
     return Group(*parts, _Beside(Group(squares, _legend(board.layout)), Group(*panel)))
 
 
+@dataclass(frozen=True)
 class _Beside:
     """Two things side by side where there is room, else one above the other."""
 
-    def __init__(self, left: RenderableType, right: RenderableType) -> None:
-        self._left = left
-        self._right = right
+    left: RenderableType
+    right: RenderableType
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        width = Measurement.get(console, options, self._left).maximum
+        width = Measurement.get(console, options, self.left).maximum
         if options.max_width < width + GAP + PANEL:
-            yield self._left
-            yield ""
-            yield self._right
+            yield from (self.left, "", self.right)
             return
         grid = Table.grid(padding=(0, GAP, 0, 0))
         grid.add_column(width=width)
         grid.add_column(width=PANEL)
-        grid.add_row(self._left, self._right)
+        grid.add_row(self.left, self.right)
         yield grid
 
 

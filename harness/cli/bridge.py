@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +10,8 @@ from cyclopts import App, Parameter
 from harness.figures import table
 from harness.server.bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
 
-from .failing import CommandFailed
-from .options import VerboseOption, log_to_stderr, run, say
+from .failing import UNREADABLE, CommandFailed, sentences
+from .options import VerboseOption, log_to_stderr, run, say, until_told_to_stop
 
 __all__ = ["app", "bridge", "revoke", "tokens"]
 
@@ -40,14 +38,10 @@ def bridge(
         config: A TOML file with ``origins``, and ``[[engine]]`` for each engine.
     """
     log_to_stderr(verbose)
-    try:
+    with sentences(kinds=UNREADABLE):
         checked = read_config(config)
-    except (OSError, ValueError) as error:
-        raise CommandFailed(str(error)) from None
-    try:
+    with sentences(kinds=UNREADABLE, status=1):
         run(_run(checked))
-    except (OSError, ValueError) as error:
-        raise CommandFailed(str(error), status=1) from None
 
 
 @app.command
@@ -57,11 +51,9 @@ def tokens(*, config: Path) -> None:
     Args:
         config: The bridge's configuration.
     """
-    pages = _file(config)
-    try:
-        rows = [(page.id, page.origin, page.made) for page in pages.read().values()]
-    except (OSError, ValueError) as error:
-        raise CommandFailed(str(error)) from None
+    with sentences(kinds=UNREADABLE):
+        pages = TokenFile(tokens_of(config)).read().values()
+    rows = [(page.id, page.origin, page.made) for page in pages]
     print(table(("id", "origin", "paired"), rows) if rows else "no page is paired")
 
 
@@ -76,23 +68,14 @@ def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")]
     """
     if bool(ids) == all:
         raise CommandFailed("name the pages by their ids, or --all")
-    pages = _file(config)
-    try:
+    with sentences(kinds=UNREADABLE):
+        pages = TokenFile(tokens_of(config))
         gone = pages.revoke(*(pages.read() if all else ids))
-    except (OSError, ValueError) as error:
-        raise CommandFailed(str(error)) from None
     for page in gone:
         print(f"revoked {page.id} of {page.origin}")
     unknown = set(ids) - {page.id for page in gone}
     if unknown:
         raise CommandFailed(f"not known in {pages.path}: {', '.join(sorted(unknown))}")
-
-
-def _file(config: Path) -> TokenFile:
-    try:
-        return TokenFile(tokens_of(config))
-    except (OSError, ValueError) as error:
-        raise CommandFailed(str(error)) from None
 
 
 async def _run(config: BridgeConfig) -> None:
@@ -102,9 +85,5 @@ async def _run(config: BridgeConfig) -> None:
         f"bridge on ws://127.0.0.1:{bridge.port} for {', '.join(sorted(config.origins))}; "
         f"engines: {', '.join(config.engines)}"
     )
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    await until_told_to_stop()
     await bridge.stop()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
-from cyclopts import Parameter
-
-from bot.registry import SeatError, SeatSpec
+from bot.registry import SeatSpec
 from bot.seat.runtime import software
 from bot.seat.worker_handle import worker_command
 from bot.seat_text import parse_seat
@@ -23,123 +21,96 @@ from protocol.errors import PeerError
 from protocol.messages import Error, Hello, Ping, Pong, Seek, Seeking
 from protocol.websocket import dial
 
-from .failing import CommandFailed
-from .options import (
-    BotOption,
-    BotSeedOption,
-    GamesOption,
-    SearchOptions,
-    VerboseOption,
-    check_pondering,
-    client_tls,
-    load_equipped,
-    log_to_stderr,
-    run,
-)
+from . import options
+from .failing import CommandFailed, sentences
 
 __all__ = ["connect"]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Request:
-    """What the bot wants of the server, and under which name."""
-
-    name: str | None = None
-    """Its name there. [default: the bot's name]"""
-    opponent: str | None = None
-    """Whom to play against. [default: anyone]"""
-    games: GamesOption = 1
-    token_file: Path | None = None
-    """A file with the name's token."""
-    ca: Path | None = None
-    """Certificates (PEM) to trust for wss, instead of the system's."""
-
-    def arguments(self) -> list[str]:
-        """Write it as the options of a worker."""
-        options = {
-            "--name": self.name,
-            "--games": self.games,
-            "--opponent": self.opponent,
-            "--token-file": self.token_file,
-            "--tls-ca": self.ca,
-        }
-        given = {option: value for option, value in options.items() if value is not None}
-        return [text for option, value in given.items() for text in (option, str(value))]
 
 
 def connect(
     url: str,
     /,
     *,
-    bot: BotOption,
-    request: _Request = _Request(),
-    search: SearchOptions = SearchOptions(),
-    seed: BotSeedOption | None = None,
-    verbose: VerboseOption = False,
+    bot: options.BotOption,
+    name: str | None = None,
+    opponent: str | None = None,
+    games: options.GamesOption = 1,
+    token_file: Path | None = None,
+    ca: Path | None = None,
+    search: options.SearchOptions = options.SearchOptions(),
+    seed: options.BotSeedOption | None = None,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Join somebody's server as a player.
 
     Args:
         url: The server, ws://host:port or wss://host:port.
+        name: Its name there. [default: the bot's name]
+        opponent: Whom to play against. [default: anyone]
+        token_file: A file with the name's token.
+        ca: Certificates (PEM) to trust for wss, instead of the system's.
     """
-    log_to_stderr(verbose)
-    try:
+    options.log_to_stderr(verbose)
+    with sentences():
         spec = parse_seat(bot)
-    except SeatError as error:
-        raise CommandFailed(str(error)) from None
-    request = replace(request, name=request.name or spec.name)
-    token = _token(request.token_file)
+    name = name or spec.name
+    token = _token(token_file)
     if spec.kind == "remote":
-        try:
-            run(_relay(url, spec, request, token))
-        except ChannelClosed as closed:
-            raise CommandFailed(str(closed), status=1) from None
+        hello = Hello(role="player", name=name, software=software())
+        wish = Seek(opponent=opponent, games=games)
+        with sentences(kinds=(ChannelClosed,), status=1):
+            options.run(_relay(url, spec, hello, wish, token, ca))
         return
     if search.ponder:
-        check_pondering(1, search.threads, "--threads")
+        options.check_pondering(1, search.threads, "--threads")
     equipment, tables = search.equipment(), search.tables
     if tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
-        load_equipped(equipment)  # what is embedded is known to be sound
-    arguments = ["--bot", bot, *equipment.arguments(), "--connect", url, *request.arguments()]
-    if seed is not None:
-        arguments += ["--seed", str(seed)]
+        options.load_equipped(equipment)  # what is embedded is known to be sound
+    values = {
+        "--bot": bot,
+        "--connect": url,
+        "--name": name,
+        "--games": games,
+        "--opponent": opponent,
+        "--token-file": token_file,
+        "--tls-ca": ca,
+        "--seed": seed,
+    }
+    given = ((option, str(value)) for option, value in values.items() if value is not None)
     # The process that a seat lives in is all there is to do: become that process.
-    os.execv(sys.executable, worker_command(*arguments))
+    command = worker_command(*equipment.arguments(), *chain.from_iterable(given))
+    os.execv(sys.executable, command)
 
 
 def _token(path: Path | None) -> str | None:
     try:
-        return read_text(path).strip() if path is not None else None
+        with sentences():
+            return read_text(path).strip() if path is not None else None
     except FileNotFoundError:
         raise CommandFailed(f"there is no token file {path}") from None
     except OSError as error:
         raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
 
 
-async def _relay(url: str, spec: SeatSpec, request: _Request, token: str | None) -> None:
+async def _relay(
+    url: str, spec: SeatSpec, hello: Hello, wish: Seek, token: str | None, ca: Path | None
+) -> None:
     """Put a bot elsewhere through to a server elsewhere."""
     ours = await open_remote(spec)
     try:
-        server = await dial(url, token=token, tls=client_tls(url, request.ca))
-        await server.send(Hello(role="player", name=request.name or "", software=software()))
+        server = await dial(url, token=token, tls=options.client_tls(url, ca))
+        await server.send(hello)
         await welcomed(server)
-        await _seek(server, Seek(opponent=request.opponent, games=request.games))
+        await _seek(server, wish)
     except BaseException:
         await ours.close()
         raise
-    if (why := await relay(server, ours, request.games)) != PLAYED:
+    if (why := await relay(server, ours, wish.games)) != PLAYED:
         raise ChannelClosed(why)
 
 
 async def _seek(server: Channel, wish: Seek) -> None:
-    """Ask for games, and wait until the server says that they are sought.
-
-    Raises:
-        ChannelClosed: it refused, or the connection ended.
-    """
+    """Ask for games, and wait until the server says that they are sought."""
     await server.send(wish)
     while True:
         match (await server.receive()).content:
@@ -147,9 +118,7 @@ async def _seek(server: Channel, wish: Seek) -> None:
                 return
             case Ping(id=number):
                 await server.send(Pong(id=number))
-            case Error(message=why):
+            case Error() | PeerError() as refusal:
+                why = refusal.message if isinstance(refusal, Error) else str(refusal)
                 await server.close()
                 raise ChannelClosed(f"{server.peer}: {why}")
-            case PeerError() as error:
-                await server.close()
-                raise ChannelClosed(f"{server.peer}: {error}")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["CommandFailed"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["UNREADABLE", "CommandFailed", "sentences"]
+
+UNREADABLE = (ValueError, OSError)
+"""What is raised for a file that is missing, or whose content is wrong."""
 
 
 class CommandFailed(Exception):
@@ -11,3 +17,14 @@ class CommandFailed(Exception):
     def __init__(self, message: str, status: int = 2) -> None:
         super().__init__(message)
         self.status = status
+
+
+@contextmanager
+def sentences(
+    where: str = "", kinds: tuple[type[Exception], ...] = (ValueError,), status: int = 2
+) -> Iterator[None]:
+    """Turn errors of these kinds into a failure of the command, whose sentence ``where`` begins."""
+    try:
+        yield
+    except kinds as error:
+        raise CommandFailed(f"{where}{error}", status) from None

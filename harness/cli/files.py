@@ -18,20 +18,8 @@ from harness.seats.seat_factory import WorkerMaker, open_remote
 from harness.server.relay import relay
 from protocol.channel import ChannelClosed
 
-from .failing import CommandFailed
-from .options import (
-    BotOption,
-    BotSeedOption,
-    GamesOption,
-    TableOptions,
-    ThreadsOption,
-    VerboseOption,
-    load_equipped,
-    log_to_stderr,
-    run,
-    say,
-    say_once,
-)
+from . import options
+from .failing import CommandFailed, sentences
 
 __all__ = ["files"]
 
@@ -40,14 +28,14 @@ def files(
     folder: Path,
     /,
     *,
-    bot: BotOption,
+    bot: options.BotOption,
     in_: Annotated[str, Parameter(name="--in")] = HOST_FILE,
     out: str = BOT_FILE,
-    games: GamesOption = 1,
-    tables: TableOptions = TableOptions(),
-    threads: ThreadsOption = 1,
-    seed: BotSeedOption | None = None,
-    verbose: VerboseOption = False,
+    games: options.GamesOption = 1,
+    tables: options.TableOptions = options.TableOptions(),
+    threads: options.ThreadsOption = 1,
+    seed: options.BotSeedOption | None = None,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Play for somebody else's host, through two files in a folder.
 
@@ -59,23 +47,20 @@ def files(
         in_: The name of the file that the host writes.
         out: The name of the file that the bot writes.
     """
-    log_to_stderr(verbose)
-    try:
+    options.log_to_stderr(verbose)
+    with sentences():
         spec = parse_seat(bot)
         exchange = Exchange(folder, out, in_)
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
     if spec.kind == "engine":
         raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
     equipment = tables.equipment(threads)
-    words = load_equipped(equipment)
-    try:
-        exchange.open()
-        run(_play(FilesHost(exchange, words, games, _show), spec, equipment, seed))
-    except BlockingIOError:
-        raise CommandFailed(f"another bot plays through {exchange.out}; it takes one") from None
-    except (OSError, SeatError) as error:
-        raise CommandFailed(str(error), status=1) from None
+    words = options.load_equipped(equipment)
+    with sentences(kinds=(OSError, SeatError), status=1):
+        try:
+            exchange.open()
+        except BlockingIOError:
+            raise CommandFailed(f"another bot plays through {exchange.out}; it takes one") from None
+        options.run(_play(FilesHost(exchange, words, games, _show), spec, equipment, seed))
 
 
 def _show(over: str) -> None:
@@ -86,7 +71,7 @@ def _show(over: str) -> None:
 
 async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int | None) -> None:
     """Put the bot through to the host until all games are played."""
-    maker = WorkerMaker(spec, spec.name, equipment, seed=seed, notice=say_once())
+    maker = WorkerMaker(spec, spec.name, equipment, seed=seed, notice=options.say_once())
     last_words = ""
     async with AsyncExitStack() as stack:
         try:
@@ -96,7 +81,7 @@ async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int
                 worker = await maker.make()
                 stack.push_async_callback(worker.kill)
                 bot = worker.channel
-            say(f"{spec.name} waits for a host to write {host.peer}")
+            options.say(f"{spec.name} waits for a host to write {host.peer}")
             why = await relay(host, bot)
             if spec.kind != "remote":
                 last_words = worker.stderr_tail.strip()

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import counted, plain, table
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
 from .positions import is_file
 
 if TYPE_CHECKING:
-    from harness.arbiter.journal import Journal, KeptGame
+    from harness.arbiter.journal import KeptGame
     from lexicons.store import Lexicon
 
 __all__ = ["games"]
@@ -47,23 +47,18 @@ def games(
     """
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
-    with _opened(journal) as opened:
-        kept = chain(opened.finished(), opened.unfinished())
-        if out is None:
-            _print(map(_listed, kept), as_json=json_)
-        else:
-            _write(kept, load_words(lexicon), writable_folder(out))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Journal]:
     from harness.arbiter.journal import Journal, JournalError
 
-    try:
-        with closing(Journal(path)) as journal:
-            yield journal
-    except JournalError as error:
-        raise CommandFailed(str(error), status=1) from None
+    with sentences(kinds=(JournalError,), status=1), closing(Journal(journal)) as opened:
+        kept = chain(opened.finished(), opened.unfinished())
+        if out is not None:
+            _write(kept, load_words(lexicon), writable_folder(out))
+        elif json_:
+            for game in kept:
+                print(json.dumps(_listed(game), ensure_ascii=False))
+        else:
+            head = ("game", "players", "scores", "turns", "outcome", "lexicon")
+            print(table(head, [_row(_listed(game)) for game in kept]))
 
 
 def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:
@@ -77,43 +72,30 @@ def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:
 # --- a list ---------------------------------------------------------------------------------------
 
 
-class _Row(NamedTuple):
-    game: str
-    players: tuple[str, str]
-    lexicon: str
-    turns: int
-    outcome: str | None
-    """None: it is still on."""
-    scores: tuple[int, int]
-    message: str
-
-
-def _listed(kept: KeptGame) -> _Row:
+def _listed(kept: KeptGame) -> dict[str, Any]:
     opened, ended = _ends(kept)
     turns = [record for record in kept.records if isinstance(record, Turn)]
-    row = _Row(kept.game, opened.players, opened.lexicon, len(turns), None, (0, 0), "")
-    if ended is not None:
-        return row._replace(outcome=ended.outcome, scores=ended.scores, message=ended.message)
-    return row._replace(scores=turns[-1].scores) if turns else row
+    last = ended or (turns[-1] if turns else None)
+    return {
+        "game": kept.game,
+        "players": opened.players,
+        "lexicon": opened.lexicon,
+        "turns": len(turns),
+        "outcome": ended.outcome if ended else None,
+        "scores": last.scores if last else (0, 0),
+        "message": ended.message if ended else "",
+    }
 
 
-def _print(listed: Iterable[_Row], *, as_json: bool) -> None:
-    if as_json:
-        for row in listed:
-            print(json.dumps(row._asdict(), ensure_ascii=False))
-        return
-    rows = [
-        (
-            row.game,
-            plain(" – ".join(row.players)),
-            " – ".join(map(str, row.scores)),
-            str(row.turns),
-            row.outcome or "is on",
-            plain(row.lexicon),
-        )
-        for row in listed
-    ]
-    print(table(("game", "players", "scores", "turns", "outcome", "lexicon"), rows))
+def _row(game: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        game["game"],
+        plain(" – ".join(game["players"])),
+        " – ".join(map(str, game["scores"])),
+        str(game["turns"]),
+        game["outcome"] or "is on",
+        plain(game["lexicon"]),
+    )
 
 
 # --- GCG ------------------------------------------------------------------------------------------

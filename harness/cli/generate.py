@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import BoardOptions, Count, JsonOption, SeedOption, TableOptions, ThreadsOption
-from .positions import Judge, read_position, sentences
+from .positions import Judge, read_position
 
 __all__ = ["generate"]
-
-USUAL_TOP = 15
 
 
 def generate(
@@ -54,16 +51,12 @@ def generate(
     position = read_position(what, rules)
     judge = Judge.load(tables, rules)
     from engine.movegen.evaluation import PLAIN, Evaluation
-    from harness.analysis.as_json import answer_json
-    from harness.analysis.ranked import rank_moves
+    from harness.analysis.questions import rank_moves
 
-    from .answer_text import ranked_text
+    from .answer_text import print_answer
 
     adjusted = Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
     generator = judge.generator(PLAIN if plain else adjusted)
     with sentences():
-        ranked = rank_moves(generator, position, None if all_ else top or USUAL_TOP)
-    if json_:
-        print(json.dumps(answer_json(ranked, rules), ensure_ascii=False))
-    else:
-        print(ranked_text(ranked, rules))
+        ranked = rank_moves(generator, position, None if all_ else top or 15)
+    print_answer(ranked, rules, as_json=json_)

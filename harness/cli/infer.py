@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,31 +14,14 @@ from engine.rules.position import Position
 from engine.rules.rules import Rules
 from harness.figures import plain
 
-from .failing import CommandFailed
-from .options import (
-    BoardOptions,
-    Count,
-    Duration,
-    JsonOption,
-    LeavesOption,
-    LexiconOption,
-    SeedOption,
-    TableOptions,
-)
-from .positions import Judge, game_and_line, read_position, replay_file, sentences
+from . import options
+from .failing import CommandFailed, sentences
+from .positions import Judge, game_and_line, read_position, replay_file
 
 if TYPE_CHECKING:
     from harness.analysis.inferred import Inferred
 
 __all__ = ["infer"]
-
-USUAL_TOP = 20
-USUAL_RACKS = 200_000
-
-_LEAVES_HELP = (
-    "What leaves are worth to the player: trained, formula, or a leave table (KLV2). [default: the "
-    "players' own]"
-)
 
 ModelName = Literal["deterministic", "margin", "soft"]
 
@@ -52,15 +34,15 @@ def infer(
     model: ModelName = "soft",
     margin: float | None = None,
     temperature: float | None = None,
-    top: Count = USUAL_TOP,
-    racks: Count = USUAL_RACKS,
-    time: Duration | None = None,
+    top: options.Count = 20,
+    racks: options.Count = 200_000,
+    time: options.Duration | None = None,
     plot: Path | None = None,
-    lexicon: LexiconOption = "scowl",
-    leaves: Annotated[LeavesOption, Parameter(help=_LEAVES_HELP)] = None,
-    seed: SeedOption = 0,
-    board: BoardOptions = BoardOptions(),
-    json_: JsonOption = False,
+    lexicon: options.LexiconOption = "scowl",
+    leaves: str | None = None,
+    seed: options.SeedOption = 0,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
 ) -> None:
     """Work out what the player on turn keeps after a play, as the opponent sees it.
 
@@ -85,6 +67,8 @@ def infer(
         racks: How many are looked at, at most: leaves, if there are 200,000 or fewer, else racks
             that are drawn, as for exchanges and passes.
         time: How long to look, instead of --racks, as 300ms.
+        leaves: What leaves are worth to the player: trained, formula, or a leave table (KLV2).
+            [default: the players' own]
         plot: A picture (PNG) of the likeliest leaves and of each tile.
         json_: Print one JSON object: leaves_considered (or racks drawn) and leaves_surviving;
             top, the likeliest leaves with prior and posterior; mass_top10; entropy_prior and
@@ -98,12 +82,11 @@ def infer(
     player = _model(model, margin, temperature)
     rules = board.rules()
     asked = _asked(what, play, rules)
-    judge = Judge.load(TableOptions(lexicon, leaves), rules)
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     from engine.inference.inference import Judges
-    from harness.analysis.as_json import answer_json
     from harness.analysis.inferred import infer, observe
 
-    from .answer_text import inference_text
+    from .answer_text import print_answer
 
     with sentences():
         judges = Judges(judge.words, rules, judge.leaves)
@@ -111,14 +94,10 @@ def infer(
         observed = observe(asked.position, asked.move, rules, judge.words)
         seconds = None if time is None else time / 1_000
         inferred = infer(judges, observed, player, racks=racks, seconds=seconds, seed=seed)
-    who = f"line {asked.line}: {plain(asked.nick)}, " if asked.nick else ""
     if plot is not None:
+        who = f"line {asked.line}: {plain(asked.nick)}, " if asked.nick else ""
         _draw(inferred, rules, plot, top, who)
-    if json_:
-        known = answer_json(inferred, rules, top, line=asked.line, nick=asked.nick)
-        print(json.dumps(known, ensure_ascii=False))
-    else:
-        print("\n".join(inference_text(inferred, rules, top, who)))
+    print_answer(inferred, rules, as_json=json_, top=top, line=asked.line, nick=asked.nick)
 
 
 def _model(name: ModelName, points: float | None, temperature: float | None) -> Model:

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness import figures
 
-from .failing import CommandFailed
+from .failing import UNREADABLE, sentences
 from .options import DistributionOption
 
 if TYPE_CHECKING:
@@ -33,14 +33,12 @@ def leaves(
     from lexicons.alphabet import load_distribution
     from lexicons.tables import leaves_for, load_leaves
 
-    try:
+    with sentences(kinds=UNREADABLE):
         letters = load_distribution(distribution)
         loaded = leaves_for(letters) if table is None else load_leaves(table, letters)
         alphabet = loaded.distribution.alphabet
         asked = [alphabet.tiles(text) for text in tiles] or [(n,) for n in range(len(alphabet) + 1)]
         rows = [(alphabet.text(leave), _points(loaded.value(leave))) for leave in asked]
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
     print(figures.table(("leave", "worth"), rows))
     if top > 0:
         print()

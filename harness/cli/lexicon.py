@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
@@ -14,7 +14,7 @@ from lexicons.alphabet import BLANK, Alphabet, load_distribution
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.store import Lexicon, lexicon_names
 
-from .failing import CommandFailed
+from .failing import UNREADABLE, CommandFailed, sentences
 from .options import LexiconOption, load_words
 
 __all__ = ["app", "build", "check", "embedded", "info"]
@@ -23,27 +23,18 @@ app = App(name="lexicon", help="Build, describe or query a lexicon.")
 
 DistributionOption: TypeAlias = Annotated[
     str,
-    Parameter(
-        name="--distribution",
-        help="Whose letters the words are in: an embedded distribution or a CSV file.",
-    ),
+    Parameter(help="Whose letters the words are in: an embedded distribution or a CSV file."),
 ]
 
-
-class _Origin(NamedTuple):
-    source: str
-    terms: str
-    notice: str  # the file beside the list
-
-
 _ORIGINS = {
-    "scowl": _Origin(
+    "scowl": (
         "SCOWL 2020.12.07 by Kevin Atkinson and others, up to size 80, words of 2 and 3 letters "
         "held against open dictionaries",
-        "free to use, change, sell and pass on with its notice",
-        "COPYING.scowl",
+        "free to use, change, sell and pass on with its notice: "
+        f"{files('lexicons') / 'embedded' / 'COPYING.scowl'}",
     )
 }
+"""Source and terms of embedded lexicons."""
 
 
 @app.command
@@ -58,10 +49,8 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
         endings = " or ".join(GRAPH_SUFFIXES)
         raise CommandFailed(f"{out}: the name of a word graph ends in {endings}")
     lexicon = _load(source, distribution)
-    try:
+    with sentences(f"{out} can't be written: ", UNREADABLE):
         write_kwg(out, lexicon.graph)
-    except (OSError, ValueError) as error:
-        raise CommandFailed(f"{out} can't be written: {error}") from None
     words = sum(1 for _ in lexicon.graph.words())
     print(f"{out}: {words:,} words, {len(lexicon.graph.nodes):,} nodes, {lexicon.checksum}")
 
@@ -84,10 +73,10 @@ def info(name: str = "scowl", /, *, distribution: DistributionOption = "english"
     print(f"nodes     {len(lexicon.graph.nodes):,}")
     print(f"checksum  {lexicon.checksum}")
     print(f"alphabet  {lexicon.distribution.name}, {len(alphabet)} letters: {letters}")
-    origin = _ORIGINS.get(name)
-    if origin is not None:
-        print(f"source    {origin.source}")
-        print(f"licence   {origin.terms}: {files('lexicons') / 'embedded' / origin.notice}")
+    if name in _ORIGINS:
+        source, terms = _ORIGINS[name]
+        print(f"source    {source}")
+        print(f"licence   {terms}")
 
 
 @app.command
@@ -107,13 +96,11 @@ def check(
         raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
     loaded = _load(lexicon, distribution)
     width = max(map(len, words))
-    all_valid = True
-    for word in words:
-        verdict = _verdict(word, loaded)
-        all_valid = all_valid and verdict == "valid"
+    verdicts = [_verdict(word, loaded) for word in words]
+    for word, verdict in zip(words, verdicts, strict=True):
         if not quiet:
             print(f"{word.upper():<{width}}  {verdict}")
-    if not all_valid:
+    if set(verdicts) != {"valid"}:
         sys.exit(1)
 
 
@@ -121,15 +108,12 @@ def check(
 def embedded() -> None:
     """Name the embedded lexicons."""
     for name in lexicon_names():
-        origin = _ORIGINS.get(name)
-        print(f"{name}  {origin.source}" if origin else name)
+        print("  ".join((name, *_ORIGINS.get(name, ())[:1])))
 
 
 def _load(name: str, distribution: str) -> Lexicon:
-    try:
+    with sentences(kinds=UNREADABLE):
         tiles = load_distribution(distribution)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
     return load_words(name, tiles)
 
 

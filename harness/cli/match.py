@@ -34,30 +34,10 @@ from harness.seats.seat_factory import Seating
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from .failing import CommandFailed
-from .options import (
-    Count,
-    Duration,
-    FirstMoveOption,
-    GamesOption,
-    IncrementOption,
-    JsonOption,
-    SearchOptions,
-    SeedOption,
-    TimeOption,
-    VerboseOption,
-    check_pondering,
-    load_equipped,
-    log_to_stderr,
-    run,
-    say_once,
-    writable_folder,
-)
+from . import options
+from .failing import CommandFailed, sentences
 
 __all__ = ["match"]
-
-OVERTIME_MS = 10 * 60_000
-"""The most overtime, where there is no increment."""
 
 
 @Parameter(name="*")
@@ -65,21 +45,21 @@ OVERTIME_MS = 10 * 60_000
 class _Clock:
     """How long each side may think."""
 
-    time: TimeOption = 25 * 60_000
-    increment: IncrementOption = 0
+    time: options.TimeOption = 25 * 60_000
+    increment: options.IncrementOption = 0
     overtime_penalty: int = 10
     """Points off for each minute of overtime begun."""
-    max_overtime: Duration | None = None
+    max_overtime: options.Duration | None = None
     """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
-    move_cap: Duration | None = None
+    move_cap: options.Duration | None = None
     """Cap per turn."""
-    margin: Duration = 0
+    margin: options.Duration = 0
     """How late a move may come after the deadline."""
-    first_move: FirstMoveOption | None = None
+    first_move: options.FirstMoveOption | None = None
 
     def control(self, hosts: list[str]) -> TimeControl:
         """Return the time control of games whose remote seats are on these hosts."""
-        overtime = 0 if self.increment else OVERTIME_MS
+        overtime = 0 if self.increment else 10 * 60_000
         return TimeControl(
             initial_ms=self.time,
             increment_ms=self.increment,
@@ -99,18 +79,18 @@ class _Terms:
     """The terms of a new match."""
 
     games: Annotated[
-        GamesOption,
+        options.GamesOption,
         Parameter(
             help="How many games. Between local seats games 1 and 2 share their draws, with the "
             "seats swapped, and so do 3 and 4."
         ),
     ] = 2
     clock: _Clock = _Clock()
-    search: SearchOptions = SearchOptions()
+    search: options.SearchOptions = options.SearchOptions()
     seed: Annotated[
-        SeedOption | None, Parameter(help="Makes the draws of local seats repeatable.")
+        options.SeedOption | None, Parameter(help="Makes the draws of local seats repeatable.")
     ] = None
-    concurrency: Count = 1
+    concurrency: options.Count = 1
     """Games at once."""
     transport: Literal["websocket", "pipe"] | None = None
     """How local seats talk to the host. [default: websocket for one game at a time]"""
@@ -123,9 +103,9 @@ def match(
     *,
     terms: _Terms = _Terms(),
     out: Path | None = None,
-    json_: JsonOption = False,
+    json_: options.JsonOption = False,
     resume: Path | None = None,
-    verbose: VerboseOption = False,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Play a match between two seats and print the result.
 
@@ -141,41 +121,34 @@ def match(
         json_: End with one JSON object on the last line.
         resume: Take up the match in this folder.
     """
-    log_to_stderr(verbose)
+    options.log_to_stderr(verbose)
     if resume is not None:
         if seat_a is not None:
             raise CommandFailed(f"--resume {resume} has its seats already; name none")
-        config, folder = _read(resume), resume
+        with sentences(kinds=(MatchError,)):
+            config, folder = read_config(resume), resume
         _check_cores(config)
-        words = load_equipped(config.equipment)
+        words = options.load_equipped(config.equipment)
     else:
         if seat_a is None or seat_b is None:
             raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
         config, words = _configure((seat_a, seat_b), terms)
         _check_cores(config)
-        folder = writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
+        folder = options.writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
             raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
         write_config(config, folder)
     try:
-        run(_play(config, words, folder, as_json=json_))
-    except (MatchError, JournalError, SeatError, OSError) as error:
-        raise CommandFailed(str(error), status=1) from None
+        with sentences(kinds=(MatchError, JournalError, SeatError, OSError), status=1):
+            options.run(_play(config, words, folder, as_json=json_))
     except KeyboardInterrupt:
         raise CommandFailed(f"stopped; --resume {folder} takes it up", status=130) from None
-
-
-def _read(folder: Path) -> MatchConfig:
-    try:
-        return read_config(folder)
-    except MatchError as error:
-        raise CommandFailed(str(error)) from None
 
 
 def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexicon]:
     """Check the terms, and load the words that are played with."""
     equipment = terms.search.equipment()
-    try:
+    with sentences():
         specs = parse_seat(seats[0]), parse_seat(seats[1])
         names = told_apart(specs[0].name, specs[1].name)
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
@@ -188,12 +161,10 @@ def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexi
                 "--seed would let a seat that goes on after a game work out the draws; it is for "
                 "seats that start afresh on this machine"
             )
-        words = load_equipped(equipment)
+        words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             if spec.kind == "engine":  # its options are read before there is a folder to keep them
                 engine_for(spec, Context(name, equipment.lexicon, words, equipment.threads))
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=names,
@@ -230,7 +201,9 @@ def _check_cores(config: MatchConfig) -> None:
     """Check that the seats of a match that ponder have their cores, also when it is resumed."""
     if config.ponder:
         here = sum(not seat.startswith(("ws://", "wss://")) for seat in config.seats)
-        check_pondering(here * config.concurrency, config.threads, "--concurrency or --threads")
+        options.check_pondering(
+            here * config.concurrency, config.threads, "--concurrency or --threads"
+        )
 
 
 def _anywhere(spec: SeatSpec) -> str:
@@ -238,22 +211,17 @@ def _anywhere(spec: SeatSpec) -> str:
     if ".py:" not in spec.target or spec.kind != "local":
         return spec.text
     path, _, factory = spec.target.rpartition(":")
-    options = urlencode(spec.options, quote_via=quote)
-    return f"{quote(path)}:{factory}" + (f"?{options}" if options else "")
-
-
-def _files(folder: Path) -> MatchFolder:
-    try:
-        return MatchFolder(folder)
-    except ValueError as error:
-        raise MatchError(str(error)) from None
+    query = urlencode(spec.options, quote_via=quote)
+    return f"{quote(path)}:{factory}" + (f"?{query}" if query else "")
 
 
 async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: bool) -> None:
     if words.checksum != config.lexicon_checksum:
         raise MatchError(f"{config.lexicon} has other words than when the match began")
     a, b = config.names
-    with _files(folder) as files:
+    with sentences(status=1):
+        opened = MatchFolder(folder)
+    with opened as files:
         with MatchProgress(config.games, a, b, earlier=files.results) as progress:
 
             def finished(result: GameResult) -> None:
@@ -267,7 +235,7 @@ async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: b
                 words,
                 seed=config.seed,
                 by_websocket=config.transport == "websocket",
-                notice=say_once(),
+                notice=options.say_once(),
             )
             async with seating:
                 match = Match(config, words, folder, seating.open, finished, files.results)

@@ -23,9 +23,9 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.seat import runtime
-from harness.figures import plain
+from harness.figures import once
 
-from .failing import CommandFailed
+from .failing import UNREADABLE, CommandFailed, sentences
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment, Tables
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from lexicons.alphabet import TileDistribution
     from lexicons.store import Lexicon
 
-MAX_NOTICE = 200
-MAX_NOTICES = 20
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
@@ -111,70 +109,46 @@ PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_
 # --- options --------------------------------------------------------------------------------------
 
 LexiconOption: TypeAlias = Annotated[
-    str, Parameter(name="--lexicon", help="An embedded lexicon, or a word list or KWG file.")
+    str, Parameter(help="An embedded lexicon, or a word list or KWG file.")
 ]
 LeavesOption: TypeAlias = Annotated[
     str | None,
-    Parameter(
-        name="--leaves",
-        help="trained, formula, or a leave table (KLV2). [default: the players' own]",
-    ),
+    Parameter(help="trained, formula, or a leave table (KLV2). [default: the players' own]"),
 ]
 WinprobOption: TypeAlias = Annotated[
     str | None,
-    Parameter(
-        name="--winprob",
-        help="trained, or a table of win probabilities (CSV). [default: the players' own]",
-    ),
+    Parameter(help="trained, or a table of win probabilities (CSV). [default: the players' own]"),
 ]
 DistributionOption: TypeAlias = Annotated[
-    str,
-    Parameter(name="--distribution", help="The tiles: an embedded distribution or a CSV file."),
+    str, Parameter(help="The tiles: an embedded distribution or a CSV file.")
 ]
-LayoutOption: TypeAlias = Annotated[
-    str, Parameter(name="--layout", help="The board: an embedded layout or a text file.")
-]
-ThreadsOption: TypeAlias = Annotated[
-    Count, Parameter(name="--threads", help="Threads for each search.")
-]
+ThreadsOption: TypeAlias = Annotated[Count, Parameter(help="Threads for each search.")]
 PonderOption: TypeAlias = Annotated[
     bool,
     Parameter(
-        name="--ponder",
         negative="",
         help="Let players on this machine search while their opponent thinks; each of their "
         "threads needs a core of its own.",
     ),
 ]
 SeedOption: TypeAlias = Annotated[
-    int, Parameter(name="--seed", help="Seed of everything that is drawn at random.")
+    int, Parameter(help="Seed of everything that is drawn at random.")
 ]
-TimeOption: TypeAlias = Annotated[
-    Duration, Parameter(name="--time", help="Each side's clock: 25m, 90s, 500ms.")
-]
+TimeOption: TypeAlias = Annotated[Duration, Parameter(help="Each side's clock: 25m, 90s, 500ms.")]
 IncrementOption: TypeAlias = Annotated[
-    Duration,
-    Parameter(name="--increment", help="Added after each move; then there is no overtime."),
+    Duration, Parameter(help="Added after each move; then there is no overtime.")
 ]
 FirstMoveOption: TypeAlias = Annotated[
     Duration,
-    Parameter(
-        name="--first-move",
-        help="Cap on a seat's first turn; a seat that takes longer counts as absent.",
-    ),
+    Parameter(help="Cap on a seat's first turn; a seat that takes longer counts as absent."),
 ]
 BotOption: TypeAlias = Annotated[
     str,
-    Parameter(
-        name="--bot",
-        help="The seat that plays: a bot's name, module:factory, file.py:factory or ws://….",
-    ),
+    Parameter(help="The seat that plays: a bot's name, module:factory, file.py:factory or ws://…."),
 ]
-BotSeedOption: TypeAlias = Annotated[
-    int, Parameter(name="--seed", help="Seed of the bot's own choices.")
-]
-GamesOption: TypeAlias = Annotated[Count, Parameter(name="--games", help="How many games.")]
-JsonOption: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
+BotSeedOption: TypeAlias = Annotated[int, Parameter(help="Seed of the bot's own choices.")]
+GamesOption: TypeAlias = Annotated[Count, Parameter(help="How many games.")]
+JsonOption: TypeAlias = Annotated[bool, Parameter(negative="")]
 """Its help is the command's own: what the object holds."""
 VerboseOption: TypeAlias = Annotated[
     bool, Parameter(name=["--verbose", "-v"], negative="", help="Log what happens to stderr.")
@@ -194,11 +168,6 @@ class TableOptions:
         """Return what local seats are given; paths in it are absolute."""
         return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder)
 
-    def load(self, distribution: TileDistribution | None = None) -> tuple[Lexicon, Tables]:
-        """Load the words and the tables that are named, or fail with a sentence."""
-        lexicon = load_words(self.lexicon, distribution)
-        return lexicon, load_given(self.equipment(), lexicon)
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -206,16 +175,15 @@ class BoardOptions:
     """The tiles and the board."""
 
     distribution: DistributionOption = "english"
-    layout: LayoutOption = "standard"
+    layout: str = "standard"
+    """The board: an embedded layout or a text file."""
 
     def rules(self) -> Rules:
         """Return the rules of a game with these tiles on this board, or fail with a sentence."""
         from engine.rules.rules import standard_rules
 
-        try:
+        with sentences(kinds=UNREADABLE):
             return standard_rules(self.distribution, self.layout)
-        except (ValueError, OSError) as error:
-            raise CommandFailed(str(error)) from None
 
 
 @Parameter(name="*")
@@ -239,10 +207,8 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
     """Load a lexicon, or fail with its sentence."""
     from lexicons.store import load_lexicon
 
-    try:
+    with sentences(kinds=UNREADABLE):
         return load_lexicon(name_or_path, distribution, progress=say)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
 
 
 def equip(
@@ -274,13 +240,11 @@ def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
     """
     from bot.equipment import doubts_about_tables, load_tables
 
-    try:
+    with sentences(kinds=UNREADABLE):
         tables = load_tables(equipment, lexicon.distribution)
         for sentence in doubts_about_tables(equipment, lexicon):
             say(sentence)
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
-    return tables
+        return tables
 
 
 def load_equipped(equipment: Equipment) -> Lexicon:
@@ -293,12 +257,8 @@ def load_equipped(equipment: Equipment) -> Lexicon:
 def check_pondering(seats: int, threads: int, remedy: str) -> None:
     """Check that every thread of every seat that ponders has a core of its own.
 
-    Otherwise it would search on the time of whoever is on turn, its own side or not.
-
-    Args:
-        seats: seats on this machine at the same time.
-        threads: threads of each.
-        remedy: the options that could be smaller.
+    Otherwise it would search on the time of whoever is on turn, its own side or not. ``remedy``
+    names the options that could be smaller.
     """
     cores = usable_cores()
     if seats * threads > cores:
@@ -336,19 +296,8 @@ def say(sentence: str) -> None:
 
 
 def say_once() -> Callable[[str], None]:
-    """Return a function that prints each notice once, however many processes send it.
-
-    A notice may come from anybody's player, so it is made safe to print, and cut.
-    """
-    said: set[str] = set()
-
-    def tell(sentence: str) -> None:
-        safe = plain(sentence)[:MAX_NOTICE]
-        if safe not in said and len(said) < MAX_NOTICES:
-            said.add(safe)
-            say(safe)
-
-    return tell
+    """Return a function that prints each notice once, however many processes send it."""
+    return once(say)
 
 
 def log_to_stderr(verbose: bool) -> None:
@@ -381,3 +330,17 @@ async def _until_told_to_end(main: Coroutine[Any, Any, None]) -> None:
         if told:
             raise KeyboardInterrupt from None
         raise
+
+
+async def until_told_to_stop() -> asyncio.Event:
+    """Wait for SIGTERM or Ctrl-C; return the event that a second one sets."""
+    stop, at_once = asyncio.Event(), asyncio.Event()
+
+    def told() -> None:
+        (at_once if stop.is_set() else stop).set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told)
+    await stop.wait()
+    return at_once

@@ -1,18 +1,21 @@
-"""What commands on positions share: a position or a line of a game, and what judges it."""
+"""What commands on positions share: a position or a line of a game, what judges it, the time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.player import Budget
 from engine.notation import GcgError, GcgGame, NotationError, Replay, read_cgp, read_gcg, replay
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
+from protocol.channel import now_ms
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import TableOptions, load_given, load_words, say
 
 if TYPE_CHECKING:
@@ -24,13 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Judge",
-    "check_choice",
     "game_and_line",
+    "interruptible",
     "is_file",
     "read_cgp_or_file",
     "read_position",
     "replay_file",
-    "sentences",
+    "time_to_think",
 ]
 
 
@@ -71,15 +74,6 @@ class Judge:
             return Generator(self.words, self.rules, self.leaves, evaluation or STANDARD)
 
 
-@contextmanager
-def sentences(where: str = "") -> Iterator[None]:
-    """Turn what is refused into a failure of the command, whose sentence ``where`` begins."""
-    try:
-        yield
-    except ValueError as error:
-        raise CommandFailed(f"{where}{error}") from None
-
-
 # --- a position -----------------------------------------------------------------------------------
 
 
@@ -87,20 +81,22 @@ def read_position(what: str, rules: Rules, *, has_choice: bool = False) -> Posit
     """Read a CGP, a file that has one, or ``GAME.gcg@LINE``; or fail.
 
     Of a CGP the player on turn sits in seat 0. Of a game it is what the player on turn sees,
-    without the other rack.
-
-    Args:
-        what: from the command line.
-        rules: those of the game.
-        has_choice: fail where the player on turn has nothing to choose.
+    without the other rack. With ``has_choice`` fail where the player has nothing to choose.
     """
     named = game_and_line(what)
-    if named is None:
-        position, where = read_cgp_or_file(what, rules), ""
-    else:
-        position, where = _before_line(*named, rules), f"{what}: "
-    if has_choice:
-        check_choice(position, rules, where)
+    position = _before_line(*named, rules) if named else read_cgp_or_file(what, rules)
+    if not has_choice:
+        return position
+    where = f"{what}: " if named else ""
+    with sentences(where):
+        reason = why_not(position, rules)
+    if reason and not named:
+        reason += (
+            "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
+            "'AEINRST/'"
+        )
+    if reason:
+        raise CommandFailed(f"{where}{reason}")
     return position
 
 
@@ -114,25 +110,6 @@ def _before_line(path: Path, line: int | None, rules: Rules) -> Position:
     if played.is_over(line - 1):
         raise CommandFailed(f"{path}@{line}: the game is over")
     return as_seen(played.after(line - 1))
-
-
-def check_choice(position: Position, rules: Rules, where: str = "") -> None:
-    """Fail where the player on turn has nothing to choose.
-
-    Args:
-        position: as it was read.
-        rules: those of the game.
-        where: begins the sentence about a game; without it the sentence explains CGPs.
-    """
-    with sentences(where):
-        reason = why_not(position, rules)
-    if reason and not where:
-        reason += (
-            "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
-            "'AEINRST/'"
-        )
-    if reason:
-        raise CommandFailed(f"{where}{reason}")
 
 
 def read_cgp_or_file(what: str, rules: Rules) -> Position:
@@ -187,3 +164,30 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+# --- the time -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None]) -> Iterator[None]:
+    """Have the first Ctrl-C ask for what is known by ``stop``; the second ends the command."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def hear(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        stop()
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def time_to_think(ms: int) -> Iterator[Budget]:
+    """Yield a budget of time that the first Ctrl-C ends; the second ends the command."""
+    budget = Budget(now_ms() + ms)
+    with interruptible(budget.cancel):
+        yield budget

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import ssl
 import tomllib
 from collections.abc import Callable
@@ -26,34 +24,14 @@ from harness.figures import counted
 from harness.seats.engines import Context, engine_for
 from harness.seats.seat_factory import WorkerMaker, open_remote, seat_for
 from harness.seats.seats import Worker
-from harness.server.server import MatchServer, ServerConfig
+from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, read_token_file
 from protocol.channel import Channel
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 
-from .failing import CommandFailed
-from .options import (
-    Count,
-    Duration,
-    FirstMoveOption,
-    IncrementOption,
-    LeavesOption,
-    LexiconOption,
-    PonderOption,
-    SeedOption,
-    ThreadsOption,
-    TimeOption,
-    VerboseOption,
-    WinprobOption,
-    check_pondering,
-    equip,
-    load_equipped,
-    log_to_stderr,
-    run,
-    say,
-    say_once,
-)
+from . import options
+from .failing import UNREADABLE, CommandFailed, sentences
 
 __all__ = ["ServerFile", "ServerSettings", "read_config", "serve"]
 
@@ -77,15 +55,15 @@ class ServerSettings(TypedDict, total=False):
     """A certificate (PEM), to serve wss."""
     tls_key: Path
     """Its key (PEM)."""
-    lexicon: Annotated[LexiconOption, Parameter(show_default="scowl")]
-    leaves: LeavesOption
-    winprob: WinprobOption
-    threads: Annotated[ThreadsOption, Parameter(show_default="1")]
-    ponder: PonderOption
+    lexicon: Annotated[options.LexiconOption, Parameter(show_default="scowl")]
+    leaves: options.LeavesOption
+    winprob: options.WinprobOption
+    threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
+    ponder: options.PonderOption
     seed: Annotated[
-        SeedOption, Parameter(help="Seed of local bots' own choices; draws stay secret.")
+        options.SeedOption, Parameter(help="Seed of local bots' own choices; draws stay secret.")
     ]
-    max_games: Count
+    max_games: options.Count
     """Games at once. [default: one a core]"""
 
 
@@ -114,12 +92,12 @@ def _defaults() -> ServerFile:
 def serve(
     *,
     config: Path | None = None,
-    options: ServerSettings | None = None,
-    time: Annotated[TimeOption | None, Parameter(show_default="25m")] = None,
-    increment: IncrementOption | None = None,
-    first_move: FirstMoveOption | None = None,
-    drain: Duration = 30_000,
-    verbose: VerboseOption = False,
+    given: ServerSettings | None = None,
+    time: Annotated[options.TimeOption | None, Parameter(show_default="25m")] = None,
+    increment: options.IncrementOption | None = None,
+    first_move: options.FirstMoveOption | None = None,
+    drain: options.Duration = 30_000,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Serve arbiters, players and spectators over WebSockets.
 
@@ -132,36 +110,25 @@ def serve(
             what it says.
         drain: How long games may go on after SIGTERM.
     """
-    log_to_stderr(verbose)
-    settings = _defaults() | read_config(config) | cast("ServerFile", options or {})
+    options.log_to_stderr(verbose)
+    settings = _defaults() | read_config(config) | cast("ServerFile", given or {})
     host, threads, ponder = settings["host"], settings["threads"], settings["ponder"]
-    control = _time_control(settings["time"], time, increment, first_move, host)
+    clock = {"initial_ms": time, "increment_ms": increment, "first_move_ms": first_move}
+    control = _time_control(settings["time"], clock, host)
     bots = {name: name for name in known_bots()} | settings["bots"]
-    try:
+    with sentences(kinds=UNREADABLE):
         check_time_control(control)
         specs = {name: parse_seat(text) for name, text in bots.items()}
         allowed = read_token_file(settings["tokens"]) if "tokens" in settings else None
-    except (ValueError, OSError) as error:
-        raise CommandFailed(str(error)) from None
     if not 0 <= (port := settings["port"]) < 1 << 16:
         raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
-    server_config = ServerConfig(
-        host=host,
-        port=port,
-        time=control,
-        max_games=settings["max_games"],
-        drain_s=drain / 1_000,
-        tls=_tls(settings.get("tls_cert"), settings.get("tls_key")),
-    )
+    tls = _tls(settings.get("tls_cert"), settings.get("tls_key"))
     tables = settings.get("leaves"), settings.get("winprob")
-    equipment = equip(settings["lexicon"], *tables, threads, ponder=ponder)
+    equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
     if ponder:
-        check_pondering(server_config.max_games, threads, "--max-games or --threads")
-    serving = _serve(server_config, equipment, settings["db"], allowed, specs, settings.get("seed"))
-    try:
-        run(serving)
-    except (JournalError, OSError, SeatError) as error:
-        raise CommandFailed(str(error), status=1) from None
+        options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
+    with sentences(kinds=(JournalError, OSError, SeatError), status=1):
+        options.run(_serve(settings, control, drain / 1_000, tls, equipment, allowed, specs))
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -169,13 +136,12 @@ def read_config(config: Path | None) -> ServerFile:
     if config is None:
         return {}
     try:
-        said = tomllib.loads(config.read_text(encoding="utf-8"))
-        said = {name: value for name, value in said.items() if value != ""}
-        file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
+        text = config.read_text(encoding="utf-8")
     except OSError as error:
         raise CommandFailed(f"{config}: {error.strerror}") from None
-    except ValueError as error:
-        raise CommandFailed(f"{config}: {error}") from None
+    with sentences(f"{config}: "):
+        said = {name: value for name, value in tomllib.loads(text).items() if value != ""}
+        file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
     if unknown := said.keys() - ServerFile.__annotations__.keys():
         raise CommandFailed(f"{config}: there is no {min(unknown)!r} in a server's settings")
     if "time" in said:
@@ -186,23 +152,14 @@ def read_config(config: Path | None) -> ServerFile:
     return file
 
 
-def _time_control(
-    base: TimeControl,
-    time: int | None,
-    increment: int | None,
-    first_move: int | None,
-    host: str,
-) -> TimeControl:
-    """Return the file's time control with the options of the command line in its place."""
-    initial_ms = base.initial_ms if time is None else time
-    return msgspec.structs.replace(
-        base,
-        initial_ms=initial_ms,
-        increment_ms=base.increment_ms if increment is None else increment,
-        max_overtime_ms=0 if increment else base.max_overtime_ms,
-        first_move_ms=base.first_move_ms if first_move is None else first_move,
-        lag_ms=base.lag_ms or lag_quota_ms(initial_ms, [host]),
-    )
+def _time_control(base: TimeControl, clock: dict[str, int | None], host: str) -> TimeControl:
+    """Return the file's time control with the options that are given in its place."""
+    given = {name: ms for name, ms in clock.items() if ms is not None}
+    if given.get("increment_ms"):
+        given["max_overtime_ms"] = 0
+    control = msgspec.structs.replace(base, **given)
+    lag_ms = control.lag_ms or lag_quota_ms(control.initial_ms, [host])
+    return msgspec.structs.replace(control, lag_ms=lag_ms)
 
 
 def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
@@ -219,19 +176,20 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
 
 
 async def _serve(
-    config: ServerConfig,
+    settings: ServerFile,
+    time: TimeControl,
+    drain_s: float,
+    tls: ssl.SSLContext | None,
     equipment: Equipment,
-    db: Path,
     allowed: dict[str, str] | None,
     bots: dict[str, SeatSpec],
-    seed: int | None,
 ) -> None:
-    lexicon = load_equipped(equipment)
+    lexicon = options.load_equipped(equipment)
     for name, spec in bots.items():
         if spec.kind == "engine":  # its options are read before anybody plays
             engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
-    journal = Journal(db)
-    notice = say_once()
+    journal = Journal(settings["db"])
+    seed, notice = settings.get("seed"), options.say_once()
     makers = {
         name: WorkerMaker(spec, name, equipment, seed, reuse=spec.built_in, notice=notice)
         for name, spec in bots.items()
@@ -252,35 +210,33 @@ async def _serve(
             return worker.channel, worker
         return await open_remote(bots[name]), None
 
-    server = MatchServer(config, lexicon, journal, Gatekeeper(journal, allowed), house, open_bot)
+    server = MatchServer(
+        lexicon,
+        journal,
+        Gatekeeper(journal, allowed),
+        house,
+        open_bot,
+        host=settings["host"],
+        port=settings["port"],
+        time=time,
+        max_games=settings["max_games"],
+        drain_s=drain_s,
+        tls=tls,
+    )
     try:
         await server.start()
-        scheme = "wss" if config.tls else "ws"
-        say(f"serving on {scheme}://{config.host}:{server.port}, journal {db}")
-        at_once = await _until_told_to_stop()
-        say(
-            f"stopping; games may end within {config.drain_s:.0f} s; "
+        url = f"{'wss' if tls else 'ws'}://{server.host}:{server.port}"
+        options.say(f"serving on {url}, journal {settings['db']}")
+        at_once = await options.until_told_to_stop()
+        options.say(
+            f"stopping; games may end within {drain_s:.0f} s; "
             "a second signal (Ctrl-C) ends it at once"
         )
         left = await server.stop(at_once)
         if left:
             are = "is" if left == 1 else "are"
-            say(f"{counted(left, 'game')} {are} left to be resumed at the next start")
+            options.say(f"{counted(left, 'game')} {are} left to be resumed at the next start")
     finally:
         for maker in makers.values():
             await maker.close()
         journal.close()
-
-
-async def _until_told_to_stop() -> asyncio.Event:
-    """Wait for a signal to stop; return the event that a second signal sets."""
-    stop, at_once = asyncio.Event(), asyncio.Event()
-
-    def told() -> None:
-        (at_once if stop.is_set() else stop).set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told)
-    await stop.wait()
-    return at_once

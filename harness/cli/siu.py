@@ -12,12 +12,10 @@ from cyclopts import Parameter
 from bot.seat.runtime import set_pipes_aside, software
 from bot.siu.settings import Settings, with_option
 
-from .failing import CommandFailed
+from .failing import sentences
 from .options import SeedOption, TableOptions, ThreadsOption
 
 __all__ = ["siu"]
-
-AUTHOR = "the authors of tilewire"
 
 
 def siu(
@@ -47,17 +45,15 @@ def siu(
         ("--threads", "Threads", str(threads)),
         ("--seed", "Seed", str(seed)),
     ):
-        try:
+        with sentences(f"{option}: "):
             settings = settings if value is None else with_option(settings, name, value)
-        except ValueError as error:
-            raise CommandFailed(f"{option}: {error}") from None
     settings = replace(settings, names_only=names_only)
     from bot.siu.engine import run
 
     reading, writing = set_pipes_aside()
     status = 0
     try:
-        run(settings, software(), AUTHOR, reading, writing)
+        run(settings, software(), "the authors of tilewire", reading, writing)
     except KeyboardInterrupt:
         status = 130
     sys.stderr.flush()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from harness.server.tokens import hash_token, new_token, read_token_file
+from harness.server.tokens import hash_token, new_token, read_token_file, write_private
 from lexicons.cache import replacing
 from lexicons.text import read_text
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import say
 
 __all__ = ["token"]
@@ -50,9 +49,8 @@ def token(
         say(f"for the server's file of tokens: {line}")
     else:
         try:
-            _keep(tokens.resolve(), name, line, replace=replace)
-        except ValueError as error:
-            raise CommandFailed(str(error)) from None
+            with sentences():
+                _keep(tokens.resolve(), name, line, replace=replace)
         except OSError as error:
             raise CommandFailed(f"{tokens} can't be written: {error.strerror}") from None
     print(secret)
@@ -62,7 +60,7 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
     """Put a line into a file of tokens; it replaces the name's old line."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _create(path, f"{line}\n")
+        write_private(path, f"{line}\n")
         return
     known = name in read_token_file(path)
     if known and not replace:
@@ -73,11 +71,5 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
     else:
         lines.append(line)
     with replacing(path) as fresh:  # a server that reads it meanwhile sees the old or the new file
-        _create(fresh, "".join(f"{text}\n" for text in lines))
+        write_private(fresh, "".join(f"{text}\n" for text in lines))
         shutil.copymode(path, fresh)
-
-
-def _create(path: Path, text: str) -> None:
-    """Write a new file that only its owner can read, from the first byte on."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(text.encode())

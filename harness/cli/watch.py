@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -41,7 +41,7 @@ from .board_view import SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
 from .options import client_tls, run
 
-__all__ = ["LineScreen", "LiveScreen", "result", "watch"]
+__all__ = ["drawing", "result", "watch"]
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
@@ -61,9 +61,8 @@ def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> No
     tls = client_tls(url, ca)
     console = Console()
     drawn = console.is_terminal and not console.is_dumb_terminal
-    screen: Screen = LiveScreen(console) if drawn else LineScreen()
     try:
-        run(_follow(url, game, tls, screen))
+        run(_follow(url, game, tls, drawing(console) if drawn else lines()))
     except (ChannelClosed, ValueError) as error:
         raise CommandFailed(plain(str(error)), status=1) from None
 
@@ -71,30 +70,22 @@ def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> No
 # --- where it is shown --------------------------------------------------------------------------
 
 
-class Screen(AbstractContextManager[None], Protocol):
-    """A place to show a game."""
-
-    def update(self, known: Followed) -> None:
-        """Show what is known now."""
-        ...
+Screen: TypeAlias = AbstractContextManager[Callable[[Followed], None]]
+"""A place to show a game: yields a function that shows what is known now."""
 
 
-class LineScreen(AbstractContextManager[None]):
-    """A line for each move, on standard output."""
+@contextmanager
+def lines() -> Iterator[Callable[[Followed], None]]:
+    """Print a line for each move."""
+    told = -1  # moves; -1: nothing, not even who plays
 
-    def __init__(self) -> None:
-        self._told = -1  # moves; -1: nothing, not even who plays
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the lines where they are."""
-
-    def update(self, known: Followed) -> None:
-        """Print what is new."""
-        if self._told < 0:
+    def show(known: Followed) -> None:
+        nonlocal told
+        if told < 0:
             print(plain(f"{known.offer.game}: {heading(known)}"), flush=True)
-            self._told = 0
+            told = 0
         width = max(cell_len(plain(name)) for name in known.offer.players)
-        for move in known.moves[self._told :]:
+        for move in known.moves[told:]:
             name = plain(move.name)
             name += " " * (width - cell_len(name))
             first, second = move.totals
@@ -103,51 +94,37 @@ class LineScreen(AbstractContextManager[None]):
                 f"  {first:>4} : {second:<4}  {clock_text(move.clock_ms):>7}",
                 flush=True,
             )
-        self._told = len(known.moves)
+        told = len(known.moves)
         if known.over is not None:
             print(plain(result(known)), flush=True)
 
+    yield show
 
-class LiveScreen(AbstractContextManager[None]):
-    """The game drawn in place on a terminal, its clocks running.
 
-    Args:
-        console: the terminal.
-    """
+@contextmanager
+def drawing(console: Console) -> Iterator[Callable[[Followed], None]]:
+    """Draw the game in place on a terminal, its clocks running."""
+    latest: Followed | None = None
 
-    def __init__(self, console: Console) -> None:
-        self._known: Followed | None = None
-        self._live = Live(console=console, get_renderable=self._view, refresh_per_second=4)
+    def view() -> RenderableType:
+        return "" if latest is None else _view(latest, now_ms())
 
-    def __enter__(self) -> None:
-        """Begin to draw."""
-        self._live.start()
+    def show(known: Followed) -> None:
+        nonlocal latest
+        latest = known
+        live.refresh()
 
-    def __exit__(self, *_: object) -> None:
-        """Leave the last view where it is."""
-        self._live.stop()
-
-    def update(self, known: Followed) -> None:
-        """Draw what is known now."""
-        self._known = known
-        self._live.refresh()
-
-    def _view(self) -> RenderableType:
-        return "" if self._known is None else _view(self._known, now_ms())
+    with Live(console=console, get_renderable=view, refresh_per_second=4) as live:
+        yield show
 
 
 def _view(known: Followed, at_ms: int) -> RenderableType:
     racks = known.over.racks if known.over else ("", "")
-    clocks = known.clocks_at(at_ms)
     sides = [
-        SideView(
-            name=known.offer.players[seat],
-            score=known.scores[seat],
-            rack=racks[seat],
-            clock_ms=clocks[seat],
-            on_turn=known.on_turn == seat,
+        SideView(name, score, rack, clock_ms, known.on_turn == seat)
+        for seat, (name, score, rack, clock_ms) in enumerate(
+            zip(known.offer.players, known.scores, racks, known.clocks_at(at_ms), strict=True)
         )
-        for seat in (0, 1)
     ]
     return game_view(
         known.board,
@@ -190,22 +167,17 @@ def result(known: Followed) -> str:
 
 
 async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen: Screen) -> None:
-    """Follow a game to its end, over as many connections as it takes.
-
-    Raises:
-        CommandFailed: there is no such game.
-        ChannelClosed: the server can't be reached, or no more.
-    """
+    """Follow a game to its end, over as many connections as it takes."""
     channel = await _join(url, tls)
     with ExitStack() as shown:
         try:
             game = game or await _only_game(channel)
-            shown.enter_context(screen)
+            show = shown.enter_context(screen)
             waits, moves = iter(WAITS_S), -1
             while True:
                 try:
                     async for known in _events(channel, game, joined_before=moves >= 0):
-                        screen.update(known)
+                        show(known)
                         if len(known.moves) > moves:
                             waits, moves = iter(WAITS_S), len(known.moves)
                     return
@@ -235,11 +207,7 @@ async def _join_again(
 
 
 async def _only_game(channel: Channel) -> str:
-    """Ask which games are on.
-
-    Raises:
-        CommandFailed: none is, or more than one.
-    """
+    """Ask which games are on; fail unless it is one."""
     await channel.send(Games())
     listed: GameList | None = None
     try:
@@ -270,7 +238,6 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
     """Ask for a game and yield what is known of it after each event, to its end.
 
     Raises:
-        CommandFailed: there is no such game.
         ValueError: it can't be shown.
         ChannelClosed: the connection is lost.
     """
@@ -279,24 +246,24 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
     while known is None or known.over is None:
         content, at_ms = await channel.receive()
         match content:
-            case NewGame() if content.game == game:
-                known = Followed.offered(content, at_ms)
-                yield known
-            case Started() if known is not None and content.game == game:
-                known = known.started(content, at_ms)
-                yield known
-            case Played() if known is not None and content.game == game:
-                if content.seq > known.seq:  # something was missed: all of it again
-                    await channel.send(Watch(game=game))
-                elif content.seq == known.seq:
-                    known = known.played(content, at_ms)
-                    yield known
-            case GameOver() if known is not None and content.game == game:
-                known = known.ended(content, at_ms)
-                yield known
             case Ping(id=number):
                 await channel.send(Pong(id=number))
+                continue
             case Error(code=code, message=message):
                 if code == "unknown_game" and joined_before:
                     message = f"game {game} came to its end while the connection was lost"
                 raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)
+            case NewGame() if content.game == game:
+                known = Followed.offered(content, at_ms)
+            case Started() if known and content.game == game:
+                known = known.started(content, at_ms)
+            case Played() if known and content.game == game and content.seq == known.seq:
+                known = known.played(content, at_ms)
+            case Played() if known and content.game == game and content.seq > known.seq:
+                await channel.send(Watch(game=game))  # something was missed: all of it again
+                continue
+            case GameOver() if known and content.game == game:
+                known = known.ended(content, at_ms)
+            case _:
+                continue
+        yield known

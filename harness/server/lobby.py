@@ -57,42 +57,28 @@ class Player:
             self.link.send(message)
 
 
+@dataclass(eq=False)
 class Lobby:
-    """The players, seeks and games of one server.
+    """The players, seeks and games of one server."""
 
-    Args:
-        lexicon: for all games.
-        time: the clock of every game.
-        journal: for all games.
-        lag: measures the server's own loop.
-        bots: makes a seat for a built-in bot, by name.
-        max_games: games at once; more wait.
-    """
-
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        time: TimeControl,
-        journal: Journal,
-        lag: LagMeter,
-        bots: Mapping[str, Callable[[], Seat]],
-        max_games: int,
-    ) -> None:
-        self.games: dict[str, GameHost] = {}
-        self.closing = False
-        self._past: deque[GameHost] = deque(maxlen=KEPT_GAMES)
-        self._lent = 0
-        """Built-in bots that play elsewhere; each takes the place of a game."""
-        self._lexicon = lexicon
-        self._time = time
-        self._journal = journal
-        self._lag = lag
-        self._bots = bots
-        self._max_games = max_games
-        self._players: dict[str, Player] = {}
-        self._wishes: dict[Player, Seek] = {}
-        """Players' seeks, first come first served."""
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+    lexicon: Lexicon
+    time: TimeControl
+    journal: Journal
+    lag: LagMeter
+    """Measures the server's own loop."""
+    bots: Mapping[str, Callable[[], Seat]]
+    """Makes a seat for a built-in bot, by name."""
+    max_games: int
+    """Games at once; more wait."""
+    games: dict[str, GameHost] = field(default_factory=dict)
+    closing: bool = False
+    _past: deque[GameHost] = field(default_factory=lambda: deque(maxlen=KEPT_GAMES))
+    _lent: int = 0
+    """Built-in bots that play elsewhere; each takes the place of a game."""
+    _players: dict[str, Player] = field(default_factory=dict)
+    _wishes: dict[Player, Seek] = field(default_factory=dict)
+    """Players' seeks, first come first served."""
+    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     # --- players --------------------------------------------------------------------------------
 
@@ -178,7 +164,7 @@ class Lobby:
 
     @property
     def _is_full(self) -> bool:
-        return len(self.games) + self._lent >= self._max_games
+        return len(self.games) + self._lent >= self.max_games
 
     # --- seeking --------------------------------------------------------------------------------
 
@@ -206,7 +192,7 @@ class Lobby:
             wish = self._wishes.get(player)
             if wish is None:
                 continue  # seated just now
-            if wish.opponent is not None and wish.opponent in self._bots:
+            if wish.opponent is not None and wish.opponent in self.bots:
                 self._seat(player, None, wish.opponent)
                 continue
             other = next((seeker for seeker in self._wishes if self._suit(player, seeker)), None)
@@ -229,11 +215,9 @@ class Lobby:
         ]
         if secrets.randbelow(2):
             sides.reverse()
-        opened = new_game(
-            (sides[0]["name"], sides[1]["name"]), self._lexicon, self._time, Draws.fresh()
-        )
-        book = Scorebook(opened, self._lexicon)
-        self._run(book, {"sides": sides}, fresh=True)
+        names = sides[0]["name"], sides[1]["name"]
+        opened = new_game(names, self.lexicon, self.time, Draws.fresh())
+        self._run(Scorebook(opened, self.lexicon), {"sides": sides}, fresh=True)
 
     # --- games ----------------------------------------------------------------------------------
 
@@ -241,16 +225,13 @@ class Lobby:
         """Resume a game from the journal; its players will reconnect."""
         opened = kept.records[0]
         assert isinstance(opened, Opened), "a game's first record is its setup"
-        lacking = [
-            side["name"]
-            for side in kept.label["sides"]
-            if side["kind"] == "bot" and side["name"] not in self._bots
-        ]
-        if lacking or opened.lexicon_checksum != self._lexicon.checksum:
+        bots = (side["name"] for side in kept.label["sides"] if side["kind"] == "bot")
+        lacking = [name for name in bots if name not in self.bots]
+        if lacking or opened.lexicon_checksum != self.lexicon.checksum:
             # It stays in the journal, for a server that can play it.
             log.error("game not restored", game=kept.game, lexicon=opened.lexicon, bots=lacking)
             return
-        book = Scorebook.restored(kept.records, kept.note, self._lexicon)
+        book = Scorebook.restored(kept.records, kept.note, self.lexicon)
         log.info("game restored", game=kept.game, turns=len(book.turns))
         self._run(book, kept.label, fresh=False)
 
@@ -260,7 +241,7 @@ class Lobby:
         seats: list[Seat] = []
         for side in label["sides"]:
             if side["kind"] == "bot":
-                seats.append(self._bots[side["name"]]())
+                seats.append(self.bots[side["name"]]())
                 continue
             guest = self.player(side["name"])
             seat = guest.seats[game] = GuestSeat(guest.name)
@@ -269,7 +250,7 @@ class Lobby:
             guests.append(guest)
             seats.append(seat)
         names = frozenset(guest.name for guest in guests)
-        host = GameHost(book, (seats[0], seats[1]), self._journal, self._lag, names)
+        host = GameHost(book, (seats[0], seats[1]), self.journal, self.lag, names)
         self.games[game] = host
         task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
         self._tasks[game] = task
@@ -280,15 +261,14 @@ class Lobby:
     ) -> None:
         try:
             if fresh:
-                await self._journal.create(host.book.opened, label)
+                await self.journal.create(host.book.opened, label)
             await host.run()
         except JournalError as error:
             log.error("game not begun", game=host.game, reason=str(error))
+            lost = Error(code="host_error", message="the game can't be kept", retry="later")
             for guest in guests:
                 guest.rest = None
-                guest.tell(
-                    Error(code="host_error", message="the game can't be kept", retry="later")
-                )
+                guest.tell(lost)
         finally:
             self._past.append(self.games.pop(host.game))
             for guest in guests:
@@ -300,11 +280,9 @@ class Lobby:
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""
-        if guest.rest is None or guest.link is None or self.closing:
-            return
-        if guest.seats or guest in self._wishes:  # it sought anew while this game was closing
-            return
-        self._wishes[guest], guest.rest = guest.rest, None
+        busy = guest.seats or guest in self._wishes  # it sought anew while this game was closing
+        if guest.rest is not None and guest.link is not None and not (busy or self.closing):
+            self._wishes[guest], guest.rest = guest.rest, None
 
     def find(self, game: str) -> GameHost | None:
         """Return a running or recently finished game."""

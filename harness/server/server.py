@@ -11,8 +11,8 @@ import contextlib
 import json
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, cast, get_args
+from dataclasses import KW_ONLY, dataclass, field
+from typing import cast, get_args
 
 import structlog
 from websockets.asyncio.server import Server
@@ -47,64 +47,46 @@ from .lobby import Lobby, Player
 from .relay import relay
 from .tokens import Gatekeeper
 
-__all__ = ["MatchServer", "ServerConfig"]
+__all__ = ["MatchServer"]
 
 log = structlog.get_logger(__name__)
 
-
+MAX_CONNECTIONS = 1_000
 HELLO_S = 10.0
 """Time for a connection to say hello."""
 
-OpenBot: TypeAlias = Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
 
+@dataclass(eq=False)
+class MatchServer:
+    """A server, from ``start`` to ``stop``."""
 
-@dataclass(frozen=True)
-class ServerConfig:
-    """The settings of a server; see ``tilewire serve --help``."""
-
+    lexicon: Lexicon
+    journal: Journal
+    """Of all games; its unfinished games are resumed."""
+    gatekeeper: Gatekeeper
+    bots: Mapping[str, Callable[[], Seat]]
+    """Makes a seat for a built-in bot, by name."""
+    open_bot: Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
+    """Opens a channel to a built-in bot, for an arbiter elsewhere; returns it with its process, if
+    it is ours."""
+    _: KW_ONLY
     host: str = "127.0.0.1"
-    port: int = 8484
+    port: int = 0
+    """0: any that is free; once it listens, the port that it has."""
     time: TimeControl = field(default_factory=TimeControl)
     max_games: int = 2
     """Games at once; more wait until one is over."""
-    max_connections: int = 1_000
     drain_s: float = 30.0
     """Time for games to end after SIGTERM; unfinished ones resume at the next start."""
     tls: ssl.SSLContext | None = None
+    _connections: int = 0
+    _server: Server | None = None
 
-
-class MatchServer:
-    """A server, from ``start`` to ``stop``.
-
-    Args:
-        config: address and settings.
-        lexicon: the words.
-        journal: of all games; its unfinished games are resumed.
-        gatekeeper: authenticates names.
-        bots: makes a seat for a built-in bot, by name.
-        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; returns it with its
-            process, if it is ours.
-    """
-
-    def __init__(
-        self,
-        config: ServerConfig,
-        lexicon: Lexicon,
-        journal: Journal,
-        gatekeeper: Gatekeeper,
-        bots: Mapping[str, Callable[[], Seat]],
-        open_bot: OpenBot,
-    ) -> None:
-        self.port = config.port
-        self._config = config
-        self._journal = journal
-        self._gatekeeper = gatekeeper
-        self._bots = bots
-        self._open_bot = open_bot
+    def __post_init__(self) -> None:
         self._lag = LagMeter()
-        self._lobby = Lobby(lexicon, config.time, journal, self._lag, bots, config.max_games)
-        self._connections = 0
-        self._server: Server | None = None
+        self._lobby = Lobby(
+            self.lexicon, self.time, self.journal, self._lag, self.bots, self.max_games
+        )
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -113,14 +95,13 @@ class MatchServer:
             OSError: the address can't be had.
         """
         await self._lag.__aenter__()
-        for kept in self._journal.unfinished():
+        for kept in self.journal.unfinished():
             self._lobby.restore(kept)
-        config = self._config
         self._server = await listen(
-            config.host, config.port, self._on_channel, on_http=self._on_http, tls=config.tls
+            self.host, self.port, self._on_channel, on_http=self._on_http, tls=self.tls
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
-        log.info("listening", host=config.host, port=self.port, bots=sorted(self._bots))
+        log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
         """Refuse new peers, let games end, close; return how many games are left unfinished.
@@ -128,7 +109,7 @@ class MatchServer:
         ``at_once`` ends the wait for games when it is set.
         """
         assert self._server is not None, "the server was not started"
-        left = await self._lobby.drain(self._config.drain_s, at_once or asyncio.Event())
+        left = await self._lobby.drain(self.drain_s, at_once or asyncio.Event())
         self._server.close(code=1001, reason="the server is closing")
         await self._server.wait_closed()
         await self._lag.__aexit__(None, None, None)
@@ -139,7 +120,7 @@ class MatchServer:
             status = "closing" if self._lobby.closing else "ok"
             health = {"status": status, "games": len(self._lobby.games)}
             return HttpAnswer(200, json.dumps(health) + "\n", "application/json")
-        if self._connections >= self._config.max_connections:
+        if self._connections >= MAX_CONNECTIONS:
             return HttpAnswer(503, "too many connections, try again later\n")
         return None
 
@@ -165,28 +146,26 @@ class MatchServer:
         token = _bearer(request) or hello.token
         match hello.role:
             case "arbiter":
-                self._gatekeeper.check(hello.name, token)
+                self.gatekeeper.check(hello.name, token)
                 await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
             case "player":
-                await self._gatekeeper.admit(
-                    hello.name,
-                    token,
-                    used_from=self._lobby.used_from(hello.name),
-                    peer=channel.peer,
+                used_from = self._lobby.used_from(hello.name)
+                await self.gatekeeper.admit(
+                    hello.name, token, used_from=used_from, peer=channel.peer
                 )
                 await self._serve_player(channel, hello.name)
             case "spectator":
                 await self._serve_spectator(channel)
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
-        if name not in self._bots:
-            known = ", ".join(sorted(self._bots))
+        if name not in self.bots:
+            known = ", ".join(sorted(self.bots))
             raise PeerError(
                 "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
             )
         with self._lobby.lend():
             try:
-                bot, worker = await self._open_bot(name)
+                bot, worker = await self.open_bot(name)
             except (ChannelClosed, OSError) as error:
                 log.error("bot did not come up", bot=name, reason=str(error))
                 raise PeerError(
@@ -206,14 +185,8 @@ class MatchServer:
         older = self._lobby.arrive(player, link)
         if older is not None:
             older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
-        link.send(
-            Welcome(
-                name="tilewire",
-                software=software(),
-                bots=tuple(sorted(self._bots)),
-                games=tuple(player.seats),
-            )
-        )
+        bots, games = tuple(sorted(self.bots)), tuple(player.seats)
+        link.send(Welcome(name="tilewire", software=software(), bots=bots, games=games))
         why = "the host failed"
         try:
             why = await link.run()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from harness.arbiter.journal import Journal
 from lexicons.text import read_text
 from protocol.errors import PeerError
 
-__all__ = ["Gatekeeper", "hash_token", "new_token", "read_token_file"]
+__all__ = ["Gatekeeper", "hash_token", "new_token", "read_token_file", "write_private"]
 
 
 def new_token() -> str:
@@ -51,6 +52,12 @@ def read_token_file(path: Path) -> dict[str, str]:
             )
         known[fields[0]] = fields[1]
     return known
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that only its owner can read, from the first byte on."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode())
 
 
 class Gatekeeper:
@@ -88,11 +95,9 @@ class Gatekeeper:
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
-        known_hash = (
-            self._journal.token_hash(name) if self._known is None else self._known.get(name)
-        )
-        if known_hash is None and self._known is not None:
+        if self._known is not None and name not in self._known:
             raise _forbidden(f"nobody called {name!r} is known here")
+        known_hash = self._journal.token_hash(name) if self._known is None else self._known[name]
         if known_hash is None:
             return False
         if token is None or not hmac.compare_digest(known_hash, hash_token(token)):

@@ -22,8 +22,6 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,52 +31,21 @@ from harness.seats.engines.process import Limits
 
 __all__ = ["TILEWIRE", "BridgeConfig", "Launch", "read_config", "tokens_of"]
 
-DEFAULT_PORT = 8485
-
 _ROOT = Path(__file__).resolve().parents[3]
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.cli import main; main()"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The command of an engine and its limits."""
 
     id: str
     command: tuple[str, ...]
-    folder: Path | None = None
-    """Its working directory, by default the bridge's own."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Added to the bridge's own."""
-    limits: Limits = field(default_factory=Limits)
-
-
-TILEWIRE = Launch(
-    "tilewire", (sys.executable, "-P", "-c", _START, str(_ROOT), "siu", "--names-only")
-)
-"""tilewire itself, offered by every bridge without access to files of this machine; a configured
-engine of the same id replaces it."""
-
-
-@dataclass(frozen=True)
-class BridgeConfig:
-    """A checked configuration."""
-
-    origins: frozenset[str]
-    """Of the pages that may connect, as in the browsers' header ``Origin``."""
-    tokens: Path
-    engines: Mapping[str, Launch] = field(default_factory=lambda: {TILEWIRE.id: TILEWIRE})
-    port: int = DEFAULT_PORT
-    """0 for any free one."""
-    max_engines: int = 4
-
-
-class _Engine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    id: str
-    command: tuple[str, ...]
     folder: str | None = None
+    """Its working directory, by default the bridge's own."""
     environment: dict[str, str] = {}
+    """Added to the bridge's own."""
     memory: int = 0
     cores: int = 0
 
@@ -92,13 +59,46 @@ class _Engine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         if "\0" in "".join((*self.command, *self.environment, *self.environment.values())):
             raise ValueError("no program can be given a text with a NUL in it")
 
+    def found(self, here: Path) -> Launch:
+        """Return it with absolute paths; relative ones are in ``here``.
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+        Raises:
+            ValueError: the program or folder is missing, or the limits can't be set.
+        """
+        program, *arguments = self.command
+        if "/" in program:
+            program = _beside(here, program)
+        if shutil.which(program) is None:
+            why = "may not be run" if Path(program).is_file() else "is not there"
+            raise ValueError(f"command: {program} {why}")
+        folder = None if self.folder is None else _beside(here, self.folder)
+        if folder is not None and not Path(folder).is_dir():
+            raise ValueError(f"folder: {folder} is no folder")
+        try:
+            Limits(self.memory, self.cores)
+        except ValueError as error:
+            raise ValueError(f"memory or cores: {error}") from None
+        return msgspec.structs.replace(self, command=(program, *arguments), folder=folder)
+
+
+TILEWIRE = Launch(
+    id="tilewire",
+    command=(sys.executable, "-P", "-c", _START, str(_ROOT), "siu", "--names-only"),
+)
+"""tilewire itself, offered by every bridge without access to files of this machine; a configured
+engine of the same id replaces it."""
+
+
+class BridgeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A configuration; ``read_config`` makes its paths absolute."""
+
     origins: tuple[str, ...]
-    port: int = DEFAULT_PORT
-    tokens: str | None = None
+    """Of the pages that may connect, as in the browsers' header ``Origin``."""
+    port: int = 8485
+    """0 for any free one."""
+    tokens: str = ""
     max_engines: int = 4
-    engine: tuple[_Engine, ...] = ()
+    engine: tuple[Launch, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.origins:
@@ -110,6 +110,11 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         if self.max_engines < 1:
             raise ValueError(f"max_engines {self.max_engines} is less than 1")
 
+    @property
+    def engines(self) -> dict[str, Launch]:
+        """All engines by id."""
+        return {launch.id: launch for launch in (TILEWIRE, *self.engine)}
+
 
 def read_config(path: Path) -> BridgeConfig:
     """Read and check a configuration.
@@ -118,21 +123,17 @@ def read_config(path: Path) -> BridgeConfig:
         ValueError: names the file, the key, and the fault.
         OSError: the file can't be read.
     """
-    file = _read(path)
-    here = path.absolute().parent
-    engines = {TILEWIRE.id: TILEWIRE}
-    for number, entry in enumerate(file.engine):
-        where = f"{path}: engine[{number}] {entry.id!r}"
-        if entry.id in (earlier.id for earlier in file.engine[:number]):
+    config = _read(path)
+    engines: dict[str, Launch] = {}
+    for number, launch in enumerate(config.engine):
+        where = f"{path}: engine[{number}] {launch.id!r}"
+        if launch.id in engines:
             raise ValueError(f"{where}: id is another engine's already")
-        engines[entry.id] = _launch(entry, here, where)
-    return BridgeConfig(
-        origins=frozenset(file.origins),
-        tokens=_tokens(path, file),
-        engines=engines,
-        port=file.port,
-        max_engines=file.max_engines,
-    )
+        try:
+            engines[launch.id] = launch.found(path.absolute().parent)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    return msgspec.structs.replace(config, engine=tuple(engines.values()))
 
 
 def tokens_of(path: Path) -> Path:
@@ -142,41 +143,23 @@ def tokens_of(path: Path) -> Path:
         ValueError: names the file, the key, and the fault.
         OSError: the file can't be read.
     """
-    return _tokens(path, _read(path))
+    return Path(_read(path).tokens)
 
 
-def _read(path: Path) -> _File:
+def _read(path: Path) -> BridgeConfig:
+    """Read a configuration without looking for its engines."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        config = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), BridgeConfig)
     except ValueError as error:
         sentence, _, where = str(error).partition(" - at `$.")
         key = where.rstrip("`")
         raise ValueError(f"{path}: {f'{key}: ' if key else ''}{sentence}") from None
+    tokens = _beside(path.absolute().parent, config.tokens or f"{path.stem}.tokens")
+    return msgspec.structs.replace(config, tokens=tokens)
 
 
-def _tokens(path: Path, file: _File) -> Path:
-    return _beside(path.absolute().parent, file.tokens or f"{path.stem}.tokens")
-
-
-def _launch(entry: _Engine, here: Path, where: str) -> Launch:
-    program, *arguments = entry.command
-    if "/" in program:
-        program = str(_beside(here, program))
-    if shutil.which(program) is None:
-        why = "may not be run" if Path(program).is_file() else "is not there"
-        raise ValueError(f"{where}: command: {program} {why}")
-    folder = None if entry.folder is None else _beside(here, entry.folder)
-    if folder is not None and not folder.is_dir():
-        raise ValueError(f"{where}: folder: {folder} is no folder")
-    try:
-        limits = Limits(entry.memory, entry.cores)
-    except ValueError as error:
-        raise ValueError(f"{where}: memory or cores: {error}") from None
-    return Launch(entry.id, (program, *arguments), folder, entry.environment, limits)
-
-
-def _beside(folder: Path, text: str) -> Path:
-    return folder / Path(text).expanduser()
+def _beside(folder: Path, text: str) -> str:
+    return str(folder / Path(text).expanduser())
 
 
 def _check_origin(origin: str) -> None:

@@ -16,19 +16,21 @@ code that the bridge shows, sends ``bridge hello code C``, and gets ``bridge tok
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import structlog
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from harness.figures import plain
-from harness.seats.engines.process import EngineFailed
+from harness.seats.engines.process import EngineFailed, EngineProcess, Limits
 
 from .config import Launch
-from .driven import BURST, Driven, is_ours
 from .pairing import CODE_S, Code, Codes, Paired, TokenFile
 
 __all__ = ["House", "Page"]
@@ -43,6 +45,12 @@ HELLO_S = 10.0
 
 STALLED_S = 10.0
 """Time that a page may leave output unread."""
+
+MAX_UNREAD = 1 << 17
+"""Bytes that an engine may leave unread before it counts as hung."""
+
+BURST = 32
+"""Lines relayed before other tasks get their turn."""
 
 
 @dataclass
@@ -67,16 +75,17 @@ class _Refused(Exception):
         self.ends = ends
 
 
+@dataclass(eq=False)
 class Page:
     """A connected page."""
 
-    def __init__(self, connection: ServerConnection, origin: str, house: House) -> None:
-        self.paired: Paired | None = None
-        self._connection = connection
-        self._origin = origin
-        self._house = house
-        self._engine: Driven | None = None
-        self._heard = 0
+    connection: ServerConnection
+    origin: str
+    house: House
+    paired: Paired | None = None
+    _engine: EngineProcess | None = None
+    _relaying: asyncio.Task[None] | None = None
+    _heard: int = 0
 
     async def serve(self) -> None:
         """Converse until either side ends it; no engine is left when this returns."""
@@ -92,25 +101,25 @@ class Page:
         except _Refused as refused:
             await self.dismiss(refused.code, refused.line)
         except ConnectionClosed as closed:
-            log.info("page left", origin=self._origin, reason=plain(str(closed)))
+            log.info("page left", origin=self.origin, reason=plain(str(closed)))
         finally:
             if self._engine is not None:
-                await self._engine.close()
+                await self._close(self._engine)
 
     async def dismiss(self, code: str, line: str) -> None:
         """Send the reason and close the connection."""
-        log.info("page dismissed", origin=self._origin, code=code)
+        log.info("page dismissed", origin=self.origin, code=code)
         try:
             await self._say(line)
         except ConnectionClosed:
             return
-        await self._connection.close(1008, code)
+        await self.connection.close(1008, code)
 
     # --- authentication --------------------------------------------------------------------------
 
     async def _greet(self) -> None:
         code: Code | None = None
-        loop = asyncio.get_running_loop()
+        loop, tokens = asyncio.get_running_loop(), self.house.tokens
         try:
             async with asyncio.timeout(HELLO_S) as limit:
                 while self.paired is None:
@@ -122,22 +131,29 @@ class Page:
                         case ["bridge", "hello", "code", guess]:
                             await self._pair(code, guess, loop.time())
                         case ["bridge", "hello", "token", token]:
-                            self.paired = self._find(token)
+                            self.paired = tokens.find(token, self.origin)
+                            if self.paired is None:
+                                sentence = "this token is not known, or was revoked; pair again"
+                                raise _Refused("bad-token", sentence, ends=True)
                         case _:
                             raise _Refused(
                                 "no-hello", "say 'bridge hello token T' or 'bridge pair'", ends=True
                             )
         except TimeoutError:
             raise _Refused("no-hello", "no token or code came in time", ends=True) from None
-        log.info("page let in", origin=self._origin, id=self.paired.id)
+        except (ValueError, OSError) as error:
+            self.house.notice(str(error))
+            sentence = "the bridge can't use its file of tokens"
+            raise _Refused("no-tokens", sentence, ends=True) from None
+        log.info("page let in", origin=self.origin, id=self.paired.id)
         await self._say(f"bridge ok {VERSION}")
 
     def _show_code(self, now: float) -> Code:
-        code = self._house.codes.make(now)
+        code = self.house.codes.make(now)
         if code is None:
             raise _Refused("busy", "too many codes were asked for; wait two minutes", ends=True)
-        self._house.notice(
-            f"a page of {self._origin} asks to use the engines of this machine; if you want that, "
+        self.house.notice(
+            f"a page of {self.origin} asks to use the engines of this machine; if you want that, "
             f"type the code {code.text} there, within {CODE_S} s"
         )
         return code
@@ -151,73 +167,95 @@ class Page:
                 raise _Refused("bad-code", sentence, ends=True)
             await self._say(f"bridge error bad-code {sentence}")
             return
-        try:
-            token, self.paired = self._house.tokens.add(self._origin, datetime.now(UTC))
-        except (ValueError, OSError) as error:
-            raise self._no_tokens(error) from None
-        self._house.notice(f"paired with {self._origin} as {self.paired.id}")
+        token, self.paired = self.house.tokens.add(self.origin, datetime.now(UTC))
+        self.house.notice(f"paired with {self.origin} as {self.paired.id}")
         await self._say(f"bridge token {token}")
-
-    def _find(self, token: str) -> Paired:
-        try:
-            paired = self._house.tokens.find(token, self._origin)
-        except (ValueError, OSError) as error:
-            raise self._no_tokens(error) from None
-        if paired is None:
-            raise _Refused(
-                "bad-token", "this token is not known, or was revoked; pair again", ends=True
-            )
-        return paired
-
-    def _no_tokens(self, error: Exception) -> _Refused:
-        self._house.notice(str(error))
-        return _Refused("no-tokens", "the bridge can't use its file of tokens", ends=True)
 
     # --- requests ---------------------------------------------------------------------------------
 
     async def _obey(self, line: str) -> None:
-        engine = None if self._engine is None or self._engine.is_over else self._engine
-        if not is_ours(line):
-            if engine is None:
-                raise _Refused("no-engine", "no engine is open; say 'bridge open ID'")
-            await engine.tell(line)
-            return
+        engine = self._engine
         match line.split():
+            case _ if not _is_ours(line):
+                await self._tell(line)
             case ["bridge", "engines"]:
-                for known in self._house.engines:
+                for known in self.house.engines:
                     await self._say(f"bridge engine {known}")
                 await self._say("bridge enginesok")
             case ["bridge", "open", id]:
                 if engine is not None:
-                    raise _Refused("already-open", f"{engine.id} is open; close it first")
-                self._engine = await self._open(id)
+                    raise _Refused("already-open", f"{engine.name} is open; close it first")
+                self._engine = engine = await self._open(id)
                 await self._say(f"bridge opened {id}")
-                self._engine.begin()
+                self._relaying = asyncio.create_task(self._relay(engine))
             case ["bridge", "close"]:
                 if engine is None:
                     raise _Refused("no-engine", "no engine is open")
-                await engine.close()
-                await self._say(f"bridge closed {engine.id}")
+                await self._close(engine)
+                await self._say(f"bridge closed {engine.name}")
             case _:
                 raise _Refused("unknown-command", "the bridge knows: engines, open ID, close")
 
-    async def _open(self, id: str) -> Driven:
-        house = self._house
+    # --- the engine -------------------------------------------------------------------------------
+
+    async def _open(self, id: str) -> EngineProcess:
+        house = self.house
         if id not in house.engines:
             raise _Refused("unknown-engine", f"no engine is called {plain(id)[:64]} here")
         if house.free < 1:
             raise _Refused("busy", "as many engines run as may; close one first")
         house.free -= 1
+        launch = house.engines[id]
         try:
-            engine = await Driven.open(house.engines[id], self._say, self._over)
+            engine = await EngineProcess.start(
+                launch.command,
+                name=id,
+                folder=None if launch.folder is None else Path(launch.folder),
+                environment=launch.environment,
+                limits=Limits(launch.memory, launch.cores),
+            )
         except (EngineFailed, OSError) as error:
-            self._over()
+            house.free += 1
             raise _Refused("not-started", plain(str(error))) from None
-        log.info("engine opened", origin=self._origin, engine=id)
+        log.info("engine opened", origin=self.origin, engine=id)
         return engine
 
-    def _over(self) -> None:
-        self._house.free += 1
+    async def _tell(self, line: str) -> None:
+        engine = self._engine
+        if engine is None:
+            raise _Refused("no-engine", "no engine is open; say 'bridge open ID'")
+        engine.send(line)
+        if engine.unread > MAX_UNREAD:
+            await self._close(engine)
+            await self._say(f"bridge closed {engine.name} it does not read what it is told")
+
+    async def _relay(self, engine: EngineProcess) -> None:
+        with contextlib.suppress(ConnectionClosed):  # ``serve`` then ends the engine
+            try:
+                for count in itertools.count(1):
+                    line = await engine.line()
+                    if not _is_ours(line):
+                        await self._say(line)
+                    if count % BURST == 0:
+                        await asyncio.sleep(0)
+            except EngineFailed as failed:
+                reason = plain(str(failed))
+            await self._end(engine)
+            log.info("engine ended", engine=engine.name, reason=reason)
+            await self._say(f"bridge closed {engine.name} {reason}")
+
+    async def _close(self, engine: EngineProcess) -> None:
+        if self._relaying is not None:
+            self._relaying.cancel()
+            await asyncio.gather(self._relaying, return_exceptions=True)
+        await self._end(engine)
+
+    async def _end(self, engine: EngineProcess) -> None:
+        """End the engine's process and all its children."""
+        await engine.quit("quit")
+        if self._engine is engine:
+            self._engine = None
+            self.house.free += 1
 
     # --- lines ------------------------------------------------------------------------------------
 
@@ -225,7 +263,7 @@ class Page:
         self._heard += 1
         if self._heard % BURST == 0:
             await asyncio.sleep(0)
-        message = await self._connection.recv()
+        message = await self.connection.recv()
         if not isinstance(message, str):
             raise _Refused("bad-line", "a line is a text message", ends=True)
         line = message.rstrip("\r\n")
@@ -236,9 +274,14 @@ class Page:
     async def _say(self, line: str) -> None:
         try:
             async with asyncio.timeout(STALLED_S):
-                await self._connection.send(line)
+                await self.connection.send(line)
         except TimeoutError:
-            log.warning("page does not read", origin=self._origin)
-            self._connection.transport.abort()
-            await self._connection.wait_closed()
+            log.warning("page does not read", origin=self.origin)
+            self.connection.transport.abort()
+            await self.connection.wait_closed()
             raise ConnectionClosed(None, None) from None
+
+
+def _is_ours(line: str) -> bool:
+    """Check whether a line belongs to the bridge's own protocol, whoever sends it."""
+    return line.lstrip().startswith("bridge")

@@ -11,14 +11,13 @@ import fcntl
 import hmac
 import os
 import secrets
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from harness.server.tokens import hash_token, new_token
+from harness.server.tokens import hash_token, new_token, write_private
 from lexicons.cache import replacing
 
 __all__ = ["CODE_S", "Code", "Codes", "Paired", "TokenFile"]
@@ -54,16 +53,15 @@ class Codes:
     """Makes codes at a limited rate."""
 
     def __init__(self) -> None:
-        self._out: deque[float] = deque()
+        self._ends: list[float] = []
 
     def make(self, now: float) -> Code | None:
         """Return a new code at the time ``now`` (seconds); None if too many are valid."""
-        while self._out and self._out[0] <= now:
-            self._out.popleft()
-        if len(self._out) >= MAX_CODES:
+        self._ends = [end for end in self._ends if end > now]
+        if len(self._ends) >= MAX_CODES:
             return None
         letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
-        self._out.append(now + CODE_S)
+        self._ends.append(now + CODE_S)
         return Code(f"{letters[:4]}-{letters[4:]}", now + CODE_S)
 
 
@@ -120,10 +118,8 @@ class TokenFile:
     def find(self, token: str, origin: str) -> Paired | None:
         """Return the page of this origin with this token; raises as ``read`` does."""
         given = hash_token(token)
-        for page in self.read().values():
-            if page.origin == origin and hmac.compare_digest(page.hash, given):
-                return page
-        return None
+        pages = (page for page in self.read().values() if page.origin == origin)
+        return next((page for page in pages if hmac.compare_digest(page.hash, given)), None)
 
     def add(self, origin: str, now: datetime) -> tuple[str, Paired]:
         """Let a page in; return its token, which is stored nowhere. Raises as ``read`` does."""
@@ -150,8 +146,7 @@ class TokenFile:
             paired = self.read()
             yield paired
             with replacing(self.path) as fresh:
-                out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(out, "w", encoding="utf-8") as file:
-                    file.writelines(f"{' '.join(astuple(page))}\n" for page in paired.values())
+                lines = (f"{' '.join(astuple(page))}\n" for page in paired.values())
+                write_private(fresh, "".join(lines))
         finally:
             os.close(folder)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from harness.figures import plain
+from harness.figures import once
 from protocol.websocket import Budgeted, BytesBudget
 
 from .config import BridgeConfig
@@ -43,11 +44,10 @@ class Bridge:
     def __init__(self, config: BridgeConfig, notice: Callable[[str], None]) -> None:
         self.port = config.port
         self._config = config
-        self._notice = notice
-        self._tokens = TokenFile(config.tokens)
-        self._house = House(config.engines, self._tokens, config.max_engines, notice)
+        tokens = TokenFile(Path(config.tokens))
+        self._house = House(config.engines, tokens, config.max_engines, notice)
         self._pages: set[Page] = set()
-        self._turned_away: set[str] = set()
+        self._tell_once = once(notice)  # so that nobody floods the terminal
         self._server: Server | None = None
         self._watch: asyncio.Task[None] | None = None
 
@@ -58,7 +58,7 @@ class Bridge:
             OSError: the port can't be had, or the file of tokens can't be read.
             ValueError: the file of tokens is invalid, or others may write it.
         """
-        self._tokens.read()
+        self._house.tokens.read()
         self._server = await serve(
             self._serve,
             LOOPBACK,
@@ -103,13 +103,6 @@ class Bridge:
             return connection.respond(503, "too many pages are connected\n")
         return None
 
-    def _tell_once(self, sentence: str) -> None:
-        """Show each message once, so that nobody floods the terminal."""
-        safe = plain(sentence)[:200]
-        if safe not in self._turned_away and len(self._turned_away) < 20:
-            self._turned_away.add(safe)
-            self._notice(safe)
-
     async def _serve(self, connection: ServerConnection) -> None:
         assert connection.request is not None
         page = Page(connection, connection.request.headers["Origin"], self._house)
@@ -124,7 +117,7 @@ class Bridge:
         while True:
             await asyncio.sleep(REVOKED_S)
             try:
-                known = self._tokens.read()
+                known = self._house.tokens.read()
             except (ValueError, OSError) as error:
                 self._tell_once(str(error))
                 known = {}

@@ -14,7 +14,7 @@ from websockets.typing import Subprotocol
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
-from harness.server.server import MatchServer, ServerConfig
+from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
@@ -44,8 +44,15 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
     journal = Journal(tmp_path / "serve.db")
     keeper = Gatekeeper(journal, None)
     await journal.claim_name("claimed", hash_token("the right one"))
-    config = ServerConfig(port=0, max_games=8, drain_s=0)
-    server = MatchServer(config, load_lexicon(), journal, keeper, {}, no_bot)  # type: ignore[arg-type]
+    server = MatchServer(
+        load_lexicon(),
+        journal,
+        keeper,
+        {},
+        no_bot,  # type: ignore[arg-type]
+        max_games=8,
+        drain_s=0,
+    )
     await server.start()
     yield f"ws://127.0.0.1:{server.port}"
     await server.stop()

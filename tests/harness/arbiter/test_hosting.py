@@ -21,7 +21,7 @@ from harness.arbiter.seat import Came, Happening, Report, Said, Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import WorkerMaker
 from harness.seats.seats import GuestSeat, ProcessSeat
-from harness.server.server import MatchServer, ServerConfig
+from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import Channel, now_ms
@@ -49,9 +49,16 @@ async def no_bot(name: str) -> object:
 @pytest.fixture
 async def url(tmp_path: Path) -> AsyncIterator[str]:
     journal = Journal(tmp_path / "serve.db")
-    config = ServerConfig(port=0, max_games=8, drain_s=0)
     keeper = Gatekeeper(journal, None)
-    server = MatchServer(config, load_lexicon(), journal, keeper, {}, no_bot)  # type: ignore[arg-type]
+    server = MatchServer(
+        load_lexicon(),
+        journal,
+        keeper,
+        {},
+        no_bot,  # type: ignore[arg-type]
+        max_games=8,
+        drain_s=0,
+    )
     await server.start()
     yield f"ws://127.0.0.1:{server.port}"
     await server.stop()
@@ -84,9 +91,10 @@ async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None
         return ours, None
 
     journal = Journal(tmp_path / "serve.db")
-    config, keeper = ServerConfig(port=0, max_games=1, drain_s=0), Gatekeeper(journal, None)
+    keeper = Gatekeeper(journal, None)
     bots = {"one": lambda: Passer("one")}
-    server = MatchServer(config, load_lexicon(), journal, keeper, bots, lend)
+    words = load_lexicon()
+    server = MatchServer(words, journal, keeper, bots, lend, max_games=1, drain_s=0)
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
     arbiter = await Client.login(f"{url}/one", "afar", "arbiter")

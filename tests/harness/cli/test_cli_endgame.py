@@ -11,7 +11,7 @@ import pytest
 from command_line import CommandLine
 
 from harness.analysis.endings import spend
-from harness.cli.solving import time_to_think
+from harness.cli.positions import time_to_think
 
 EMPTY = "/".join(["15"] * 7)
 WORDS = "at\nact\ncat\ncate\neat\nate\ntea\nteat\n"

@@ -200,9 +200,9 @@ def test_a_line_of_a_game_has_its_play_and_what_was_kept(tilewire: CommandLine) 
     lines = tilewire.out.splitlines()
     assert lines[0] == "line 1: static, 8D OWARI, 18 points; seen with BCCINOS, 86 in the bag"
     assert lines[2].split() == ["leave", "before", "after"]
-    assert "he kept LT, which ranks " in tilewire.out
-    assert "a bingo in his next turn: " in tilewire.out
-    assert "one or more of a tile on his rack now" in tilewire.out
+    assert "it kept LT, which ranks " in tilewire.out
+    assert "a bingo in the next turn: " in tilewire.out
+    assert "one or more of a tile on the rack now" in tilewire.out
     assert " ms for the inference, soft model, temperature" in tilewire.out
     assert max(map(len, lines)) <= 80
     other = as_json(tilewire, f"{GAME}@1", "--play", "8G RAIL")
@@ -212,7 +212,7 @@ def test_a_line_of_a_game_has_its_play_and_what_was_kept(tilewire: CommandLine) 
 def test_the_other_seat_and_its_draws(tilewire: CommandLine) -> None:
     assert tilewire("infer", f"{GAME}@2", "--top", 3) == 0
     assert "line 2: greedy, D8 (O)BCONIC, 26 points; seen with AIILMTT" in tilewire.out
-    assert "he kept S, which ranks " in tilewire.out
+    assert "it kept S, which ranks " in tilewire.out
 
 
 def test_exchanges_of_a_game(tilewire: CommandLine) -> None:
@@ -259,10 +259,10 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
         (OPENING, "8D IM1NO", "--play: "),
         (OPENING, "8D IMNIO", "IMNIO is not a word of scowl"),
         (OPENING, "1A IMINO", "the first play covers 8H"),
-        (OPENING, "8D JAZZ", "Z can't have been on his rack"),
+        (OPENING, "8D JAZZ", "Z can't have been on the rack"),
         (OPENING, "8D INFLATION", "a move of 9 tiles; a rack holds 7"),
         (OPENING, "-8", "a move of 8 tiles; a rack holds 7"),
-        (OPENING, "-ZZ", "Z can't have been on his rack"),
+        (OPENING, "-ZZ", "Z can't have been on the rack"),
         (OPENING.replace(" /", " AEIOUST/"), "8D IMINO", "IMN are not on the rack AEIOSTU"),
         (OPENING.replace("GLORRTU", "GLO"), "8D IMINO", "GLO is not the whole rack"),
         (OPENING.replace(" 0/0 0", " 0/0 6"), "8D IMINO", "the game is over, after 6"),

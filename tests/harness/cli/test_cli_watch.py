@@ -15,7 +15,7 @@ from rich.console import Console
 
 from harness.arbiter.spectator_view import Followed
 from harness.cli import watch as watching
-from harness.cli.watch import LiveScreen, result
+from harness.cli.watch import drawing, result
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -361,11 +361,10 @@ def test_a_terminal_shows_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=80, height=30, color_system=None)
-    screen = LiveScreen(console)
-    with screen:
-        screen.update(known(2))
+    with drawing(console) as show:
+        show(known(2))
         assert "▸ static" in out.getvalue()
-        screen.update(known(4).ended(OVER, 10_000))
+        show(known(4).ended(OVER, 10_000))
     last = out.getvalue().rpartition("25:00 each")[2]
     assert "W  O  R  D  S" in last
     assert "4 greedy pass" in last

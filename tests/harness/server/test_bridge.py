@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
 
-from harness.server.bridge import Bridge, TokenFile, driven, read_config, tokens_of
+from harness.server.bridge import Bridge, TokenFile, read_config, tokens_of
 from harness.server.bridge import page as conversation
 from harness.server.bridge.pairing import CODE_S, MAX_TRIES
 
@@ -316,7 +316,7 @@ async def test_a_page_that_floods_is_cut_off(running: Running) -> None:
 async def test_an_engine_that_does_not_read_is_ended(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driven, "MAX_UNREAD", 10_000)  # beyond what the system holds for it
+    monkeypatch.setattr(conversation, "MAX_UNREAD", 10_000)  # beyond what the system holds for it
     async with running.page("scripted") as page:
         processes = await pids(page)
         await page.send("sleep")

@@ -116,5 +116,5 @@ def test_paths_are_beside_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     path.write_text(f"{ORIGINS}\n[[engine]]\nid = 'tilewire'\ncommand = ['./bin', 'x']")
     config = read_config(path)
-    assert config.tokens == tmp_path / "b.tokens"
+    assert Path(config.tokens) == tmp_path / "b.tokens"
     assert config.engines["tilewire"].command == (str(tmp_path / "bin"), "x")
