@@ -28,7 +28,7 @@ from lexicons.tables import leaves_for
 
 from .anytime import Anytime, time_until
 
-__all__ = ["RACKS", "Effort", "Opponent", "reveal"]
+__all__ = ["RACKS", "Effort", "Opponent", "judges_for", "reveal"]
 
 SHARE = 0.1
 """Inference's largest share of a turn: it gains little (``docs/results/inference.md``)."""
@@ -131,9 +131,7 @@ class Opponent:
         racks: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        leaves = view.leaves or leaves_for(view.rules.distribution)
-        judges = Judges(view.lexicon, view.rules, leaves)
-        self.tracker = RackFilter(judges, style, remembers=remembers, learns=learns)
+        self.tracker = RackFilter(judges_for(view), style, remembers=remembers, learns=learns)
         self.told: Believed | None = None
         """The belief after the last play."""
         self.known: Rack = ()
@@ -177,7 +175,7 @@ class Opponent:
         counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
         held = sum(before.unseen) - before.bag
         if not 0 < held <= before.rules.rack_size:
-            self._lose_track(f"he can't have {held} tiles")
+            self._lose_track(f"the opponent can't have {held} tiles")
             return
         if not before.bag:
             if not isinstance(move, int):
@@ -230,24 +228,24 @@ class Opponent:
 
     def _lose_track(self, why: str) -> None:
         self.tracker.forget()
-        self.told = Believed(note=f"nothing is known of his rack: {why}"[:_MOST_NOTED])
+        self.told = Believed(note=f"nothing is known of the opponent's rack: {why}"[:_MOST_NOTED])
 
     def _style(self) -> dict[str, float]:
         return self.tracker.style.named() if self.tracker.learns else {}
 
-    def _believed(self, found: Posterior, seen: _Seen, seconds: float) -> Believed:
+    def _believed(self, posterior: Posterior, seen: _Seen, seconds: float) -> Believed:
         return Believed(
-            considered=found.considered,
-            surviving=found.surviving,
-            top=tuple(found.top(TOP)),
-            mass_top10=found.mass_of_top(10),
-            entropy_prior=found.entropy_prior,
-            entropy=found.entropy,
-            unseen=found.unseen,
-            effective=found.effective,
+            considered=posterior.considered,
+            surviving=posterior.surviving,
+            top=tuple(posterior.top(TOP)),
+            mass_top10=posterior.mass_of_top(10),
+            entropy_prior=posterior.entropy_prior,
+            entropy=posterior.entropy,
+            unseen=posterior.unseen,
+            effective=posterior.effective,
             tiles=self._tile_chances(seen),
             seconds=seconds,
-            note=found.note,
+            note=posterior.note,
             style=self._style(),
         )
 
@@ -280,6 +278,11 @@ class Opponent:
         # Missed turns may have left impossible leaves, which simulations refuse.
         self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
         return self.tracker.belief(0.0 if self.known else self._doubt)
+
+
+def judges_for(view: View) -> Judges:
+    """Return judges of plays by the lexicon, rules and leave table of a view."""
+    return Judges(view.lexicon, view.rules, view.leaves or leaves_for(view.rules.distribution))
 
 
 def reveal(tracker: RackFilter, known: Rack, view: View) -> None:

@@ -17,7 +17,7 @@ from engine.rules.position import bag_count
 
 from .modes import Task
 from .position import Situation, Turn
-from .resources import Kit, view_at
+from .resources import Kit
 
 __all__ = ["Follower"]
 
@@ -43,7 +43,7 @@ class Follower:
         if of != self._of or self._told != situation.turns[:told]:
             self._player = compose(self._solvers)
             self._of, told = None, 0
-            start = view_at(task, kit, 0)
+            start = kit.view(task, 0)
             try:
                 self._player.make_room(start)
             except MemoryError as error:
@@ -51,12 +51,11 @@ class Follower:
             self._player.new_game(start)
             self._of = of
         history = list(_history(situation))
-        for at in range(told, len(situation.turns)):
-            if (observed := history[at]) is not None:
-                after = view_at(task, kit, at + 1, _so_far(history, at + 1))
-                self._player.observe(after, observed)
+        for at, observed in enumerate(history[told:], told + 1):
+            if observed is not None:
+                self._player.observe(kit.view(task, at, history[:at]), observed)
         self._told = situation.turns
-        view = view_at(task, kit, None, _so_far(history, len(history)))
+        view = kit.view(task, history=history)
         if self._player.opponent is not None:
             is_whole = bool(view.position.racks[view.opponent])
             self._player.opponent.known = situation.known if view.bag and not is_whole else ()
@@ -82,7 +81,3 @@ def _history(situation: Situation) -> Iterator[Observed | None]:
             bag=bag_count(after, situation.rules),
             think_ms=0,
         )
-
-
-def _so_far(history: list[Observed | None], count: int) -> tuple[Observed, ...]:
-    return tuple(turn for turn in history[:count] if turn is not None)

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from protocol.channel import now_ms
 from protocol.siu.answers import Answer, InfoInfer, InfoSim, InfoText
+from protocol.siu.commands import Bare
 
-from .conversation import Begin, Conversation, Effect, End, Leave, Load, Say
+from .conversation import Conversation, Effect
 from .modes import Task
 from .settings import Settings
 
@@ -96,7 +97,7 @@ class _Shell:
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        self._watches: dict[int, Watch] = {}
+        self._watch: Watch | None = None  # of the search begun last
         self._imports = threading.Lock()
         """Concurrent imports in two threads may deadlock: an error in Python."""
         self._is_over = False
@@ -124,22 +125,21 @@ class _Shell:
 
     def _do(self, effect: Effect) -> None:
         match effect:
-            case Say(answer):
-                self._writer.write(answer.line())
-            case Load(settings):
-                self._work.put(partial(self._load, settings))
-            case Begin(task):
+            case Settings():
+                self._work.put(partial(self._load, effect))
+            case Task():
                 from .searches import Watch
 
-                watch = self._watches[task.number] = Watch(task.ends_ms)
-                self._work.put(partial(self._make, task, watch))
-                if task.mode != "infer":
-                    self._firsts.put(task)
-            case End(number):
-                if number in self._watches:
-                    self._watches[number].cancel()
-            case Leave():
+                self._watch = Watch(effect.ends_ms)
+                self._work.put(partial(self._make, effect, self._watch))
+                if effect.mode != "infer":
+                    self._firsts.put(effect)
+            case Bare.STOP if self._watch is not None:
+                self._watch.cancel()
+            case Bare.QUIT:
                 self._is_over = True
+            case _:
+                self._writer.write(effect.line())
 
     def _take(self, text: str, at_ms: int) -> Sequence[Effect]:
         if text.split(maxsplit=1)[:1] in (["position"], ["setoption"]):
@@ -179,7 +179,7 @@ class _Shell:
                 )
 
     def _progress(self, sentence: str) -> None:
-        self._news.put(lambda: (Say(InfoText(f"string {sentence}")),))
+        self._news.put(lambda: (InfoText(f"string {sentence}"),))
 
     def _load(self, settings: Settings, searcher: Searcher) -> None:
         try:
@@ -197,7 +197,6 @@ class _Shell:
             traceback.print_exc()
             self._progress("the search has failed; standard error has the traceback")
         self._news.put(partial(self._conversation.ended, task.number, best))
-        self._watches.pop(task.number, None)
 
     def _told(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
         if self._writer.unread > UNREAD:
@@ -210,4 +209,4 @@ def _start(name: str, target: Callable[..., None], *arguments: object) -> None:
 
 
 def _leave() -> Sequence[Effect]:
-    return (Leave(),)
+    return (Bare.QUIT,)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.player import Observed, View
+from bot.search.static_choice import generator_for
 from engine.movegen.candidates import best_candidates, ranked_moves
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
@@ -30,7 +31,7 @@ from .data_folders import name_of
 from .modes import Task
 from .settings import Settings
 
-__all__ = ["Kit", "chosen", "load_kit", "view_at", "with_asked"]
+__all__ = ["Kit", "chosen", "load_kit", "with_asked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +44,35 @@ class Kit:
     win_probabilities: WinProbabilities | None
     provenance: Provenance
 
-    def generator(self) -> Generator:
-        """Return a new generator, for one search at a time."""
-        return Generator(self.lexicon, self.rules, self.leaves)
+    def view(
+        self, task: Task, turn: int | None = None, history: Iterable[Observed | None] = ()
+    ) -> View:
+        """Return the view of the player on turn at the end, before a turn or at the end.
+
+        Args:
+            task: the search with its game and settings.
+            turn: its number, from 0; None: the end.
+            history: the turns before it; None if challenged off.
+        """
+        situation = task.situation
+        is_end = turn is None or turn == len(situation.turns)
+        position = situation.position if is_end else situation.seen(turn or 0)
+        return View(
+            game="siu",
+            seat=situation.seat,
+            players=("first", "second"),
+            position=position,
+            bag=bag_count(position, situation.rules),
+            clocks=(0, 0),
+            time=TimeControl(),
+            rules=situation.rules,
+            lexicon=self.lexicon,
+            history=tuple(filter(None, history)),
+            seed=task.settings.seed,
+            leaves=self.leaves,
+            win_probabilities=self.win_probabilities,
+            threads=task.threads,
+        )
 
 
 def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:
@@ -66,10 +93,12 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
     chances = (
         win_probabilities_for(tiles) if table is None else load_win_probabilities(table, tiles)
     )
-    kit = Kit(
+    values = leaves_for(tiles) if leaves is None else load_leaves(leaves, tiles)
+    Generator(lexicon, rules, values)  # checks that all are for the same tiles
+    return Kit(
         rules,
         lexicon,
-        leaves_for(tiles) if leaves is None else load_leaves(leaves, tiles),
+        values,
         chances,
         Provenance(
             engine,
@@ -78,8 +107,6 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
             _word(lexicon.name),
         ),
     )
-    kit.generator()  # checks that all are for the same tiles
-    return kit
 
 
 def _identified(name: str) -> str:
@@ -91,56 +118,20 @@ def _word(text: str) -> str:
     return "_".join(text.split()) or "unnamed"
 
 
-def view_at(
-    task: Task, kit: Kit, turn: int | None = None, history: tuple[Observed, ...] = ()
-) -> View:
-    """Return the view of the player on turn at the end, before a turn or at the end.
-
-    Args:
-        task: the search with its game and settings.
-        kit: loaded data.
-        turn: its number, from 0; None: the end.
-        history: the turns before it.
-    """
-    situation = task.situation
-    is_end = turn is None or turn == len(situation.turns)
-    position = situation.position if is_end else situation.seen(turn or 0)
-    return View(
-        game="siu",
-        seat=situation.seat,
-        players=("first", "second"),
-        position=position,
-        bag=bag_count(position, situation.rules),
-        clocks=(0, 0),
-        time=TimeControl(),
-        rules=situation.rules,
-        lexicon=kit.lexicon,
-        history=history,
-        seed=task.settings.seed,
-        leaves=kit.leaves,
-        win_probabilities=kit.win_probabilities,
-        threads=task.threads,
-    )
-
-
 def chosen(
-    generator: Generator,
-    position: Position,
-    count: int,
-    only: Sequence[Move] = (),
-    also: Sequence[Move] = (),
+    view: View, count: int, only: Sequence[Move] = (), also: Sequence[Move] = ()
 ) -> list[RankedMove]:
     """Return the moves to compare, each once, the highest equity first.
 
     Args:
-        generator: generates and ranks moves.
-        position: includes the rack on turn.
+        view: includes the rack on turn.
         count: number of best moves …
         only: … or only these, whatever words they form.
         also: added to either.
     """
-    best = [] if only else best_candidates(generator, position, count)
-    return with_asked(generator, position, best, (*only, *also))
+    generator = generator_for(view)
+    best = [] if only else best_candidates(generator, view.position, count)
+    return with_asked(generator, view.position, best, (*only, *also))
 
 
 def with_asked(

@@ -8,37 +8,37 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
-from bot.player import Budget
-from bot.search.anytime import Anytime
+from bot.player import Budget, View
+from bot.search.anytime import Anytime, Pulse
 from bot.search.late_game import Solvers
 from bot.search.simulating import Search, usual_candidates
 from bot.search.simulating import Settings as SearchSettings
+from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
-from engine.rules.moves import Direction, Place
+from engine.rules.moves import Direction, Move, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules, standard_rules
+from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Simulation
 from lexicons import jit
 from lexicons.alphabet import BLANK_FLAG
 from protocol.channel import now_ms
-from protocol.siu.answers import Fault, Ignored, InfoGen, InfoText, Provenance
+from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
 from .auto_player import Follower
-from .beliefs import KEPT_DOUBT, believed, infer_lines, inference_about, most_racks
-from .info_lines import Pulse, Texts, Told, sim_lines
+from .beliefs import KEPT_DOUBT, believed, inference_about, most_racks
 from .modes import NOTHING, Task
 from .position import Situation, read_position
-from .resources import Kit, chosen, load_kit, view_at
+from .report import Report, Told
+from .resources import Kit, chosen, load_kit
 from .settings import Settings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
@@ -137,119 +137,127 @@ class Searcher:
             OSError: as ``load``.
         """
         kit = self._kit_for(task)
-        (first, *_) = chosen(kit.generator(), task.situation.position, 1, task.only)
-        return kit.provenance, Texts(task)(first.move)
+        (first, *_) = chosen(kit.view(task), 1, task.only)
+        return kit.provenance, Report(task, lambda _answers, _best: None).text(first.move)
 
     def search(self, task: Task, watch: Watch, told: Told) -> str:
         """Search until the watch ends or nothing is left to do; return the best move."""
         try:
             kit = self._kit_for(task)
-            best = _MODES[task.mode](self, task, kit, watch, told)
+            report = Report(task, told)
+            if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
+                why = InfoText("string there is no result of go infer about this position")
+                report.tell(Ignored("useinference"), why)
+            report.tell(kit.provenance)
+            best = _MODES[task.mode](self, task, kit, watch, report)
         except (ValueError, OSError) as error:
             told((Fault("bad-position", str(error)),), None)
             return NOTHING
         if task.waits:
             watch.wait()
-        return best
+        return NOTHING if best is None else report.text(best)
 
-    def _gen(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        text, write = Texts(task), kit.rules.distribution.alphabet.text
-        position, count = task.situation.position, task.settings.lines
-        rows = chosen(kit.generator(), position, count, task.only, task.also)
+    def _gen(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+        write = kit.rules.distribution.alphabet.text
+        rows = chosen(kit.view(task), task.settings.lines, task.only, task.also)
         lines = (
-            InfoGen(text(row.move), row.score, row.equity / POINT, write(row.leave)) for row in rows
+            InfoGen(report.text(row.move), row.score, row.equity / POINT, write(row.leave))
+            for row in rows
         )
-        told((kit.provenance, *lines), text(rows[0].move))
-        return text(rows[0].move)
+        report.tell(*lines, best=rows[0].move)
+        return rows[0].move
 
-    def _sim(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        began, text = time.perf_counter(), Texts(task)
-        kept = self._kept(task, told) if task.go.useinference else None
-        told((kit.provenance,), None)
-        search = _simulation(task, kit, kept)
-        simulation, wanted = search.simulation, task.go.stopcondition
-        limits = (task.go.iterations, task.go.movetime_ms, wanted)
-        is_unlimited = not task.go.infinite and all(limit is None for limit in limits)
+    def _sim(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+        view, go = kit.view(task), task.go
+        settings = SearchSettings(
+            plies=go.depth,
+            iterations=go.iterations,
+            rule="top-two" if go.iterations is None else "equal",
+        )
+        count = task.settings.candidates or usual_candidates(view.bag)
+        candidates = chosen(view, count, task.only, task.also)
+        search = Search(view, settings, view.seed, self._belief(task, view), candidates)
+        simulation, wanted = search.simulation, go.stopcondition
+        limits = (go.iterations, go.movetime_ms, wanted)
+        is_unlimited = not go.infinite and all(limit is None for limit in limits)
 
         def is_enough() -> bool:
             if wanted is not None:
                 return certainty(simulation) >= wanted / 100
             return is_unlimited and search.is_settled
 
+        def tell(*counted: InfoText) -> None:
+            results = report.simulated(simulation.estimates())
+            report.tell(*results, *counted, best=simulation.leader.move)
+
         for is_due in Anytime(simulation).slices(watch.remaining_ms, is_enough):
             if is_due and simulation.is_sampled:
-                told(sim_lines(task, simulation.estimates(), text), text(simulation.leader.move))
-        ms = max(round(1_000 * (time.perf_counter() - began)), 1)
-        told(
-            (
-                *sim_lines(task, simulation.estimates(), text),
-                InfoText(
-                    f"depth {simulation.plies} time {ms} nodes {simulation.rollouts} "
-                    f"nps {1_000 * simulation.rollouts // ms}"
-                ),
-            ),
-            text(simulation.leader.move),
-        )
-        return text(simulation.leader.move)
+                tell()
+        tell(report.counted(simulation.rollouts, simulation.plies))
+        return simulation.leader.move
 
-    def _kept(self, task: Task, told: Told) -> LeavePrior | None:
-        """Return the last inference's result, if it was about this position."""
+    def _kept(self, task: Task) -> LeavePrior | None:
+        """Return the last inference's result, if it is wanted and was about this position."""
         about = (task.situation.key, task.situation.rules)
-        if self._inferred is not None and self._inferred[:2] == about:
-            return self._inferred[2]
-        why = InfoText("string there is no result of go infer about this position")
-        told((Ignored("useinference"), why), None)
-        return None
+        if not task.go.useinference or self._inferred is None or self._inferred[:2] != about:
+            return None
+        return self._inferred[2]
 
-    def _infer(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        told((kit.provenance,), None)
-        inference = inference_about(task, kit)
+    def _belief(self, task: Task, view: View) -> Belief | None:
+        return believed(view, task.situation.known, self._kept(task))
+
+    def _infer(self, task: Task, kit: Kit, watch: Watch, report: Report) -> None:
+        inference = inference_about(task, kit.view(task))
+        write = kit.rules.distribution.alphabet.text
+
+        def tell() -> Posterior:
+            posterior = inference.posterior()
+            likeliest = posterior.top(task.settings.lines)
+            lines = [InfoInfer(write(leave), chance) for leave, _, chance in likeliest]
+            report.tell(*lines)
+            return posterior
+
         looking = Anytime(inference, most=most_racks(task))
         for is_due in looking.slices(watch.remaining_ms, lambda: inference.is_over):
             if is_due:
-                told(infer_lines(inference.posterior(), task, kit), None)
-        posterior = inference.posterior()
-        note = (InfoText(f"string {posterior.note}"),) if posterior.note else ()
-        told((*infer_lines(posterior, task, kit), *note), None)
+                tell()
+        posterior = tell()
+        if posterior.note:
+            report.tell(InfoText(f"string {posterior.note}"))
         self._inferred = task.situation.key, task.situation.rules, posterior.as_prior(KEPT_DOUBT)
-        return NOTHING
 
-    def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        told((kit.provenance,), None)
-        solver = solver_for(self._solvers, task, kit, told)
-        return solve_endgame(solver, task, kit, watch, told)
+    def _endgame(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move | None:
+        view = kit.view(task)
+        solver = solver_for(self._solvers, task, view, report)
+        return solve_endgame(solver, task, view, watch, report)
 
-    def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        kept = self._kept(task, told) if task.go.useinference else None
-        told((kit.provenance,), None)
-        solver = solver_for(self._solvers, task, kit, told)
-        return solve_preendgame(solver, task, kit, kept, watch, told)
+    def _peg(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+        view = kit.view(task)
+        solver = solver_for(self._solvers, task, view, report)
+        return solve_preendgame(solver, task, view, self._belief(task, view), watch, report)
 
-    def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        text, pulse = Texts(task), Pulse()
+    def _auto(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
         player, view = self._follower.player(task, kit)
-        told((kit.provenance,), None)
+        pulse = Pulse()
 
         def offered() -> None:
             best = watch.best
-            if best is not None:
-                due = pulse.is_due()
-                told(sim_lines(task, best.candidates, text) if due else (), text(best.move))
-                if due:
-                    pulse.done()
+            if best is not None and pulse.is_due():
+                report.tell(*report.simulated(best.candidates), best=best.move)
+                pulse.done()
+            elif best is not None:
+                report.tell(best=best.move)
 
         watch.on_change(offered)
         try:
             choice = player.choose(view, watch)
         finally:
             watch.on_change(None)
-        told(sim_lines(task, choice.candidates, text), text(choice.move))
-        return text(choice.move)
+        report.tell(*report.simulated(choice.candidates), best=choice.move)
+        return choice.move
 
 
-_Search: TypeAlias = Callable[[Searcher, Task, Kit, Watch, Told], str]
-
-_MODES: Mapping[Mode, _Search] = {
+_MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Watch, Report], Move | None]] = {
     "gen": Searcher._gen,
     "sim": Searcher._sim,
     "infer": Searcher._infer,
@@ -257,19 +265,6 @@ _MODES: Mapping[Mode, _Search] = {
     "peg": Searcher._peg,
     "auto": Searcher._auto,
 }
-
-
-def _simulation(task: Task, kit: Kit, kept: LeavePrior | None) -> Search:
-    view, go = view_at(task, kit), task.go
-    count = task.settings.candidates or usual_candidates(view.bag)
-    settings = SearchSettings(
-        plies=go.depth,
-        iterations=go.iterations,
-        rule="top-two" if go.iterations is None else "equal",
-    )
-    candidates = chosen(kit.generator(), view.position, count, task.only, task.also)
-    belief = believed(task, kit, kept)
-    return Search(view, settings, view.seed, belief, candidates)
 
 
 def certainty(simulation: Simulation) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
 from protocol.siu.answers import Option
@@ -65,11 +65,6 @@ class Settings:
     peg_model: Model = "rational"
     """Model of the opponent in ``peg`` (``engine.preendgame``)."""
 
-    def loading(self, other: Settings) -> Settings:
-        """Return these settings, with loaded data as in others."""
-        loaded: dict[str, Any] = {name: getattr(other, name) for name in _LOADED}
-        return replace(self, **loaded)
-
     def without(self, failed: Settings, good: Settings) -> Settings:
         """Return these settings, with the data of ``failed`` replaced by that of ``good``."""
         same = (name for name in _LOADED if getattr(self, name) == getattr(failed, name))
@@ -78,7 +73,12 @@ class Settings:
 
     def needs_loading(self, other: Settings) -> bool:
         """Check whether these settings need data that others don't."""
-        return self != self.loading(other)
+        return any(getattr(self, name) != getattr(other, name) for name in _LOADED)
+
+    def find(self, what: str, text: str) -> str:
+        """Return the embedded name or the path of some data, as ``data_folders.find`` does."""
+        now = self.lexicon if what == "lexicon" else ""
+        return data_folders.find(what, text, self.data, now=now, paths=not self.names_only)
 
     def limit_ms(self, go: Go) -> int | None:
         """Return the time limit of a search; None: until it ends by itself or is stopped."""
@@ -88,18 +88,25 @@ class Settings:
         return None if limited else self.usual_ms
 
 
-@dataclass(frozen=True)
-class _Row:
-    """An option: its declaration, its value, and the effect of a new value."""
+class _Row(NamedTuple):
+    """An option, and the setting that it changes."""
 
     option: Option
-    now: Callable[[Settings], str]
-    take: Callable[[Settings, str], Settings]
+    field: str
+    """Empty: the option has a single value."""
+    read: Callable[[Settings, str], Any]
+    show: Callable[[Any], str] = str
 
 
 def options(settings: Settings) -> tuple[Option, ...]:
     """Return the options, with their present values as defaults."""
-    return tuple(replace(row.option, default=row.now(settings)) for row in _rows(settings))
+    return tuple(
+        replace(
+            row.option,
+            default=row.show(getattr(settings, row.field)) if row.field else row.option.values[0],
+        )
+        for row in _rows(settings)
+    )
 
 
 def with_option(settings: Settings, name: str, value: str | None) -> Settings:
@@ -114,9 +121,10 @@ def with_option(settings: Settings, name: str, value: str | None) -> Settings:
         known = ", ".join(row.option.name for row in rows)
         raise ValueError(f"no option is called {name[:60]!r}; there are: {known}")
     try:
-        return row.take(settings, (value or "").strip())
+        read = row.read(settings, (value or "").strip())
     except ValueError as error:
         raise ValueError(f"{row.option.name}: {error}") from None
+    return replace(settings, **{row.field: read}) if row.field else settings
 
 
 def _rows(settings: Settings) -> tuple[_Row, ...]:
@@ -124,88 +132,67 @@ def _rows(settings: Settings) -> tuple[_Row, ...]:
 
 
 def _spin(name: str, field: str, least: int, most: int) -> _Row:
-    def take(settings: Settings, text: str) -> Settings:
+    def read(_settings: Settings, text: str) -> int:
         if not (text.isascii() and text.isdigit()) or not least <= int(text[:18]) <= most:
             raise ValueError(f"{text[:60]!r} is no number from {least} to {most}")
-        return _with(settings, field, int(text))
+        return int(text)
 
-    option = Option(name, "spin", least=least, most=most)
-    return _Row(option, lambda settings: str(getattr(settings, field)), take)
+    return _Row(Option(name, "spin", least=least, most=most), field, read)
 
 
-def _combo(name: str, field: str | None, *values: str) -> _Row:
-    """Return a choice of values; without a field there is a single value."""
-
-    def take(settings: Settings, text: str) -> Settings:
+def _combo(name: str, field: str, *values: str) -> _Row:
+    def read(_settings: Settings, text: str) -> str:
         if text.casefold() not in values:
             raise ValueError(f"{text[:60]!r} is not there; there are: {', '.join(values)}")
-        return _with(settings, field, text.casefold()) if field else settings
+        return text.casefold()
 
-    option = Option(name, "combo", values=values)
-    return _Row(option, lambda settings: getattr(settings, field) if field else values[0], take)
+    return _Row(Option(name, "combo", values=values), field, read)
 
 
 def _check(name: str, field: str) -> _Row:
-    def take(settings: Settings, text: str) -> Settings:
+    def read(_settings: Settings, text: str) -> bool:
         if text.casefold() not in ("true", "false"):
             raise ValueError(f"{text[:60]!r} is neither true nor false")
-        return _with(settings, field, text.casefold() == "true")
+        return text.casefold() == "true"
 
-    return _Row(Option(name, "check"), lambda now: str(getattr(now, field)).lower(), take)
-
-
-def _with(settings: Settings, field: str, value: Any) -> Settings:
-    return replace(settings, **{field: value})
+    return _Row(Option(name, "check"), field, read, lambda value: str(value).lower())
 
 
-def _data(settings: Settings, text: str) -> Settings:
+def _named(name: str, field: str, what: str) -> _Row:
+    return _Row(
+        Option(name, "string"),
+        field,
+        lambda settings, text: settings.find(what, text),
+        data_folders.name_of,
+    )
+
+
+def _table(name: str, field: str, what: str) -> _Row:
+    """Return the option of a table by name or path, or the players' default."""
+
+    def read(settings: Settings, text: str) -> str | None:
+        return None if text.casefold() in ("", OWN) else settings.find(what, text)
+
+    return _Row(Option(name, "string"), field, read, lambda value: value or OWN)
+
+
+def _data(_settings: Settings, text: str) -> tuple[Path, ...]:
     folders = tuple(Path(part.strip()) for part in text.split(";") if part.strip())
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"there is no folder {str(folder)[:200]!r}")
-    return replace(settings, data=tuple(folder.resolve() for folder in folders))
-
-
-def _lexicon(settings: Settings, text: str) -> Settings:
-    name = data_folders.find_lexicon(
-        text, settings.data, settings.lexicon, paths=not settings.names_only
-    )
-    return replace(settings, lexicon=name)
-
-
-def _table(field: str, what: str, *, has_own: bool = True) -> Callable[[Settings, str], Settings]:
-    """Return the setter of a table by name or path, or to the players' default."""
-
-    def take(settings: Settings, text: str) -> Settings:
-        if has_own and text.casefold() in ("", OWN):
-            return _with(settings, field, None)
-        paths = not settings.names_only
-        return _with(settings, field, data_folders.find(what, text, settings.data, paths=paths))
-
-    return take
+    return tuple(folder.resolve() for folder in folders)
 
 
 _ROWS = (  # DataPath first
-    _Row(Option("DataPath", "string"), lambda now: ";".join(map(str, now.data)), _data),
-    _Row(Option("Lexicon", "string"), lambda now: data_folders.name_of(now.lexicon), _lexicon),
-    _Row(
-        Option("LetterDistribution", "string"),
-        lambda now: data_folders.name_of(now.distribution),
-        _table("distribution", "letter distribution", has_own=False),
-    ),
-    _Row(
-        Option("Leaves", "string"),
-        lambda now: now.leaves or OWN,
-        _table("leaves", "leave table"),
-    ),
-    _Row(
-        Option("WinPctTable", "string"),
-        lambda now: now.win_probabilities or OWN,
-        _table("win_probabilities", "win % table"),
-    ),
+    _Row(Option("DataPath", "string"), "data", _data, lambda data: ";".join(map(str, data))),
+    _named("Lexicon", "lexicon", "lexicon"),
+    _named("LetterDistribution", "distribution", "letter distribution"),
+    _table("Leaves", "leaves", "leave table"),
+    _table("WinPctTable", "win_probabilities", "win % table"),
     _spin("Threads", "threads", 1, max(64, usable_cores())),
-    _combo("ChallengeRule", None, "void"),
-    _combo("Variant", None, "classic"),
+    _combo("ChallengeRule", "", "void"),
+    _combo("Variant", "", "classic"),
     _spin("Seed", "seed", 0, MOST_SEED),
     _spin("Lines", "lines", 1, MOST_LINES),
     _spin("Candidates", "candidates", 0, MOST_CANDIDATES),

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .line import Line
+from .line import Line, OneWord
 
 __all__ = [
     "Answer",
     "BestMove",
     "Capability",
+    "Done",
     "Fault",
     "Id",
     "Ignored",
@@ -26,8 +27,6 @@ __all__ = [
     "InfoText",
     "Option",
     "Provenance",
-    "ReadyOk",
-    "SiuOk",
     "parse_answer",
 ]
 
@@ -75,18 +74,13 @@ class Option(Line):
         return " ".join(words)
 
 
-@dataclass(frozen=True, slots=True)
-class SiuOk(Line):
+class Done(OneWord):
+    """The answers without parameters."""
+
+    SIU = "siuok"
     """The handshake is over."""
-
-    TEMPLATE = "siuok"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyOk(Line):
+    READY = "readyok"
     """The answer to ``isready``."""
-
-    TEMPLATE = "readyok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +215,7 @@ Answer: TypeAlias = (
     Id
     | Capability
     | Option
-    | SiuOk
-    | ReadyOk
+    | Done
     | Provenance
     | InfoGen
     | InfoSim
@@ -240,10 +233,8 @@ def parse_answer(line: str) -> Answer | None:
     """Read a line of an engine; None if SIU has no such line."""
     words = line.split()
     match words:
-        case ["siuok"]:
-            return SiuOk()
-        case ["readyok"]:
-            return ReadyOk()
+        case ["siuok" | "readyok" as word]:
+            return Done(word)
         case ["bestmove", move, *_]:
             return BestMove(move)
         case ["id", "name" | "author" as what, *rest] if rest:

@@ -1,10 +1,11 @@
-"""The base of commands and answers: values that can be written as lines."""
+"""The bases of commands and answers: values that can be written as lines."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import ClassVar
 
-__all__ = ["Line"]
+__all__ = ["Line", "OneWord"]
 
 
 class Line:
@@ -18,3 +19,11 @@ class Line:
     def line(self) -> str:
         """Return the line."""
         return self.TEMPLATE.format(self)
+
+
+class OneWord(Enum):
+    """A line of a single word, its value."""
+
+    def line(self) -> str:
+        """Return the line."""
+        return str(self.value)

@@ -211,7 +211,7 @@ def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
     opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
     opponent.think(FEW)
     assert opponent.told is not None
-    assert "he can't have" in opponent.told.note
+    assert "the opponent can't have" in opponent.told.note
     assert opponent.belief(begun()) is None
 
 
