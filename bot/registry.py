@@ -54,14 +54,12 @@ _HOUSE: dict[str, _House] = {
         "bot.players.infer:infer",
         ("model", "memory", "doubt", "racks", *_SIMULATING),
     ),
-    "mc": _House("bot.players.mc:MonteCarloPlayer", ("candidates", "samples", "plies")),
-    "mc+rh": _House(
-        "bot.players.mc:RackMonteCarloPlayer", ("weights", "candidates", "samples", "plies")
-    ),
-    "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
+    "mc": _House("bot.players.cs221:mc", ("candidates", "samples", "plies")),
+    "mc+rh": _House("bot.players.cs221:mc_rh", ("weights", "candidates", "samples", "plies")),
+    "rh": _House("bot.players.cs221:rh", ("weights",)),
     "sim": _House("bot.players.sim:sim", _SIMULATING),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
-    "vanilla": _House("bot.players.vanilla:VanillaPlayer"),
+    "vanilla": _House("bot.players.cs221:vanilla"),
 }
 
 _ELSEWHERE = {

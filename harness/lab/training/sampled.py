@@ -1,4 +1,4 @@
-"""Leave examples from self-play of *mc+rh* (``bot.players.mc``).
+"""Leave examples from self-play of *mc+rh* (``bot.players.cs221``).
 
 A move is chosen after a few samples, but its target is the plain equity: its points plus the
 present value of its leave.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.player import Budget, Choice, Player, View
-from bot.players.mc import sampled_choice
+from bot.players.cs221 import sampled_choice
 from engine.rules.game import Game, Turn
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Rack
