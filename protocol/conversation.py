@@ -49,53 +49,33 @@ class State(Enum):
     OVER = "over"
 
 
-_OFFER: dict[type, State] = {NewGame: State.OFFERED, GameOver: State.OVER}
+_Next = dict[type, State]
+"""The state after a message, by its type."""
+
+_OFFER: _Next = {NewGame: State.OFFERED, GameOver: State.OVER}
 """Messages that an arbiter may send at any time: an offer, which also resumes a game; the end."""
 
-_AGAIN: dict[type, State] = {Resume: State.UNKNOWN}
+_AGAIN: _Next = {Resume: State.UNKNOWN}
 """Messages that a bot may send at any time. After this it waits for the new offer, so that nothing
 is taken as an answer to an unseen offer.
 """
 
-_TABLE: dict[State, dict[Side, dict[type, State]]] = {
-    State.UNKNOWN: {
-        Side.ARBITER: {**_OFFER},
-        Side.BOT: {**_AGAIN},
-    },
-    State.OFFERED: {
-        Side.ARBITER: {**_OFFER},
-        Side.BOT: {**_AGAIN, Ready: State.READY, Decline: State.OVER},
-    },
-    State.READY: {
-        Side.ARBITER: {
-            **_OFFER,
-            Started: State.WAITING,
-            Played: State.WAITING,  # these two only after a resume: the start is past
-            YourTurn: State.TO_MOVE,
-        },
-        Side.BOT: {**_AGAIN},
-    },
-    State.WAITING: {
-        Side.ARBITER: {**_OFFER, Played: State.WAITING, YourTurn: State.TO_MOVE},
-        Side.BOT: {**_AGAIN},
-    },
-    State.TO_MOVE: {
-        Side.ARBITER: {**_OFFER},
-        Side.BOT: {
-            **_AGAIN,
-            Move: State.ANSWERED,
-            Resign: State.ANSWERED,
-            Info: State.TO_MOVE,
-        },
-    },
-    State.ANSWERED: {
-        Side.ARBITER: {**_OFFER, Played: State.WAITING, Refused: State.TO_MOVE},
-        Side.BOT: {**_AGAIN},
-    },
-    State.OVER: {
-        Side.ARBITER: {**_OFFER},
-        Side.BOT: {**_AGAIN},
-    },
+_PLAY: _Next = {Played: State.WAITING, YourTurn: State.TO_MOVE}
+
+_ELSE: dict[State, tuple[_Next, _Next]] = {
+    State.OFFERED: ({}, {Ready: State.READY, Decline: State.OVER}),
+    # A turn only after a resume: the start is past.
+    State.READY: ({Started: State.WAITING, **_PLAY}, {}),
+    State.WAITING: (_PLAY, {}),
+    State.TO_MOVE: ({}, {Move: State.ANSWERED, Resign: State.ANSWERED, Info: State.TO_MOVE}),
+    State.ANSWERED: ({Played: State.WAITING, Refused: State.TO_MOVE}, {}),
+}
+"""All other messages: those of the arbiter, and those of the bot."""
+
+_TABLE: dict[State, dict[Side, _Next]] = {
+    state: {Side.ARBITER: _OFFER | arbiter, Side.BOT: _AGAIN | bot}
+    for state in State
+    for arbiter, bot in [_ELSE.get(state, ({}, {}))]
 }
 
 

@@ -1,7 +1,7 @@
 """The two ends of the conversation, without I/O: messages in, events and messages out.
 
 ``ArbiterSession`` is the arbiter's end towards one peer, ``BotSession`` the bot's. Each holds a
-``Conversation`` per game, answers trivial messages (a ping, a repetition), and passes on the rest.
+``Conversation`` per game, answers repetitions, and passes on the rest.
 A thin shell feeds it arrivals and sends its results; neither end knows sockets or clocks, so tests
 call them directly.
 
@@ -19,17 +19,13 @@ from .conversation import Conversation, Side, State
 from .errors import PeerError, wrong_role
 from .messages import (
     Decline,
-    Error,
     GameMessage,
     GameOver,
-    Goodbye,
     Info,
     Message,
     Move,
     NewGame,
-    Ping,
     Played,
-    Pong,
     Ready,
     Refused,
     Resign,
@@ -59,7 +55,7 @@ KEPT_ENDED = 8
 
 
 class _Session:
-    """The games of one connection, and small talk: the same at both ends."""
+    """The games of one connection: the same at both ends."""
 
     side: Side
 
@@ -84,17 +80,6 @@ class _Session:
                 game=message.game,
             )
         return game
-
-    @staticmethod
-    def small_talk(message: Message) -> list[Message] | None:
-        """Return the replies to small talk, which belongs to no game; None for other messages."""
-        match message:
-            case Ping():
-                return [Pong(id=message.id)]
-            case Pong() | Error() | Goodbye():
-                return []
-            case _:
-                return None
 
 
 class ArbiterSession(_Session):
@@ -204,11 +189,6 @@ class BotSession(_Session):
             if again:
                 return None, [cast("Message", self.send(said)) for said in again]
         return message, []
-
-    def resume(self, game: str) -> Resume:
-        """Ask for the events of a game after the last known."""
-        conversation = self.games.get(game)
-        return Resume(game=game, seen=-1 if conversation is None else conversation.next_seq - 1)
 
     @staticmethod
     def _is_needless(game: Conversation, message: FromArbiter) -> bool:

@@ -115,8 +115,6 @@ def take(codec: Codec, frame: bytes, arbiter: ArbiterSession, bot: BotSession) -
         passed_on.decode(passed_on.encode(message))
     for session in (arbiter, bot):
         try:
-            for reply in session.small_talk(message) or ():
-                MSGPACK.encode(reply)
             if session is bot:
                 event, _ = bot.receive(message)
                 answer_turn(bot, event)

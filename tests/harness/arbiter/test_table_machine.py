@@ -85,7 +85,7 @@ class AtTheTable(RuleBasedStateMachine):
     @precondition(lambda self: self.settled)
     def a_seat_asks_again(self, seat: int) -> None:
         if self.here[seat] and self.state(seat) not in (None, State.UNKNOWN):
-            self.play.say(seat, self.play.bots[seat].resume(GAME))
+            self.play.say(seat, self.play.resume(seat))
 
     def state(self, seat: int) -> State | None:
         game = self.play.bots[seat].games.get(GAME)
