@@ -8,11 +8,6 @@ A factory is any callable that returns a player, such as the class itself. The o
 (``first.py:First?depth=2``) are its keyword arguments, all text. Each game gets a new player, in a
 separate process. The methods of a player are called in one thread, one at a time; its ``budget``
 may be used from any thread that the player starts.
-
-A factory is anything callable that returns a player, such as the class itself. The options of the
-seat (``first.py:First?depth=2``) are its keyword arguments, all of them text. Each game gets a new
-player, in a process of its own. The methods of a player are called in one thread, one at a time;
-its ``budget`` may be used from any thread that the player starts.
 """
 
 from __future__ import annotations
@@ -34,7 +29,6 @@ from protocol.parts import TimeControl
 from .choice import Believed, Choice, Considered
 
 if TYPE_CHECKING:
-    from bot.equipment import Resources
     from engine.movegen.generator import ScoredMove  # imports numba, which only searching needs
     from lexicons.leaves import LeaveTable  # likewise
     from lexicons.win_probability import WinProbabilities
@@ -136,46 +130,6 @@ class View:
     opponent_style: Mapping[str, float] | None = None
     """Odds of models of this opponent's play, by name, as last reported from this seat in an
     earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is known."""
-
-    @classmethod
-    def at(
-        cls,
-        position: Position,
-        seat: int,
-        rules: Rules,
-        resources: Resources,
-        *,
-        bag: int,
-        game: str,
-        players: tuple[str, str] = ("first", "second"),
-        time: TimeControl | None = None,
-        clocks: tuple[int, int] = (0, 0),
-        history: tuple[Observed, ...] = (),
-        seed: int = 0,
-        opponent_style: Mapping[str, float] | None = None,
-    ) -> View:
-        """Return the view of a player with these resources.
-
-        ``position`` has the racks that the player may know; ``time`` is the usual control by
-        default; the other arguments are as the fields.
-        """
-        return cls(
-            game=game,
-            seat=seat,
-            players=players,
-            position=position,
-            bag=bag,
-            clocks=clocks,
-            time=TimeControl() if time is None else time,
-            rules=rules,
-            lexicon=resources.lexicon,
-            history=history,
-            seed=seed,
-            leaves=resources.leaves,
-            win_probabilities=resources.win_probabilities,
-            threads=resources.threads,
-            opponent_style=opponent_style,
-        )
 
     def after(self, play: Observed, position: Position, clocks: tuple[int, int]) -> View:
         """Return the view after a turn; ``position`` and ``clocks`` are those after it."""

@@ -42,17 +42,20 @@ class Watched:
         self.seat = offer.you
         self._alphabet = rules.distribution.alphabet
         self._sent: dict[tuple[int, int], Move] = {}
-        self.view = View.at(
-            Position(Board.empty(rules.layout), ((), ()), (0, 0)),
-            offer.you,
-            rules,
-            resources,
-            bag=rules.distribution.total,
+        self.view = View(
             game=offer.game,
+            seat=offer.you,
             players=offer.players,
-            time=offer.time,
+            position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
+            bag=rules.distribution.total,
             clocks=(offer.time.initial_ms, offer.time.initial_ms),
+            time=offer.time,
+            rules=rules,
+            lexicon=resources.lexicon,
             seed=seed,
+            leaves=resources.leaves,
+            win_probabilities=resources.win_probabilities,
+            threads=resources.threads,
             opponent_style=offer.known_style,
         )
         self.opening: View | None = None
