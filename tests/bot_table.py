@@ -7,9 +7,10 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.seat.connection import BotRunner
+from bot.seat.player_thread import Bot
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_exchange_count, format_move, parse_move
@@ -248,6 +249,10 @@ class TestArbiter:
             await self.turn()
         if self.state.over is not None:
             await self.end()
+
+
+def a_bot(*args: Any, **kwargs: Any) -> BotRunner:
+    return BotRunner(Bot(*args, **kwargs))
 
 
 @asynccontextmanager
