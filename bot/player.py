@@ -40,6 +40,7 @@ __all__ = [
     "Considered",
     "ExchangedCount",
     "Factory",
+    "Listener",
     "Observed",
     "Player",
     "Refusal",
@@ -213,7 +214,7 @@ class Budget:
         self._clock = clock
         self._lock = threading.Lock()
         self._best: Choice | None = None
-        self._cancelled = False
+        self._cancelled = threading.Event()
         self._on_change: Callable[[], object] | None = None
 
     def remaining_ms(self, *, close: bool = False) -> int:
@@ -228,7 +229,7 @@ class Budget:
         return self._until(self.last_ms)
 
     def _until(self, end_ms: int) -> int:
-        return 0 if self._cancelled else max(0, end_ms - self._clock())
+        return 0 if self._cancelled.is_set() else max(0, end_ms - self._clock())
 
     @property
     def expired(self) -> bool:
@@ -262,7 +263,11 @@ class Budget:
 
     def cancel(self) -> None:
         """End the turn now: the answer is no longer wanted."""
-        self._cancelled = True
+        self._cancelled.set()
+
+    def wait(self) -> None:
+        """Wait for the end of the turn."""
+        self._cancelled.wait(min(self.remaining_ms() / 1_000, threading.TIMEOUT_MAX))
 
     def on_change(self, told: Callable[[], object] | None) -> None:
         """Set or remove (None) a function called after each offer and limit, in the player's
@@ -278,31 +283,14 @@ class Budget:
             told()
 
 
-class Player:
-    """A player of one game. Only ``choose`` has to be implemented."""
-
-    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Load and compile. Called once, before all else; no clock runs yet."""
-
-    def make_room(self, view: View) -> None:
-        """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
-
-        The game has not begun: only the rules, lexicon, tables and threads of ``view`` count.
-        """
+class Listener:
+    """What a player may learn in a game, besides the questions put to it; all of it optional."""
 
     def new_game(self, view: View) -> None:
         """Begin a game, or resume it after a crash: ``view`` is the current state."""
 
     def observe(self, view: View, play: Observed) -> None:
         """Note a turn, the player's own included; ``view`` is after the turn."""
-
-    def choose(self, view: View, budget: Budget) -> Choice:
-        """Return a move.
-
-        The player's clock runs meanwhile. If an exception leaves this method, the process is
-        restarted and asked again; a second exception loses the game.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
     def ponder(self, view: View, budget: Budget) -> None:
         """Use the opponent's thinking time, until ``budget.expired``, which may come at any moment.
@@ -317,6 +305,27 @@ class Player:
 
     def game_over(self, view: View, result: Result) -> None:
         """Learn how the game ended."""
+
+
+class Player(Listener):
+    """A player of one game. Only ``choose`` has to be implemented."""
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        """Load and compile. Called once, before all else; no clock runs yet."""
+
+    def make_room(self, view: View) -> None:
+        """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
+
+        The game has not begun: only the rules, lexicon, tables and threads of ``view`` count.
+        """
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Return a move.
+
+        The player's clock runs meanwhile. If an exception leaves this method, the process is
+        restarted and asked again; a second exception loses the game.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
 
 Factory: TypeAlias = Callable[..., Player]

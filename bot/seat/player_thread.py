@@ -26,7 +26,7 @@ from bot.search.static_choice import static_choice
 from engine.rules.moves import Exchange, Move, Pass, Place
 from protocol.messages import Seek
 
-from .seat_player import SeatPlayer
+from .game_session import SeatPlayer
 
 __all__ = ["Bot", "PlayerThread", "ThreadPlayer"]
 

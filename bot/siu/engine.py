@@ -29,7 +29,9 @@ from .modes import Task
 from .settings import Settings
 
 if TYPE_CHECKING:  # these import numpy and numba
-    from .searches import Searcher, Watch
+    from bot.player import Budget
+
+    from .searches import Searcher
 
 __all__ = ["MAX_LINE", "run"]
 
@@ -97,7 +99,7 @@ class _Shell:
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        self._watch: Watch | None = None  # of the search begun last
+        self._budget: Budget | None = None  # of the search begun last
         self._imports = threading.Lock()
         """Concurrent imports in two threads may deadlock: an error in Python."""
         self._is_over = False
@@ -128,14 +130,16 @@ class _Shell:
             case Settings():
                 self._work.put(partial(self._load, effect))
             case Task():
-                from .searches import Watch
+                from bot.player import Budget
 
-                self._watch = Watch(effect.ends_ms)
-                self._work.put(partial(self._make, effect, self._watch))
+                from .searches import FOR_EVER_MS
+
+                self._budget = Budget(FOR_EVER_MS if effect.ends_ms is None else effect.ends_ms)
+                self._work.put(partial(self._make, effect, self._budget))
                 if effect.mode != "infer":
                     self._firsts.put(effect)
-            case Bare.STOP if self._watch is not None:
-                self._watch.cancel()
+            case Bare.STOP if self._budget is not None:
+                self._budget.cancel()
             case Bare.QUIT:
                 self._is_over = True
             case _:
@@ -189,10 +193,10 @@ class _Shell:
         else:
             self._news.put(partial(self._conversation.loaded, settings))
 
-    def _make(self, task: Task, watch: Watch, searcher: Searcher) -> None:
+    def _make(self, task: Task, budget: Budget, searcher: Searcher) -> None:
         best: str | None = None
         try:
-            best = searcher.search(task, watch, partial(self._told, task.number))
+            best = searcher.search(task, budget, partial(self._told, task.number))
         except Exception:  # a bug of ours: the front end still gets its bestmove
             traceback.print_exc()
             self._progress("the search has failed; standard error has the traceback")

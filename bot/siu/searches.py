@@ -42,33 +42,11 @@ from .resources import Kit, chosen, load_kit
 from .settings import Settings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
-__all__ = ["Searcher", "Watch"]
+__all__ = ["FOR_EVER_MS", "Searcher"]
 
 REHEARSED_MS = 50
 FOR_EVER_MS = 10**15
-
-
-class Watch(Budget):
-    """A budget with a wait for its end. Safe to use from any thread.
-
-    Args:
-        ends_ms: its end; None: when cancelled.
-        clock: returns milliseconds.
-    """
-
-    def __init__(self, ends_ms: int | None = None, clock: Callable[[], int] = now_ms) -> None:
-        super().__init__(FOR_EVER_MS if ends_ms is None else ends_ms, clock=clock)
-        self._told = threading.Event()
-        self._is_timed = ends_ms is not None
-
-    def cancel(self) -> None:
-        """End it now."""
-        super().cancel()
-        self._told.set()
-
-    def wait(self) -> None:
-        """Wait until it is over."""
-        self._told.wait(self.remaining_ms() / 1_000 if self._is_timed else None)
+"""The end of a search without one, on the clock of ``now_ms``."""
 
 
 class Searcher:
@@ -120,7 +98,7 @@ class Searcher:
             (Go("peg"), _late_situation(settings, 1)),
         ):
             task = Task(0, -1, go.mode, go, situation, settings, threads=settings.threads)
-            self.search(task, Watch(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
+            self.search(task, Budget(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
         self._inferred = None
 
     def _kit_for(self, task: Task) -> Kit:
@@ -140,8 +118,8 @@ class Searcher:
         (first, *_) = chosen(kit.view(task), 1, task.only)
         return kit.provenance, Report(task, lambda _answers, _best: None).text(first.move)
 
-    def search(self, task: Task, watch: Watch, told: Told) -> str:
-        """Search until the watch ends or nothing is left to do; return the best move."""
+    def search(self, task: Task, budget: Budget, told: Told) -> str:
+        """Search until time is over or nothing is left to do; return the best move."""
         try:
             kit = self._kit_for(task)
             report = Report(task, told)
@@ -149,15 +127,15 @@ class Searcher:
                 why = InfoText("string there is no result of go infer about this position")
                 report.tell(Ignored("useinference"), why)
             report.tell(kit.provenance)
-            best = _MODES[task.mode](self, task, kit, watch, report)
+            best = _MODES[task.mode](self, task, kit, budget, report)
         except (ValueError, OSError) as error:
             told((Fault("bad-position", str(error)),), None)
             return NOTHING
         if task.waits:
-            watch.wait()
+            budget.wait()
         return NOTHING if best is None else report.text(best)
 
-    def _gen(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+    def _gen(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
         write = kit.rules.distribution.alphabet.text
         rows = chosen(kit.view(task), task.settings.lines, task.only, task.also)
         lines = (
@@ -167,7 +145,7 @@ class Searcher:
         report.tell(*lines, best=rows[0].move)
         return rows[0].move
 
-    def _sim(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+    def _sim(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
         view, go = kit.view(task), task.go
         settings = SearchSettings(
             plies=go.depth,
@@ -190,7 +168,7 @@ class Searcher:
             results = report.simulated(simulation.estimates())
             report.tell(*results, *counted, best=simulation.leader.move)
 
-        for is_due in Anytime(simulation).slices(watch.remaining_ms, is_enough):
+        for is_due in Anytime(simulation).slices(budget.remaining_ms, is_enough):
             if is_due and simulation.is_sampled:
                 tell()
         tell(report.counted(simulation.rollouts, simulation.plies))
@@ -206,7 +184,7 @@ class Searcher:
     def _belief(self, task: Task, view: View) -> Belief | None:
         return believed(view, task.situation.known, self._kept(task))
 
-    def _infer(self, task: Task, kit: Kit, watch: Watch, report: Report) -> None:
+    def _infer(self, task: Task, kit: Kit, budget: Budget, report: Report) -> None:
         inference = inference_about(task, kit.view(task))
         write = kit.rules.distribution.alphabet.text
 
@@ -218,7 +196,7 @@ class Searcher:
             return posterior
 
         looking = Anytime(inference, most=most_racks(task))
-        for is_due in looking.slices(watch.remaining_ms, lambda: inference.is_over):
+        for is_due in looking.slices(budget.remaining_ms, lambda: inference.is_over):
             if is_due:
                 tell()
         posterior = tell()
@@ -226,38 +204,38 @@ class Searcher:
             report.tell(InfoText(f"string {posterior.note}"))
         self._inferred = task.situation.key, task.situation.rules, posterior.as_prior(KEPT_DOUBT)
 
-    def _endgame(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move | None:
+    def _endgame(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move | None:
         view = kit.view(task)
         solver = solver_for(self._solvers, task, view, report)
-        return solve_endgame(solver, task, view, watch, report)
+        return solve_endgame(solver, task, view, budget, report)
 
-    def _peg(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+    def _peg(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
         view = kit.view(task)
         solver = solver_for(self._solvers, task, view, report)
-        return solve_preendgame(solver, task, view, self._belief(task, view), watch, report)
+        return solve_preendgame(solver, task, view, self._belief(task, view), budget, report)
 
-    def _auto(self, task: Task, kit: Kit, watch: Watch, report: Report) -> Move:
+    def _auto(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
         player, view = self._follower.player(task, kit)
         pulse = Pulse()
 
         def offered() -> None:
-            best = watch.best
+            best = budget.best
             if best is not None and pulse.is_due():
                 report.tell(*report.simulated(best.candidates), best=best.move)
                 pulse.done()
             elif best is not None:
                 report.tell(best=best.move)
 
-        watch.on_change(offered)
+        budget.on_change(offered)
         try:
-            choice = player.choose(view, watch)
+            choice = player.choose(view, budget)
         finally:
-            watch.on_change(None)
+            budget.on_change(None)
         report.tell(*report.simulated(choice.candidates), best=choice.move)
         return choice.move
 
 
-_MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Watch, Report], Move | None]] = {
+_MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | None]] = {
     "gen": Searcher._gen,
     "sim": Searcher._sim,
     "infer": Searcher._infer,

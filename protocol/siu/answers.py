@@ -101,16 +101,12 @@ class Provenance(Line):
 class InfoGen(Line):
     """A possible move."""
 
+    TEMPLATE = "info gen move {0.move} score {0.score} eq {0.equity:.3f} leave {0.leave}"
     move: str
     score: int
     equity: float
     """In points."""
     leave: str
-
-    def line(self) -> str:
-        """Return the line."""
-        leave = f" leave {self.leave}" if self.leave else " leave"
-        return f"info gen move {self.move} score {self.score} eq {self.equity:.3f}{leave}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +173,11 @@ class InfoPeg(Line):
 class Fault(Line):
     """A complaint about the front end's input (section 7, Errors)."""
 
+    TEMPLATE = "info string error {0.code} {0.text}"
     code: str
     """``unknown-command``, ``bad-position``, ``bad-move``, ``unsupported-mode``, ``no-position``,
     or another."""
     text: str
-
-    def line(self) -> str:
-        """Return the line."""
-        return f"info string error {self.code} {self.text}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class Line:
 
     def line(self) -> str:
         """Return the line."""
-        return self.TEMPLATE.format(self)
+        return self.TEMPLATE.format(self).rstrip()
 
 
 class OneWord(Enum):

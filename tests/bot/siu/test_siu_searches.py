@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.player import Budget
 from bot.siu.auto_player import Follower
 from bot.siu.beliefs import believed
 from bot.siu.modes import Task
 from bot.siu.position import read_position
 from bot.siu.report import Report
-from bot.siu.searches import Searcher, Watch
+from bot.siu.searches import Searcher
 from bot.siu.settings import Settings
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp_moves import format_cgp_move
@@ -99,9 +100,9 @@ class Heard:
 
 
 def searched(searcher: Searcher, wanted: Task) -> Heard:
-    heard, watch = Heard(), Watch()
-    watch.limit(wanted.settings.limit_ms(wanted.go) or 60_000)
-    heard.best = searcher.search(wanted, watch, heard)
+    heard, budget = Heard(), Budget(10**15)
+    budget.limit(wanted.settings.limit_ms(wanted.go) or 60_000)
+    heard.best = searcher.search(wanted, budget, heard)
     return heard
 
 
@@ -182,9 +183,9 @@ def test_without_a_bag_one_sample_says_it_all(searcher: Searcher) -> None:
 
 def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
     for mode in ("sim", "auto"):
-        wanted, heard, watch = task(f"{mode} infinite", OPENING), Heard(), Watch()
-        watch.cancel()
-        assert len(searcher.search(wanted, watch, heard).partition(".")[2]) == 7
+        wanted, heard, budget = task(f"{mode} infinite", OPENING), Heard(), Budget(10**15)
+        budget.cancel()
+        assert len(searcher.search(wanted, budget, heard).partition(".")[2]) == 7
         assert not heard.results
 
 
@@ -390,7 +391,7 @@ def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
     follower, kit = Follower(), searcher.load(Settings())
     player, view = follower.player(task("auto", UNKNOWN, moves), kit)
     assert player.opponent is not None
-    player.opponent.take_in(view, Watch(10**15))
+    player.opponent.take_in(view, Budget(10**15))
     belief = player.opponent.belief(view)
     assert belief is not None
     shown = set(ALPHABET.tiles("QAT"))
