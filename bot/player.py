@@ -143,6 +143,11 @@ class View:
             refused=(),
         )
 
+    def holding(self, rack: Rack, theirs: Rack = ()) -> View:
+        """Return the view with other racks: the player's own and the opponent's."""
+        racks = (rack, theirs) if self.seat == 0 else (theirs, rack)
+        return replace(self, position=replace(self.position, racks=racks))
+
     @property
     def rack(self) -> Rack:
         """The player's rack, sorted."""

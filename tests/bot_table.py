@@ -273,4 +273,4 @@ async def caught_up(runner: BotRunner, table: TestArbiter) -> None:
     """Wait until the bot has taken in what was sent, and its player too."""
     await table.channel.send(Ping(id=99))
     await table.hear(Pong)
-    await asyncio.wrap_future(runner.games[table.name].player.thread.submit(lambda: None))
+    await asyncio.wrap_future(runner.games.on[table.name].player.thread.submit(lambda: None))

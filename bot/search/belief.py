@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -64,14 +65,6 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """Tiles that we drew, and the number of each tile unseen before."""
-
-    tiles: Rack
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class _Seen:
     """A play by the opponent."""
 
@@ -92,19 +85,9 @@ class _Seen:
         return np.array(self.counts, np.int64) - shown + back
 
 
-@dataclass(frozen=True)
-class _Revealed:
-    """A play by the opponent from a known rack."""
-
-    position: Position
-    move: Place | Pass
-
-
 def _with_both_racks(view: View) -> Position:
     theirs = tuple(Counter(dict(enumerate(view.unseen))).elements())
-    own = view.position.racks[view.seat]
-    racks = (theirs, own) if view.opponent == 0 else (own, theirs)
-    return replace(view.position, racks=racks, on_turn=view.opponent)
+    return replace(view.holding(view.rack, theirs).position, on_turn=view.opponent)
 
 
 class Opponent:
@@ -139,7 +122,8 @@ class Opponent:
         self._doubt, self._racks = doubt, racks
         self._before = view
         self._returned: Rack = ()  # tiles we gave back in our last turn
-        self._news: list[_Drawn | _Seen | _Revealed] = []
+        self._news: list[_Seen | Callable[[], None]] = []
+        """Turns to be taken in: a play, or what the tracker is told of another turn."""
         self._clock = clock
 
     def observe(self, view: View, play: Observed) -> None:
@@ -162,7 +146,7 @@ class Opponent:
         drawn = Counter(view.rack) - (Counter(before.rack) - Counter(used))
         self._returned = used if isinstance(play.move, Exchange) else ()
         if drawn:
-            self._news.append(_Drawn(tuple(drawn.elements()), before.unseen))
+            self._news.append(partial(self.tracker.drew, tuple(drawn.elements()), before.unseen))
 
     def _note_theirs(self, before: View, play: Observed) -> None:
         if isinstance(play.move, ExchangedCount):
@@ -179,7 +163,7 @@ class Opponent:
             return
         if not before.bag:
             if not isinstance(move, int):
-                self._news.append(_Revealed(_with_both_racks(before), move))
+                self._news.append(partial(self._revealed, _with_both_racks(before), move))
             return
         seen = Play(before.position.board, move, play.score, held, before.bag)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
@@ -200,16 +184,13 @@ class Opponent:
         plays = sum(isinstance(event, _Seen) for event in news)
         for event in news:
             try:
-                if isinstance(event, _Drawn):
-                    self.tracker.drew(event.tiles, event.counts)
-                elif isinstance(event, _Revealed):
-                    self.tracker.revealed(event.position, event.move)
-                    self.told = Believed(note="the bag is empty", style=self._style())
-                else:
+                if isinstance(event, _Seen):
                     began = self._clock()
                     until = None if end is None else began + (end - began) / plays
                     self._take_in(event, effort, began, until)
                     plays -= 1
+                else:
+                    event()
             except ValueError as error:
                 self._lose_track(str(error))
 
@@ -225,6 +206,10 @@ class Opponent:
         self.told = self._believed(posterior, seen, self._clock() - began)
         if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
             self.told = replace(self.told, bingo=self._bingo(seen))
+
+    def _revealed(self, position: Position, move: Place | Pass) -> None:
+        self.tracker.revealed(position, move)
+        self.told = Believed(note="the bag is empty", style=self._style())
 
     def _lose_track(self, why: str) -> None:
         self.tracker.forget()
@@ -258,10 +243,8 @@ class Opponent:
 
     def _bingo(self, seen: _Seen) -> float:
         """Return the odds that the opponent's static choice on the present board is a bingo."""
-        kept, position = self.tracker.prior, self._before.position
-        own = position.racks[self._before.seat]
-        racks = ((), own) if self._before.opponent == 0 else (own, ())
-        theirs = replace(position, racks=racks, on_turn=self._before.opponent)
+        kept, view = self.tracker.prior, self._before
+        theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
         generator = self.tracker.judges["static"]
         samples = bingo_chance(generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
         return samples.chance

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
@@ -35,9 +35,8 @@ from protocol.messages import (
 from protocol.session import BotSession, FromArbiter
 
 from .game_registry import GameRegistry
-from .game_session import GameSession
 from .link import Link
-from .player_thread import Bot, ThreadPlayer
+from .player_thread import Bot
 from .runtime import software
 
 __all__ = ["BotRunner", "TurnedAway"]
@@ -65,7 +64,7 @@ class BotRunner:
         self._welcomes = 0
         """Number of connections that were welcomed."""
         self._session = BotSession()
-        self._games = GameRegistry(
+        self.games = GameRegistry(
             bot,
             say=self._say,
             ask_again=self._ask_again,
@@ -77,16 +76,6 @@ class BotRunner:
         self._sought = False
         self._played_out = ""
         """Reason for leaving, once enough games are played."""
-
-    @property
-    def games(self) -> Mapping[str, GameSession[ThreadPlayer]]:
-        """The games in progress, by name."""
-        return self._games.on
-
-    @property
-    def finished(self) -> int:
-        """Number of games that have ended."""
-        return self._games.finished
 
     async def run(
         self,
@@ -156,9 +145,9 @@ class BotRunner:
         log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
         self._sought, self._played_out = False, ""
         link = self._link = Link(channel, self._take)
-        for game in {*self.games, *welcome.games}:
+        for game in {*self.games.on, *welcome.games}:
             self._ask_again(game)
-        self._seek_on(going_on=bool(self.games or welcome.games))
+        self._seek_on(going_on=bool(self.games.on or welcome.games))
         self._leave_if_done(link)
         try:
             why = await link.run()
@@ -170,11 +159,11 @@ class BotRunner:
 
     def _leave_if_done(self, link: Link) -> None:
         seek = self._bot.seek
-        if seek is None or self.finished < seek.games or self._played_out:
+        if seek is None or self.games.finished < seek.games or self._played_out:
             return
-        played = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
-        self._played_out = played
-        link.send(Goodbye(code="done", message=played))
+        count = self.games.finished
+        self._played_out = "1 game is played" if count == 1 else f"{count} games are played"
+        link.send(Goodbye(code="done", message=self._played_out))
         link.close_soon(1000, "")
 
     async def _greet(self, channel: Channel) -> Welcome:
@@ -204,7 +193,7 @@ class BotRunner:
         if seek is None or self._sought or going_on:
             return
         self._sought = True
-        if (left := seek.games - self.finished) > 0:
+        if (left := seek.games - self.games.finished) > 0:
             self._wire(Seek(opponent=seek.opponent, games=left))
 
     def _wire(self, message: Message) -> None:
@@ -228,7 +217,7 @@ class BotRunner:
             self._wire(self._session.send(message))
 
     def _ask_again(self, game: str) -> None:
-        self._wire(self._session.send(Resume(game=game, seen=self._games.seen(game))))
+        self._wire(self._session.send(Resume(game=game, seen=self.games.seen(game))))
 
     def _take(self, message: Message, at_ms: int) -> None:
         try:
@@ -265,10 +254,10 @@ class BotRunner:
         log.warning("error", code=error.code, message=error.message, game=error.game)
         if error.game is not None:
             if error.code == "unknown_game":
-                self._games.forget(error.game)
-                self._seek_on(going_on=bool(self.games))
+                self.games.forget(error.game)
+                self._seek_on(going_on=bool(self.games.on))
             return
-        if self._sought and not self.games:
+        if self._sought and not self.games.on:
             if error.retry == "later":
                 raise ChannelClosed(error.message)
             raise TurnedAway(error.message)
@@ -276,14 +265,10 @@ class BotRunner:
     def _happen(self, event: FromArbiter, at_ms: int) -> None:
         lag_ms = 0 if self._link is None else self._link.channel.lag_ms
         try:
-            self._games.happened(event, at_ms, lag_ms)
+            self.games.happened(event, at_ms, lag_ms)
         finally:  # the game is over even if its end makes no sense
             if isinstance(event, GameOver):
-                self._seek_on(going_on=bool(self.games))
-
-    async def settle(self, timeout_s: float) -> None:
-        """Wait briefly for the player's work after its last game."""
-        await self._games.settle(timeout_s)
+                self._seek_on(going_on=bool(self.games.on))
 
     def _fail(self, error: BaseException) -> None:
         if self._failure is not None and not self._failure.done():

@@ -17,7 +17,7 @@ import queue
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from bot.equipment import Equipment
@@ -226,6 +226,4 @@ def _bearable(error: BaseException) -> Exception:
 def _with_some_rack(view: View) -> View:
     """Put tiles on the rack of a game that has not begun."""
     rules = view.rules
-    rack = rules.distribution.all_tiles()[-rules.rack_size :]
-    racks = (rack, ()) if view.seat == 0 else ((), rack)
-    return replace(view, position=replace(view.position, racks=racks))
+    return view.holding(rules.distribution.all_tiles()[-rules.rack_size :])

@@ -180,9 +180,7 @@ class Watched:
         )
 
     def _hold(self, text: str) -> None:
-        rack = self._rack(text)
-        racks: tuple[Rack, Rack] = (rack, ()) if self.seat == 0 else ((), rack)
-        self.view = replace(self.view, position=replace(self.view.position, racks=racks))
+        self.view = self.view.holding(self._rack(text))
 
     def _rack(self, text: str) -> Rack:
         try:

@@ -193,7 +193,7 @@ async def _live(
     except TurnedAway as away:
         print(away, file=sys.stderr)
         return 3
-    await runner.settle(SETTLE_S)
+    await runner.games.settle(SETTLE_S)
     return 0
 
 

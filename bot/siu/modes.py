@@ -19,24 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["HONOURED", "NOTHING", "Task", "honoured"]
 
-HONOURED: dict[Mode, frozenset[str]] = {
-    "gen": frozenset({"searchmoves", "alsosearchmoves", "infinite"}),
-    "sim": frozenset(
-        {
-            *("searchmoves", "alsosearchmoves", "depth", "iterations", "movetime"),
-            *("stopcondition", "useinference", "threads", "infinite"),
-        }
-    ),
-    "infer": frozenset({"movetime", "infinite"}),
-    "endgame": frozenset({"searchmoves", "depth", "movetime", "firstwin", "threads", "infinite"}),
-    "peg": frozenset(
-        {
-            *("searchmoves", "alsosearchmoves", "movetime", "firstwin", "useinference"),
-            *("threads", "infinite"),
-        }
-    ),
-    # It always infers.
-    "auto": frozenset({"movetime", "threads", "infinite", "useinference"}),
+HONOURED: dict[Mode, str] = {
+    "gen": "searchmoves alsosearchmoves infinite",
+    "sim": "searchmoves alsosearchmoves depth iterations movetime stopcondition useinference "
+    "threads infinite",
+    "infer": "movetime infinite",
+    "endgame": "searchmoves depth movetime firstwin threads infinite",
+    "peg": "searchmoves alsosearchmoves movetime firstwin useinference threads infinite",
+    "auto": "movetime threads infinite useinference",  # it always infers
 }
 """Parameters of ``go`` that each mode uses; all others are reported as ignored."""
 
@@ -98,7 +88,7 @@ def honoured(go: Go, most_threads: int) -> tuple[Go, tuple[str, ...]]:
         if value == default:
             continue
         fits = name not in _FEWEST or _FEWEST[name] <= value <= most.get(name, value)
-        if name not in HONOURED[go.mode] or not fits:
+        if name not in HONOURED[go.mode].split() or not fits:
             names.append(name)
             dropped[attribute] = default
     return replace(go, ignored=(), **dropped), tuple(names)

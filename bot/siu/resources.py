@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.equipment import Equipment, Resources, load_tables
 from bot.player import Observed, View
 from bot.search.static_choice import generator_for
 from engine.movegen.candidates import best_candidates, ranked_moves
@@ -12,18 +13,9 @@ from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon, load_lexicon
-from lexicons.tables import (
-    TRAINED,
-    leaves_for,
-    leaves_name,
-    load_leaves,
-    load_win_probabilities,
-    win_probabilities_for,
-)
+from lexicons.store import load_lexicon
+from lexicons.tables import TRAINED, leaves_for, leaves_name, win_probabilities_for
 from lexicons.trained import TRAINED_ON
-from lexicons.win_probability import WinProbabilities
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 
@@ -39,9 +31,7 @@ class Kit:
     """The loaded data of a search."""
 
     rules: Rules
-    lexicon: Lexicon
-    leaves: LeaveTable
-    win_probabilities: WinProbabilities | None
+    resources: Resources
     provenance: Provenance
 
     def view(
@@ -66,11 +56,11 @@ class Kit:
             clocks=(0, 0),
             time=TimeControl(),
             rules=situation.rules,
-            lexicon=self.lexicon,
+            lexicon=self.resources.lexicon,
             history=tuple(filter(None, history)),
             seed=task.settings.seed,
-            leaves=self.leaves,
-            win_probabilities=self.win_probabilities,
+            leaves=self.resources.leaves,
+            win_probabilities=self.resources.win_probabilities,
             threads=task.threads,
         )
 
@@ -90,23 +80,16 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
     """
     tiles, leaves, table = rules.distribution, settings.leaves, settings.win_probabilities
     lexicon = load_lexicon(settings.lexicon, tiles, progress)
-    chances = (
-        win_probabilities_for(tiles) if table is None else load_win_probabilities(table, tiles)
+    tables = load_tables(Equipment(leaves=leaves, win_probabilities=table), tiles)
+    Generator(lexicon, rules, tables.leaves or leaves_for(tiles))  # checks that they fit
+    is_plain = tables.win_probabilities is None and win_probabilities_for(tiles) is None
+    provenance = Provenance(
+        engine,
+        _identified(leaves_name(leaves, tiles).partition(" ")[0]),
+        "none" if is_plain else _identified(table or TRAINED),
+        _word(lexicon.name),
     )
-    values = leaves_for(tiles) if leaves is None else load_leaves(leaves, tiles)
-    Generator(lexicon, rules, values)  # checks that all are for the same tiles
-    return Kit(
-        rules,
-        lexicon,
-        values,
-        chances,
-        Provenance(
-            engine,
-            _identified(leaves_name(leaves, tiles).partition(" ")[0]),
-            "none" if chances is None else _identified(table or TRAINED),
-            _word(lexicon.name),
-        ),
-    )
+    return Kit(rules, Resources(lexicon, *tables), provenance)
 
 
 def _identified(name: str) -> str:

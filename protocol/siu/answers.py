@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from enum import Enum
+from typing import Literal
 
-from .line import Line, OneWord
+from .line import Line
 
 __all__ = [
     "Answer",
@@ -31,8 +32,14 @@ __all__ = [
 ]
 
 
+class Answer(Line):
+    """A line of an engine."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Id(Line):
+class Id(Answer):
     """The engine's ``name`` or ``author`` (section 3)."""
 
     TEMPLATE = "id {0.what} {0.text}"
@@ -41,7 +48,7 @@ class Id(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Capability(Line):
+class Capability(Answer):
     """The engine's abilities: modes, ``stream`` and ``stop``."""
 
     names: tuple[str, ...]
@@ -52,7 +59,7 @@ class Capability(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Option(Line):
+class Option(Answer):
     """An option of the engine (section 4)."""
 
     name: str
@@ -74,7 +81,7 @@ class Option(Line):
         return " ".join(words)
 
 
-class Done(OneWord):
+class Done(Answer, Enum):
     """The answers without parameters."""
 
     SIU = "siuok"
@@ -82,9 +89,13 @@ class Done(OneWord):
     READY = "readyok"
     """The answer to ``isready``."""
 
+    def line(self) -> str:
+        """Return the line."""
+        return self.value
+
 
 @dataclass(frozen=True, slots=True)
-class Provenance(Line):
+class Provenance(Answer):
     """The source of a search's figures; comes before them (section 7)."""
 
     TEMPLATE = (
@@ -98,7 +109,7 @@ class Provenance(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoGen(Line):
+class InfoGen(Answer):
     """A possible move."""
 
     TEMPLATE = "info gen move {0.move} score {0.score} eq {0.equity:.3f} leave {0.leave}"
@@ -110,7 +121,7 @@ class InfoGen(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoSim(Line):
+class InfoSim(Answer):
     """A move's result of simulation so far."""
 
     TEMPLATE = (
@@ -129,7 +140,7 @@ class InfoSim(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoInfer(Line):
+class InfoInfer(Answer):
     """The probability of a leave of the opponent."""
 
     TEMPLATE = "info infer leave {0.leave} prob {0.probability:.6f}"
@@ -138,7 +149,7 @@ class InfoInfer(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoEndgame(Line):
+class InfoEndgame(Answer):
     """The best line of an endgame at some depth, and its change of the spread."""
 
     depth: int
@@ -152,7 +163,7 @@ class InfoEndgame(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoPeg(Line):
+class InfoPeg(Answer):
     """The draws with which a move wins, draws and loses."""
 
     move: str
@@ -170,7 +181,7 @@ class InfoPeg(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault(Line):
+class Fault(Answer):
     """A complaint about the front end's input (section 7, Errors)."""
 
     TEMPLATE = "info string error {0.code} {0.text}"
@@ -181,7 +192,7 @@ class Fault(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored(Line):
+class Ignored(Answer):
     """A parameter of ``go`` that the engine ignores."""
 
     TEMPLATE = "info string ignored {0.parameter}"
@@ -189,7 +200,7 @@ class Ignored(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoText(Line):
+class InfoText(Answer):
     """Anything else after ``info``."""
 
     TEMPLATE = "info {0.text}"
@@ -197,29 +208,11 @@ class InfoText(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class BestMove(Line):
+class BestMove(Answer):
     """The end of a search; ``none`` after an inference."""
 
     TEMPLATE = "bestmove {0.move}"
     move: str
-
-
-Answer: TypeAlias = (
-    Id
-    | Capability
-    | Option
-    | Done
-    | Provenance
-    | InfoGen
-    | InfoSim
-    | InfoInfer
-    | InfoEndgame
-    | InfoPeg
-    | Fault
-    | Ignored
-    | InfoText
-    | BestMove
-)
 
 
 def parse_answer(line: str) -> Answer | None:

@@ -7,9 +7,10 @@ needs an answer, are in ``Go.ignored``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Literal, TypeAlias, get_args
 
-from .line import Line, OneWord
+from .line import Line
 
 __all__ = [
     "MODES",
@@ -28,7 +29,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 """The modes of ``go`` (section 6)."""
 
 
-class Bare(OneWord):
+class Bare(Line, Enum):
     """The commands without parameters."""
 
     SIU = "siu"
@@ -41,6 +42,10 @@ class Bare(OneWord):
     """Ends the current search; its result still comes."""
     QUIT = "quit"
     """Ends the engine."""
+
+    def line(self) -> str:
+        """Return the line."""
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
-"""The bases of commands and answers: values that can be written as lines."""
+"""The base of commands and answers: values that can be written as lines."""
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import ClassVar
 
-__all__ = ["Line", "OneWord"]
+__all__ = ["Line"]
 
 
 class Line:
@@ -19,11 +18,3 @@ class Line:
     def line(self) -> str:
         """Return the line."""
         return self.TEMPLATE.format(self).rstrip()
-
-
-class OneWord(Enum):
-    """A line of a single word, its value."""
-
-    def line(self) -> str:
-        """Return the line."""
-        return str(self.value)

@@ -6,8 +6,6 @@ arbiter reveals racks, so it plays in experiments only (``in_process.play_game``
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot.player import View
 from bot.players.sim import parts
 from bot.search.strategy import Searching, Strategy
@@ -46,5 +44,4 @@ class FullKnowledgePlayer(Strategy):
         """
         if self._seen is None:
             raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
-        racks = (view.rack, self._seen) if view.seat == 0 else (self._seen, view.rack)
-        return super().begin(replace(view, position=replace(view.position, racks=racks)))
+        return super().begin(view.holding(view.rack, self._seen))

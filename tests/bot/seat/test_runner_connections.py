@@ -96,7 +96,7 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
     await table.say(table.offer(seq=1))
     await table.hear(Ready)
     player.go.set()
-    search = runner.games[table.name]._search
+    search = runner.games.on[table.name]._search
     assert search is not None
     await search  # its answer may not be given yet: the arbiter has not asked again
     await table.say(table.question())
@@ -193,7 +193,7 @@ async def test_a_gap_that_is_never_filled_ends_the_game_for_us(table: TestArbite
         await table.hear(Resume)
         await table.say(table.offer(seq=table.seq, seen=1))
         assert (await table.hear(Decline)).code == "missed_plays"
-        assert not runner.games
+        assert not runner.games.on
 
 
 async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter) -> None:
@@ -205,7 +205,7 @@ async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter
         await table.channel.send(gone)
         await table.channel.send(Ping(id=1))
         await table.hear(Pong)
-        assert not runner.games
+        assert not runner.games.on
 
 
 # --- what makes no sense --------------------------------------------------------------------------

@@ -96,7 +96,7 @@ async def test_a_game_that_is_over_as_soon_as_it_is_offered(table: TestArbiter) 
         await table.channel.send(Ping(id=1))
         await table.hear(Pong)
         assert not talk.done()
-        assert (runner.finished, runner.games) == (1, {})
+        assert (runner.games.finished, runner.games.on) == (1, {})
 
 
 async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter) -> None:
@@ -118,8 +118,8 @@ async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter)
         other = TestArbiter(table.lexicon, table.rules, game="g2")
         other.channel = table.channel
         await other.begin()
-        assert set(runner.games) == {"g2"}
-        assert runner.finished == 1
+        assert set(runner.games.on) == {"g2"}
+        assert runner.games.finished == 1
 
 
 async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
@@ -177,7 +177,7 @@ async def test_games_one_after_another_have_players_of_their_own(
     await second.play_out()
     assert (await second.hear(Goodbye)).code == "done"
     assert "2 games" in await talk
-    await runner.settle(30)
+    await runner.games.settle(30)
     assert [player.told[-1] for player in made] == ["game_over", "game_over"]
     seeds = [player.start.seed for player in made if player.start]
     assert len(set(seeds)) == 2
