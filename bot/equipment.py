@@ -22,11 +22,7 @@ __all__ = ["Equipment", "Resources", "Tables", "load_tables"]
 
 @dataclass(frozen=True)
 class Equipment:
-    """A seat's equipment, by name.
-
-    Raises:
-        ValueError: the number of threads is below 1.
-    """
+    """A seat's equipment, by name; ValueError if the number of threads is below 1."""
 
     lexicon: str = "scowl"
     """An embedded lexicon's name, or the path of a word list or word graph."""

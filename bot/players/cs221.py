@@ -65,31 +65,19 @@ def vanilla() -> Player:
 
 
 def rh(weights: str = "") -> Player:
-    """Return a player of the highest sum of score and weighted features of the leave.
-
-    Raises:
-        ValueError: the weights file cannot be read or parsed.
-    """
+    """Return a player of the highest score plus leave features; ValueError as ``_weights``."""
     return _Player(_weights(weights, "rh"))
 
 
 def mc(candidates: str = "3", samples: str = "15", plies: str = "2") -> Player:
-    """Return a player of the highest mean gain in points; candidates are chosen by score.
-
-    Raises:
-        ValueError: an option is not a number or out of range.
-    """
+    """Return a player of the highest mean gain; raise ValueError if an option is invalid."""
     return _Player(None, _sampling(candidates, samples, plies))
 
 
 def mc_rh(
     weights: str = "", candidates: str = "3", samples: str = "15", plies: str = "2"
 ) -> Player:
-    """Return a player like ``mc``; candidates are chosen by score and features.
-
-    Raises:
-        ValueError: as ``mc`` and ``rh``.
-    """
+    """Return a player like ``mc``, by score and features; raise ValueError as ``mc`` and ``rh``."""
     return _Player(_weights(weights, "mc+rh"), _sampling(candidates, samples, plies))
 
 
@@ -99,7 +87,7 @@ def _sampling(*options: str) -> Sampling:
 
 
 def _weights(path: str, player: Trained) -> RackWeights:
-    """Read weights from a file, or return a player's built-in weights."""
+    """Read weights, or return built-in ones; raise ValueError if they can't be read or parsed."""
     try:
         return read_rack_weights(path) if path else shipped_rack_weights(player)
     except OSError as error:
@@ -113,11 +101,7 @@ class _Player(Player):
         self._weights, self._sampling = weights, sampling
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Compute the leave values.
-
-        Raises:
-            ValueError: the weights are for another alphabet.
-        """
+        """Compute the leave values; raise ValueError if the weights are for another alphabet."""
         self._leaves(rules)
 
     def choose(self, view: View, budget: Budget) -> Choice:

@@ -82,13 +82,9 @@ class Pulse:
 
 
 class Anytime:
-    """A piece of work and its pace, kept across stretches of time.
+    """A piece of work, already begun, and its pace, kept across stretches of time.
 
-    Args:
-        work: the work, already begun.
-        pace: sizes of its slices.
-        most: limit of the total amount.
-        clock: returns seconds.
+    ``most`` limits the total amount; ``clock`` returns seconds.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from lexicons.tables import leaves_for
 
 from .anytime import Anytime, time_until
 
-__all__ = ["RACKS", "Effort", "Opponent", "judges_for", "reveal"]
+__all__ = ["RACKS", "Opponent", "judges_for", "reveal"]
 
 SHARE = 0.1
 """Inference's largest share of a turn: it gains little (``docs/results/inference.md``)."""
@@ -45,23 +45,6 @@ _TIME_FOR_BINGOS_MS = 100.0  # with less, no bingo odds
 TOP = 20
 """Leaves reported."""
 _MOST_NOTED = 500  # characters
-
-
-@dataclass(frozen=True)
-class Effort:
-    """The work that goes into a belief."""
-
-    ms: float | None = None
-    """Milliseconds at most, or …"""
-    racks: int = 0
-    """… the number of racks per play."""
-
-    @property
-    def most_listed(self) -> int:
-        """Number of leaves beyond which they are sampled, not listed."""
-        if self.ms is None:
-            return min(MOST_LISTED, _LISTED_A_RACK * self.racks)
-        return min(MOST_LISTED, int(self.ms * LISTED_A_MS))
 
 
 @dataclass(frozen=True)
@@ -171,41 +154,50 @@ class Opponent:
     def take_in(self, view: View, budget: Budget) -> None:
         """Take in the noted turns, within a share of the turn's time, and then certain tiles."""
         if self._racks is not None:
-            self.think(Effort(racks=self._racks))
+            self.think(racks=self._racks)
         else:
-            self.think(Effort(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS)))
+            self.think(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS))
         if self.known:
             reveal(self.tracker, self.known, view)
 
-    def think(self, effort: Effort) -> None:
-        """Take in all noted turns; a contradiction resets the belief, and ``told`` says why."""
+    def think(self, *, ms: float | None = None, racks: int = 0) -> None:
+        """Take in all noted turns; a contradiction resets the belief, and ``told`` says why.
+
+        Args:
+            ms: milliseconds at most, or …
+            racks: … the number of racks per play.
+        """
         news, self._news = self._news, []
-        end = None if effort.ms is None else self._clock() + effort.ms / 1_000
+        end = None if ms is None else self._clock() + ms / 1_000
+        listed = _LISTED_A_RACK * racks if ms is None else int(ms * LISTED_A_MS)
         plays = sum(isinstance(event, _Seen) for event in news)
         for event in news:
             try:
                 if isinstance(event, _Seen):
                     began = self._clock()
                     until = None if end is None else began + (end - began) / plays
-                    self._take_in(event, effort, began, until)
+                    has_time = ms is None or ms >= _TIME_FOR_BINGOS_MS
+                    self._take_in(event, min(MOST_LISTED, listed), racks, began, until)
+                    if has_time and self.told is not None:
+                        self.told = replace(self.told, bingo=self._bingo(event))
                     plays -= 1
                 else:
                     event()
             except ValueError as error:
                 self._lose_track(str(error))
 
-    def _take_in(self, seen: _Seen, effort: Effort, began: float, until: float | None) -> None:
+    def _take_in(
+        self, seen: _Seen, most_listed: int, racks: int, began: float, until: float | None
+    ) -> None:
         inference = self.tracker.watch(
-            seen.play, seen.counts, seed=seen.seq, most_listed=effort.most_listed
+            seen.play, seen.counts, seed=seen.seq, most_listed=most_listed
         )
         if until is None:
-            inference.advance(effort.racks)
+            inference.advance(racks)
         else:
             Anytime(inference).run(time_until(until, self._clock), lambda: inference.is_over)
         posterior = self.tracker.conclude(inference)
         self.told = self._believed(posterior, seen, self._clock() - began)
-        if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
-            self.told = replace(self.told, bingo=self._bingo(seen))
 
     def _revealed(self, position: Position, move: Place | Pass) -> None:
         self.tracker.revealed(position, move)

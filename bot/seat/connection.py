@@ -16,7 +16,6 @@ from typing import Any
 import structlog
 
 from protocol.channel import Channel, ChannelClosed
-from protocol.conversation import Side
 from protocol.errors import PeerError
 from protocol.messages import (
     Error,
@@ -32,7 +31,7 @@ from protocol.messages import (
     Seeking,
     Welcome,
 )
-from protocol.session import BotSession, FromArbiter
+from protocol.session import BotSession, FromArbiter, Side
 
 from .game_registry import GameRegistry
 from .link import Link
@@ -98,8 +97,7 @@ class BotRunner:
 
         Raises:
             ChannelClosed: nobody answers at first, or before patience ends.
-            TurnedAway: the other side rejects us.
-            Exception: any error of the player's code.
+            Exception: as ``converse``.
         """
         welcomes, wait_s, waited_s = 0, FIRST_WAIT_S, 0.0
         while True:

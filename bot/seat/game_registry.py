@@ -70,11 +70,7 @@ class GameRegistry:
         return -1 if game is None else game.watched.seen
 
     def happened(self, event: FromArbiter, at_ms: int, lag_ms: int) -> None:
-        """Handle an arbiter's message about a game.
-
-        Raises:
-            PeerError: the message makes no sense.
-        """
+        """Handle an arbiter's message about a game; raise PeerError if it makes no sense."""
         if isinstance(event, NewGame):
             self._offered(event)
         elif isinstance(event, GameOver):

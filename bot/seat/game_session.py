@@ -133,22 +133,13 @@ class GameSession(Generic[P]):
         self._lag = LagSeen()
 
     async def prepare(self) -> None:
-        """Get the player ready, before the first message.
-
-        Raises:
-            Declined: the player can't play this game.
-            Exception: any error of the player.
-        """
+        """Get the player ready, before the first message; its exceptions pass, as ``Declined``."""
         await self.player.start(self.watched.view)
 
     # --- what the arbiter says ------------------------------------------------------------------
 
     def offered(self, offer: NewGame) -> None:
-        """Take an offer, new or resumed, and report that the player is ready.
-
-        Raises:
-            MissedPlays: the offer lacks turns.
-        """
+        """Take an offer as ``Watched.take_up`` does, and report that the player is ready."""
         self._stop_pondering()
         try:
             self.watched.take_up(offer)

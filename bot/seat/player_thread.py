@@ -109,11 +109,7 @@ class ThreadPlayer(SeatPlayer):
         self._bot, self._failed = bot, failed
 
     async def start(self, view: View) -> None:
-        """Make the player, compile, load and warm up, all in its thread.
-
-        Raises:
-            Exception: any error of the player.
-        """
+        """Make the player, compile, load and warm up in its thread; its exceptions pass."""
         await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
 
     def _warm_up(self, view: View) -> None:

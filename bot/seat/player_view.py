@@ -71,11 +71,7 @@ class Watched:
         return history[-1].seq if history else -1 if self.opening is None else 0
 
     def take_up(self, offer: NewGame) -> None:
-        """Take an offer and the turns in it.
-
-        Raises:
-            MissedPlays: it lacks turns; those before the gap are taken.
-        """
+        """Take an offer and its turns; raise MissedPlays at a gap, after the turns before it."""
         if offer.seq == 0:
             return
         if self.opening is None:
@@ -102,11 +98,7 @@ class Watched:
         self.view = self.opening = replace(self.view, bag=bag)
 
     def played(self, message: Played) -> None:
-        """Take a turn, unless it is known already.
-
-        Raises:
-            MissedPlays: an earlier turn is missing.
-        """
+        """Take a turn, unless it is known; raise MissedPlays if an earlier turn is missing."""
         if message.seq <= self.seen:
             return
         if message.seq != self.seen + 1:

@@ -125,6 +125,7 @@ def _leave(status: int, *, with_group: bool) -> None:
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
+    from bot.equipment import Equipment
     from bot.registry import SeatError
     from bot.seat_text import parse_seat
 
@@ -134,7 +135,9 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
         if spec.kind == "remote":
             raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
         try:
-            equipment = _equipment(options)
+            equipment = Equipment(
+                options.lexicon, options.leaves, options.winprob, options.threads, options.ponder
+            )
         except ValueError as error:
             raise _Unusable(str(error)) from None
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
@@ -213,18 +216,6 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
     warm_up()
     preload(equipment)
     return factory
-
-
-def _equipment(options: argparse.Namespace) -> Equipment:
-    from bot.equipment import Equipment
-
-    return Equipment(
-        lexicon=options.lexicon,
-        leaves=options.leaves,
-        win_probabilities=options.winprob,
-        threads=options.threads,
-        ponder=options.ponder,
-    )
 
 
 def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:

@@ -19,9 +19,8 @@ from lexicons.trained import TRAINED_ON
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 
-from .data_folders import name_of
 from .modes import Task
-from .settings import Settings
+from .settings import Settings, name_of
 
 __all__ = ["Kit", "chosen", "load_kit", "with_asked"]
 

@@ -9,21 +9,23 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from bot.player import Budget, View
+from bot.player import Budget, ExchangedCount, Observed, View
+from bot.players.champion import compose
 from bot.search.anytime import Anytime, Pulse
 from bot.search.late_game import Solvers
 from bot.search.simulating import Search, usual_candidates
 from bot.search.simulating import Settings as SearchSettings
+from bot.search.strategy import Strategy
 from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
-from engine.rules.moves import Direction, Move, Place
-from engine.rules.position import Board, Position
+from engine.rules.moves import Direction, Exchange, Move, Place
+from engine.rules.position import Board, Position, bag_count
 from engine.rules.rules import Rules, standard_rules
 from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Simulation
@@ -33,28 +35,86 @@ from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
-from .auto_player import Follower
 from .beliefs import KEPT_DOUBT, believed, inference_about, most_racks
 from .modes import NOTHING, Task
-from .position import Situation, read_position
+from .position import Situation, Turn, read_position
 from .report import Report, Told
 from .resources import Kit, chosen, load_kit
 from .settings import Settings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
-__all__ = ["FOR_EVER_MS", "Searcher"]
+__all__ = ["FOR_EVER_MS", "Follower", "Searcher"]
 
 REHEARSED_MS = 50
 FOR_EVER_MS = 10**15
 """The end of a search without one, on the clock of ``now_ms``."""
 
 
+class Follower:
+    """Keeps ``champion`` informed of the game that ``go auto`` plays.
+
+    The player is kept while each position continues the last one of the same game for the same
+    player on turn, so that inferences are not repeated.
+    """
+
+    def __init__(self) -> None:
+        self._solvers = Solvers()
+        self._player = compose(self._solvers)
+        self._of: tuple[object, ...] | None = None
+        self._told: tuple[Turn, ...] = ()
+
+    def player(self, task: Task, kit: Kit) -> tuple[Strategy, View]:
+        """Return the informed player and its view; ValueError if its solver gets no memory."""
+        situation = task.situation
+        of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
+        told = len(self._told)
+        if of != self._of or self._told != situation.turns[:told]:
+            self._player = compose(self._solvers)
+            self._of, told = None, 0
+            start = kit.view(task, 0)
+            try:
+                self._player.make_room(start)
+            except MemoryError as error:
+                raise ValueError(f"auto: {error}") from None
+            self._player.new_game(start)
+            self._of = of
+        history = list(_history(situation))
+        for at, observed in enumerate(history[told:], told + 1):
+            if observed is not None:
+                self._player.observe(kit.view(task, at, history[:at]), observed)
+        self._told = situation.turns
+        view = kit.view(task, history=history)
+        if self._player.opponent is not None:
+            is_whole = bool(view.position.racks[view.opponent])
+            self._player.opponent.known = situation.known if view.bag and not is_whole else ()
+        return self._player, view
+
+
+def _history(situation: Situation) -> Iterator[Observed | None]:
+    """Yield turns as a player at the table sees them; None if challenged off."""
+    for at, turn in enumerate(situation.turns):
+        if turn.phony:
+            yield None
+            continue
+        after = situation.seen(at + 1)
+        move = turn.move
+        if isinstance(move, Exchange) and turn.seat != situation.seat:
+            move = len(move.tiles)
+        yield Observed(
+            seq=at + 1,
+            seat=turn.seat,
+            move=ExchangedCount(move) if isinstance(move, int) else move,
+            score=turn.score,
+            scores=after.scores,
+            bag=bag_count(after, situation.rules),
+            think_ms=0,
+        )
+
+
 class Searcher:
     """Makes searches, and keeps results that the next may use.
 
-    Args:
-        name: our name in provenances.
-        progress: takes a sentence when something takes long.
+    ``name`` is ours in provenances; ``progress`` takes a sentence when something takes long.
     """
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
@@ -108,12 +168,7 @@ class Searcher:
     # --- searching --------------------------------------------------------------------------------
 
     def at_once(self, task: Task) -> tuple[Provenance, str]:
-        """Return the best move by static equity, in any thread.
-
-        Raises:
-            ValueError: as ``load``, or there is no move.
-            OSError: as ``load``.
-        """
+        """Return the best move by static equity, in any thread; raises as ``load`` does."""
         kit = self._kit_for(task)
         (first, *_) = chosen(kit.view(task), 1, task.only)
         return kit.provenance, Report(task, lambda _answers, _best: None).text(first.move)

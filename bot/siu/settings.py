@@ -1,8 +1,14 @@
-"""The engine's options: names, values, and the settings that they change."""
+"""The engine's options: names, values, and the settings that they change.
+
+Data have names, too: words, tiles, boards and tables, embedded, by path, or in data folders. A name
+is looked up in each folder and in the subfolders of MAGPIE and Macondo, whatever its case. Only
+names are compared; contents are checked on loading.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,23 +17,29 @@ from bot.cores import usable_cores
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
-from . import data_folders
-
 if TYPE_CHECKING:
     from engine.preendgame import Model  # imports numba, which the handshake does not need
 
-__all__ = ["Settings", "options", "with_option"]
-
-MOST_LINES = 1_000
-MOST_CANDIDATES = 300
-LEAST_MB, MOST_MB = 32, 1 << 16
-MOST_SEED = 2**53
-LONGEST_MS = 86_400_000
+__all__ = ["Settings", "name_of", "options", "with_option"]
 
 _LOADED = ("lexicon", "distribution", "leaves", "win_probabilities")
 
 OWN = "own"
 """For a table: the players' default (``lexicons.tables``)."""
+
+
+_BELOW = ("", "lexica", "lexica/gaddag", "strategy", "letterdistributions", "layouts")
+_SUFFIXES = {
+    "lexicon": (".kwg", ".kbwg", ".txt"),
+    "letter distribution": (".csv",),
+    "leave table": (".klv2",),
+    "win % table": (".csv",),
+    "board": (".txt",),
+}
+_NAMED = 20  # per sentence
+
+STANDARD_BOARDS = {"standard", "crosswordgame"}
+"""Names of the embedded board, ours and others' (CGP's own example), in lower case."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +88,13 @@ class Settings:
         return any(getattr(self, name) != getattr(other, name) for name in _LOADED)
 
     def find(self, what: str, text: str) -> str:
-        """Return the embedded name or the path of some data, as ``data_folders.find`` does."""
+        """Return the embedded name or the path of some data (``_find``).
+
+        Raises:
+            ValueError: not found; the message lists what exists.
+        """
         now = self.lexicon if what == "lexicon" else ""
-        return data_folders.find(what, text, self.data, now=now, paths=not self.names_only)
+        return _find(what, text, self.data, now=now, paths=not self.names_only)
 
     def limit_ms(self, go: Go) -> int | None:
         """Return the time limit of a search; None: until it ends by itself or is stopped."""
@@ -86,6 +102,71 @@ class Settings:
             return go.movetime_ms
         limited = go.infinite or go.iterations is not None or go.stopcondition is not None
         return None if limited else self.usual_ms
+
+
+def _find(
+    what: str, text: str, folders: Sequence[Path], *, now: str = "", paths: bool = True
+) -> str:
+    """Return the embedded name or the path of some data.
+
+    Args:
+        what: ``lexicon``, ``letter distribution``, ``leave table``, ``win % table`` or ``board``.
+        text: name or path.
+        folders: data folders.
+        now: a lexicon in use, also known by its file's name.
+        paths: whether ``text`` may be a path.
+
+    Raises:
+        ValueError: not found; the message lists what exists.
+    """
+    if now and text.casefold() == name_of(now).casefold():
+        return now
+    if what == "board" and text.casefold() in STANDARD_BOARDS:
+        return "standard"
+    embedded, suffixes = _embedded(what), _SUFFIXES[what]
+    for name in embedded:
+        if name.casefold() == text.casefold():
+            return name
+    with suppress(OSError, ValueError):  # it may be too long for a file's name
+        if paths and text and Path(text).is_file():
+            return str(Path(text).resolve())
+    wanted = [f"{text}{suffix}".casefold() for suffix in ("", *suffixes)]
+    there = list(_files(folders, lambda path: path.name.casefold() in wanted))
+    if there:
+        return str(min(there, key=lambda path: wanted.index(path.name.casefold())))
+    in_use = [name_of(now)] if now and now not in embedded else []
+    others = (path.stem for path in _files(folders, lambda path: path.suffix.lower() in suffixes))
+    known = list(dict.fromkeys((*embedded, *in_use, *others)))
+    listed = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
+    raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
+
+
+def _embedded(what: str) -> Sequence[str]:
+    if what == "letter distribution":
+        return ("english",)
+    if what == "board":
+        return ("CrosswordGame",)
+    if what == "lexicon":
+        from lexicons.store import lexicon_names  # imports numpy
+
+        return lexicon_names()
+    from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES
+
+    return LEAVE_TABLES if what == "leave table" else WIN_PROBABILITY_TABLES
+
+
+def name_of(location: str) -> str:
+    """Return a file's name without suffix, or an embedded name as it is."""
+    return Path(location).name.partition(".")[0] or location
+
+
+def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[Path]:
+    for folder in folders:
+        for below in _BELOW:
+            with suppress(OSError):
+                yield from sorted(
+                    path for path in (folder / below).iterdir() if wanted(path) and path.is_file()
+                )
 
 
 class _Row(NamedTuple):
@@ -163,7 +244,7 @@ def _named(name: str, field: str, what: str) -> _Row:
         Option(name, "string"),
         field,
         lambda settings, text: settings.find(what, text),
-        data_folders.name_of,
+        name_of,
     )
 
 
@@ -193,12 +274,12 @@ _ROWS = (  # DataPath first
     _spin("Threads", "threads", 1, max(64, usable_cores())),
     _combo("ChallengeRule", "", "void"),
     _combo("Variant", "", "classic"),
-    _spin("Seed", "seed", 0, MOST_SEED),
-    _spin("Lines", "lines", 1, MOST_LINES),
-    _spin("Candidates", "candidates", 0, MOST_CANDIDATES),
-    _spin("UsualTime", "usual_ms", 1, LONGEST_MS),
+    _spin("Seed", "seed", 0, 2**53),
+    _spin("Lines", "lines", 1, 1_000),
+    _spin("Candidates", "candidates", 0, 300),
+    _spin("UsualTime", "usual_ms", 1, 86_400_000),
     _check("StopEarly", "stop_early"),
     _combo("InferModel", "infer_model", "deterministic", "margin", "soft"),
-    _spin("EndgameHash", "endgame_mb", LEAST_MB, MOST_MB),
+    _spin("EndgameHash", "endgame_mb", 32, 1 << 16),
     _combo("PegModel", "peg_model", "rational", "pessimistic", "static"),
 )

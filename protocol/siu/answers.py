@@ -5,12 +5,11 @@ Reading never fails: an unknown line is None, and an unreadable result is ``Info
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from .line import Line
+from .commands import Line
 
 __all__ = [
     "Answer",
@@ -252,49 +251,44 @@ def _read_option(words: list[str]) -> Option | None:
 
 
 def _read_info(words: list[str]) -> Answer:
-    said = InfoText(" ".join(words))
-    match words:
-        case ["string", "provenance", *rest]:
-            known = dict(part.partition("=")[::2] for part in rest)
-            return Provenance(
-                *(known.get(key, "") for key in ("engine", "leaves", "winpct", "lexicon"))
-            )
-        case ["string", "error", code, *rest]:
-            return Fault(code, " ".join(rest))
-        case ["string", "ignored", *rest] if rest:
-            return Ignored(" ".join(rest))
-        case ["gen" | "sim" | "infer" | "endgame" | "peg" as mode, *rest]:
-            try:
-                return _RESULTS[mode](rest)
-            except (ValueError, LookupError):
-                return said
-    return said
+    try:
+        match words:
+            case ["string", "provenance", *rest]:
+                given = dict(part.partition("=")[::2] for part in rest)
+                names = ("engine", "leaves", "winpct", "lexicon")
+                return Provenance(*(given.get(name, "") for name in names))
+            case ["string", "error", code, *rest]:
+                return Fault(code, " ".join(rest))
+            case ["string", "ignored", *rest] if rest:
+                return Ignored(" ".join(rest))
+            case ["gen", *rest]:
+                known = _pairs(rest)
+                move, leave = known["move"], known.get("leave", "")
+                return InfoGen(move, int(known["score"]), float(known["eq"]), leave)
+            case ["sim", *rest]:
+                known = _pairs(rest)
+                win, win_error, equity, equity_error = (
+                    float(known.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
+                )
+                count = int(known.get("iters", "0"))
+                return InfoSim(known["move"], win, win_error, equity, equity_error, count)
+            case ["infer", "leave", "prob", chance, *_]:
+                return InfoInfer("", float(chance))
+            case ["infer", *rest]:
+                known = _pairs(rest)
+                return InfoInfer(known["leave"], float(known["prob"]))
+            case ["endgame", *rest]:
+                return _read_endgame(rest)
+            case ["peg", *rest]:
+                return _read_peg(rest)
+    except (ValueError, LookupError):
+        pass
+    return InfoText(" ".join(words))
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
     """Read ``key value key value …``."""
     return dict(zip(words[::2], words[1::2], strict=False))
-
-
-def _read_gen(words: list[str]) -> InfoGen:
-    known = _pairs(words)
-    return InfoGen(known["move"], int(known["score"]), float(known["eq"]), known.get("leave", ""))
-
-
-def _read_sim(words: list[str]) -> InfoSim:
-    known = _pairs(words)
-    win, win_error, equity, equity_error = (
-        float(known.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
-    )
-    iterations = int(known.get("iters", "0"))
-    return InfoSim(known["move"], win, win_error, equity, equity_error, iterations)
-
-
-def _read_infer(words: list[str]) -> InfoInfer:
-    if words[:2] == ["leave", "prob"]:  # an empty leave
-        words = ["leave", "", *words[1:]]
-    known = _pairs(words)
-    return InfoInfer(known["leave"], float(known["prob"]))
 
 
 def _read_endgame(words: list[str]) -> InfoEndgame:
@@ -314,15 +308,6 @@ def _read_peg(words: list[str]) -> InfoPeg:
     spread = words[words.index("spread") + 1] if "spread" in words[:-1] else None
     known = None if spread is None else float(spread)
     return InfoPeg(words[0], draws["w"], draws["d"], draws["l"], known)
-
-
-_RESULTS: dict[str, Callable[[list[str]], Answer]] = {
-    "gen": _read_gen,
-    "sim": _read_sim,
-    "infer": _read_infer,
-    "endgame": _read_endgame,
-    "peg": _read_peg,
-}
 
 
 def _whole(text: str) -> int | None:

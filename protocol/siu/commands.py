@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal, TypeAlias, get_args
-
-from .line import Line
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 __all__ = [
     "MODES",
     "Bare",
     "Command",
     "Go",
+    "Line",
     "Mode",
     "SetOption",
     "SetPosition",
@@ -27,6 +26,19 @@ __all__ = [
 Mode: TypeAlias = Literal["gen", "sim", "infer", "endgame", "peg", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 """The modes of ``go`` (section 6)."""
+
+
+class Line:
+    """A line of SIU, as a value."""
+
+    __slots__ = ()
+
+    TEMPLATE: ClassVar[str] = ""
+    """The line, with ``{0.name}`` for a field."""
+
+    def line(self) -> str:
+        """Return the line."""
+        return self.TEMPLATE.format(self).rstrip()
 
 
 class Bare(Line, Enum):

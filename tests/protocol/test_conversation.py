@@ -8,7 +8,6 @@ from typing import cast
 import pytest
 from small_messages import ONE_OF_EACH, offer, over, played, refusal, started, your_turn
 
-from protocol.conversation import _TABLE, Conversation, Side, State
 from protocol.errors import PeerError
 from protocol.messages import (
     GameMessage,
@@ -19,7 +18,16 @@ from protocol.messages import (
     Ready,
     Resume,
 )
-from protocol.session import KEPT_ENDED, ArbiterSession, BotSession, Repeated
+from protocol.session import (
+    _TABLE,
+    KEPT_ENDED,
+    ArbiterSession,
+    BotSession,
+    Conversation,
+    Repeated,
+    Side,
+    State,
+)
 
 
 @pytest.mark.parametrize(("state", "side"), list(product(State, Side)))

@@ -10,7 +10,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from hypothesis.strategies import integers
 from small_messages import ONE_OF_EACH, offer, over, played, refusal, started, your_turn
 
-from protocol.conversation import _TABLE, Side, State
 from protocol.messages import (
     GameMessage,
     Info,
@@ -23,7 +22,7 @@ from protocol.messages import (
     Resume,
     Started,
 )
-from protocol.session import ArbiterSession, BotSession, FromArbiter, Repeated
+from protocol.session import _TABLE, ArbiterSession, BotSession, FromArbiter, Repeated, Side, State
 
 
 class Talk(RuleBasedStateMachine):

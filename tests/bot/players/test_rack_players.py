@@ -13,7 +13,7 @@ from search_views import view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.cs221 import rh, vanilla
-from bot.players.greedy import GreedyPlayer
+from bot.players.static import GreedyPlayer
 from bot.registry import SeatError, create_player, known_bots
 from bot.seat_text import parse_seat
 from engine.movegen.evaluation import PLAIN

@@ -10,8 +10,7 @@ from bot_table import TestArbiter, a_bot, caught_up, seated
 
 from bot.equipment import Resources
 from bot.player import Budget, Choice, Player, Refusal, View
-from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer
+from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.seat.player_thread import Bot, ThreadPlayer
 from bot.seat.player_view import Watched
 from engine.rules.moves import PASS, Exchange

@@ -11,8 +11,7 @@ from bot_players import Passes
 from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 
 from bot.player import Budget, Choice, Player, View
-from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer
+from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.seat.connection import TurnedAway
 from bot.seat.game_registry import MAX_GAMES
 from engine.rules.rules import Rules

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from bot.player import Budget
-from bot.siu.auto_player import Follower
 from bot.siu.beliefs import believed
 from bot.siu.modes import Task
 from bot.siu.position import read_position
 from bot.siu.report import Report
-from bot.siu.searches import Searcher
+from bot.siu.searches import Follower, Searcher
 from bot.siu.settings import Settings
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp_moves import format_cgp_move

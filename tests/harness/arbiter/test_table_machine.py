@@ -14,10 +14,10 @@ from tables import GAME, MINUTE, Play, random_policy
 from engine.rules.rules import rack_tiles
 from harness.arbiter.records import Turn
 from harness.arbiter.views import Recipient
-from protocol.conversation import State
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Move, NewGame, Played, Resign, Resume, Started
 from protocol.parts import TimeControl
+from protocol.session import State
 
 CONTROLS = (
     TimeControl(initial_ms=MINUTE, max_overtime_ms=MINUTE, lag_ms=150),
