@@ -9,12 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from lexicons.tables import (
-    leave_table_warnings,
-    load_leaves,
-    load_win_probabilities,
-    win_probability_warnings,
-)
+from lexicons.tables import load_leaves, load_win_probabilities
 
 if TYPE_CHECKING:
     from lexicons.alphabet import TileDistribution
@@ -22,16 +17,12 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-__all__ = ["Equipment", "Resources", "Tables", "doubts_about_tables", "load_tables"]
+__all__ = ["Equipment", "Resources", "Tables", "load_tables"]
 
 
 @dataclass(frozen=True)
 class Equipment:
-    """A seat's equipment, by name.
-
-    Raises:
-        ValueError: the number of threads is below 1.
-    """
+    """A seat's equipment, by name; ValueError if the number of threads is below 1."""
 
     lexicon: str = "scowl"
     """An embedded lexicon's name, or the path of a word list or word graph."""
@@ -98,16 +89,3 @@ def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
         None if leaves is None else load_leaves(leaves, distribution),
         None if winprob is None else load_win_probabilities(winprob, distribution),
     )
-
-
-def doubts_about_tables(equipment: Equipment, lexicon: Lexicon) -> list[str]:
-    """Return a sentence for each table trained on another lexicon than the one played.
-
-    Raises:
-        ValueError: a manifest is broken; the message names it.
-        OSError: a table or its manifest cannot be read.
-    """
-    return [
-        *leave_table_warnings(equipment.leaves, lexicon),
-        *win_probability_warnings(equipment.win_probabilities, lexicon),
-    ]

@@ -8,11 +8,6 @@ A factory is any callable that returns a player, such as the class itself. The o
 (``first.py:First?depth=2``) are its keyword arguments, all text. Each game gets a new player, in a
 separate process. The methods of a player are called in one thread, one at a time; its ``budget``
 may be used from any thread that the player starts.
-
-A factory is anything callable that returns a player, such as the class itself. The options of the
-seat (``first.py:First?depth=2``) are its keyword arguments, all of them text. Each game gets a new
-player, in a process of its own. The methods of a player are called in one thread, one at a time;
-its ``budget`` may be used from any thread that the player starts.
 """
 
 from __future__ import annotations
@@ -34,7 +29,6 @@ from protocol.parts import TimeControl
 from .choice import Believed, Choice, Considered
 
 if TYPE_CHECKING:
-    from bot.equipment import Resources
     from engine.movegen.generator import ScoredMove  # imports numba, which only searching needs
     from lexicons.leaves import LeaveTable  # likewise
     from lexicons.win_probability import WinProbabilities
@@ -46,6 +40,7 @@ __all__ = [
     "Considered",
     "ExchangedCount",
     "Factory",
+    "Listener",
     "Observed",
     "Player",
     "Refusal",
@@ -137,46 +132,6 @@ class View:
     """Odds of models of this opponent's play, by name, as last reported from this seat in an
     earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is known."""
 
-    @classmethod
-    def at(
-        cls,
-        position: Position,
-        seat: int,
-        rules: Rules,
-        resources: Resources,
-        *,
-        bag: int,
-        game: str,
-        players: tuple[str, str] = ("first", "second"),
-        time: TimeControl | None = None,
-        clocks: tuple[int, int] = (0, 0),
-        history: tuple[Observed, ...] = (),
-        seed: int = 0,
-        opponent_style: Mapping[str, float] | None = None,
-    ) -> View:
-        """Return the view of a player with these resources.
-
-        ``position`` has the racks that the player may know; ``time`` is the usual control by
-        default; the other arguments are as the fields.
-        """
-        return cls(
-            game=game,
-            seat=seat,
-            players=players,
-            position=position,
-            bag=bag,
-            clocks=clocks,
-            time=TimeControl() if time is None else time,
-            rules=rules,
-            lexicon=resources.lexicon,
-            history=history,
-            seed=seed,
-            leaves=resources.leaves,
-            win_probabilities=resources.win_probabilities,
-            threads=resources.threads,
-            opponent_style=opponent_style,
-        )
-
     def after(self, play: Observed, position: Position, clocks: tuple[int, int]) -> View:
         """Return the view after a turn; ``position`` and ``clocks`` are those after it."""
         return replace(
@@ -187,6 +142,11 @@ class View:
             history=(*self.history, play),
             refused=(),
         )
+
+    def holding(self, rack: Rack, theirs: Rack = ()) -> View:
+        """Return the view with other racks: the player's own and the opponent's."""
+        racks = (rack, theirs) if self.seat == 0 else (theirs, rack)
+        return replace(self, position=replace(self.position, racks=racks))
 
     @property
     def rack(self) -> Rack:
@@ -259,7 +219,7 @@ class Budget:
         self._clock = clock
         self._lock = threading.Lock()
         self._best: Choice | None = None
-        self._cancelled = False
+        self._cancelled = threading.Event()
         self._on_change: Callable[[], object] | None = None
 
     def remaining_ms(self, *, close: bool = False) -> int:
@@ -274,7 +234,7 @@ class Budget:
         return self._until(self.last_ms)
 
     def _until(self, end_ms: int) -> int:
-        return 0 if self._cancelled else max(0, end_ms - self._clock())
+        return 0 if self._cancelled.is_set() else max(0, end_ms - self._clock())
 
     @property
     def expired(self) -> bool:
@@ -308,7 +268,11 @@ class Budget:
 
     def cancel(self) -> None:
         """End the turn now: the answer is no longer wanted."""
-        self._cancelled = True
+        self._cancelled.set()
+
+    def wait(self) -> None:
+        """Wait for the end of the turn."""
+        self._cancelled.wait(min(self.remaining_ms() / 1_000, threading.TIMEOUT_MAX))
 
     def on_change(self, told: Callable[[], object] | None) -> None:
         """Set or remove (None) a function called after each offer and limit, in the player's
@@ -324,31 +288,14 @@ class Budget:
             told()
 
 
-class Player:
-    """A player of one game. Only ``choose`` has to be implemented."""
-
-    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Load and compile. Called once, before all else; no clock runs yet."""
-
-    def make_room(self, view: View) -> None:
-        """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
-
-        The game has not begun: only the rules, lexicon, tables and threads of ``view`` count.
-        """
+class Listener:
+    """What a player may learn in a game, besides the questions put to it; all of it optional."""
 
     def new_game(self, view: View) -> None:
         """Begin a game, or resume it after a crash: ``view`` is the current state."""
 
     def observe(self, view: View, play: Observed) -> None:
         """Note a turn, the player's own included; ``view`` is after the turn."""
-
-    def choose(self, view: View, budget: Budget) -> Choice:
-        """Return a move.
-
-        The player's clock runs meanwhile. If an exception leaves this method, the process is
-        restarted and asked again; a second exception loses the game.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
     def ponder(self, view: View, budget: Budget) -> None:
         """Use the opponent's thinking time, until ``budget.expired``, which may come at any moment.
@@ -363,6 +310,27 @@ class Player:
 
     def game_over(self, view: View, result: Result) -> None:
         """Learn how the game ended."""
+
+
+class Player(Listener):
+    """A player of one game. Only ``choose`` has to be implemented."""
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        """Load and compile. Called once, before all else; no clock runs yet."""
+
+    def make_room(self, view: View) -> None:
+        """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
+
+        The game has not begun: only the rules, lexicon, tables and threads of ``view`` count.
+        """
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Return a move.
+
+        The player's clock runs meanwhile. If an exception leaves this method, the process is
+        restarted and asked again; a second exception loses the game.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
 
 Factory: TypeAlias = Callable[..., Player]

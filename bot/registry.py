@@ -49,19 +49,17 @@ _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
 _HOUSE: dict[str, _House] = {
     "champion": _House("bot.players.champion:champion", ("time", "exact")),
-    "greedy": _House("bot.players.greedy:GreedyPlayer"),
+    "greedy": _House("bot.players.static:GreedyPlayer"),
     "infer": _House(
         "bot.players.infer:infer",
         ("model", "memory", "doubt", "racks", *_SIMULATING),
     ),
-    "mc": _House("bot.players.mc:MonteCarloPlayer", ("candidates", "samples", "plies")),
-    "mc+rh": _House(
-        "bot.players.mc:RackMonteCarloPlayer", ("weights", "candidates", "samples", "plies")
-    ),
-    "rh": _House("bot.players.rh:RackHeuristicPlayer", ("weights",)),
+    "mc": _House("bot.players.cs221:mc", ("candidates", "samples", "plies")),
+    "mc+rh": _House("bot.players.cs221:mc_rh", ("weights", "candidates", "samples", "plies")),
+    "rh": _House("bot.players.cs221:rh", ("weights",)),
     "sim": _House("bot.players.sim:sim", _SIMULATING),
     "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
-    "vanilla": _House("bot.players.vanilla:VanillaPlayer"),
+    "vanilla": _House("bot.players.cs221:vanilla"),
 }
 
 _ELSEWHERE = {
@@ -114,12 +112,7 @@ def known_bots() -> dict[str, str]:
 
 
 def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
-    """Return the seat of a named player.
-
-    Args:
-        name: the player's name.
-        options: options for its factory.
-        text: the seat's text, as given.
+    """Return the seat of a named player; ``text`` is the seat as given, for messages.
 
     Raises:
         SeatError: no player or several have the name, or a built-in player lacks an option.
@@ -170,11 +163,7 @@ def load_factory(spec: SeatSpec) -> Factory:
 
 
 def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
-    """Make the player of a local seat, with the seat's options.
-
-    Raises:
-        SeatError: the factory refuses the options, or does not make a player.
-    """
+    """Make the player of a local seat; raise SeatError if that fails, or it makes no player."""
     from .player import Player
 
     factory = factory or load_factory(spec)
@@ -192,11 +181,7 @@ def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
 
 
 def check_options(spec: SeatSpec, factory: Factory) -> None:
-    """Check that a factory takes a seat's options and gets all that it requires.
-
-    Raises:
-        SeatError: an option is unknown or missing; the message lists the known options.
-    """
+    """Raise SeatError if an option is unknown to a factory, or one that it requires is missing."""
     taken = _taken(factory)
     if taken is not None:
         _check_options(spec.text, dict(spec.options), taken)

@@ -7,6 +7,7 @@ length in four bytes, little-endian. ``protocol.websocket`` has the channel over
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import struct
 import time
 from typing import NamedTuple, Protocol
@@ -120,7 +121,5 @@ class PipeChannel:
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the writing end."""
         self._writer.close()
-        try:
+        with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()
-        except (ConnectionError, BrokenPipeError):
-            return

@@ -7,9 +7,10 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.seat.connection import BotRunner
+from bot.seat.player_thread import Bot
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_exchange_count, format_move, parse_move
@@ -250,6 +251,10 @@ class TestArbiter:
             await self.end()
 
 
+def a_bot(*args: Any, **kwargs: Any) -> BotRunner:
+    return BotRunner(Bot(*args, **kwargs))
+
+
 @asynccontextmanager
 async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio.Task[str]]:
     """Let a bot say hello to an arbiter; on leaving, the conversation is over."""
@@ -268,4 +273,4 @@ async def caught_up(runner: BotRunner, table: TestArbiter) -> None:
     """Wait until the bot has taken in what was sent, and its player too."""
     await table.channel.send(Ping(id=99))
     await table.hear(Pong)
-    await asyncio.wrap_future(runner.games[table.name].player.thread.submit(lambda: None))
+    await asyncio.wrap_future(runner.games.on[table.name].player.thread.submit(lambda: None))

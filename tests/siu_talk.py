@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.siu.conversation import Begin, Conversation, Effect, End, Leave, Load, Say
+from bot.siu.conversation import Conversation, Effect
 from bot.siu.modes import Task
 from bot.siu.settings import Settings
 from protocol.siu.answers import Answer
+from protocol.siu.commands import Bare
 
 __all__ = ["EMPTY", "POSITION", "Talk", "ready"]
 
@@ -50,16 +51,16 @@ class Talk:
         said = []
         for effect in effects:
             match effect:
-                case Say(answer):
-                    said.append(answer.line())
-                case Load(settings):
-                    self.loads.append(settings)
-                case Begin(task):
-                    self.begun.append(task)
-                case End(number):
-                    self.ended.append(number)
-                case Leave():
+                case Settings():
+                    self.loads.append(effect)
+                case Task():
+                    self.begun.append(effect)
+                case Bare.STOP:
+                    self.ended.append(self.begun[-1].number)
+                case Bare.QUIT:
                     self.is_over = True
+                case _:
+                    said.append(effect.line())
         return said
 
 

@@ -23,7 +23,17 @@ from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
-from protocol.messages import GameMessage, GameOver, Info, Message, Move, NewGame, Ready, YourTurn
+from protocol.messages import (
+    GameMessage,
+    GameOver,
+    Info,
+    Message,
+    Move,
+    NewGame,
+    Ready,
+    Resume,
+    YourTurn,
+)
 from protocol.parts import RulesInPlay, Style, TimeControl
 from protocol.session import BotSession
 
@@ -123,12 +133,14 @@ class Play:
 
     def come(self, seat: int) -> None:
         """Connect; a seat that knows the game asks for what it has missed."""
-        seen = -1
         if GAME in self.bots[seat].games:
-            resume = self.bots[seat].resume(GAME)
-            self.bots[seat].send(resume)
-            seen = resume.seen
-        self.carry_out(self.table.attach(seat, self.now, seen=seen))
+            self.bots[seat].send(self.resume(seat))
+        self.carry_out(self.table.attach(seat, self.now, seen=self.resume(seat).seen))
+
+    def resume(self, seat: int) -> Resume:
+        """Ask for the events after the last that a seat knows."""
+        talk = self.bots[seat].games.get(GAME)
+        return Resume(game=GAME, seen=-1 if talk is None else talk.next_seq - 1)
 
     def leave(self, seat: int) -> None:
         self.carry_out(self.table.detach(seat, "the connection was lost"))

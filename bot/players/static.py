@@ -1,7 +1,8 @@
-"""``static``: the highest equity (``engine.movegen.evaluation``), without looking ahead.
+"""``static`` and ``greedy``, who don't look ahead.
 
-The option ``temperature``, in points, adds chance: a move that many points below the best is chosen
-``e`` times less often.
+``static`` plays the highest equity (``engine.movegen.evaluation``). Its option ``temperature``, in
+points, adds chance: a move that many points below the best is chosen ``e`` times less often.
+``greedy`` plays the highest score; equity breaks ties. It is a yardstick for other players.
 """
 
 from __future__ import annotations
@@ -9,19 +10,19 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
+
 from bot.player import Budget, Choice, Player, View
 from bot.search.static_choice import as_choice, generator_for, not_refused, static_choice
 from engine.movegen.evaluation import POINT
+from engine.movegen.move_codec import unpack
+from engine.rules.moves import PASS
 
-__all__ = ["StaticPlayer"]
+__all__ = ["GreedyPlayer", "StaticPlayer"]
 
 
 class StaticPlayer(Player):
-    """Plays the highest equity, or near it with a temperature.
-
-    Raises:
-        ValueError: the temperature is not a number of 0 or more.
-    """
+    """Plays the highest equity, or near it with a temperature, a number of 0 or more."""
 
     def __init__(self, temperature: str = "0") -> None:
         try:
@@ -41,3 +42,19 @@ class StaticPlayer(Player):
         # A repeated question, as after a crash, gets the same answer.
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
         return as_choice(chance.choices(ranked, weights)[0])
+
+
+class GreedyPlayer(Player):
+    """Plays the highest score."""
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Return the move of the highest score, ties broken by equity."""
+        moves = generator_for(view).arrays(view.position)
+        order = np.lexsort((moves.packed, -moves.equities, -moves.scores))
+        order = order[: len(view.refused) + 1]
+        refused = {refusal.move for refusal in view.refused}
+        for at, move in zip(order, unpack(moves.packed[order], view.position.board), strict=True):
+            if move not in refused:
+                equity = float(moves.equities[at]) / POINT
+                return Choice(move, score=int(moves.scores[at]), equity=equity)
+        return Choice(PASS, score=0)

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-__all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Work", "time_until"]
+__all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Pulse", "Work", "time_until"]
 
 SLICE_MS = 5.0
 LONGEST_SLICE_MS = 20.0  # of rollouts, if time allows many
@@ -62,14 +62,29 @@ def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> 
     return lambda: (end_s - clock()) * 1_000
 
 
-class Anytime:
-    """A piece of work and its pace, kept across stretches of time.
+class Pulse:
+    """Decides when a report is due: often, but not for most of the time."""
 
-    Args:
-        work: the work, already begun.
-        pace: sizes of its slices.
-        most: limit of the total amount.
-        clock: returns seconds.
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._began_s = 0.0
+        self._due_s = clock() + REPORT_S
+
+    def is_due(self) -> bool:
+        """Check whether a report is due; it lasts until ``done``."""
+        self._began_s = self._clock()
+        return self._began_s >= self._due_s
+
+    def done(self) -> None:
+        """Note that a report was made."""
+        now_s = self._clock()
+        self._due_s = now_s + max(REPORT_S, (now_s - self._began_s) / REPORTING)
+
+
+class Anytime:
+    """A piece of work, already begun, and its pace, kept across stretches of time.
+
+    ``most`` limits the total amount; ``clock`` returns seconds.
     """
 
     def __init__(
@@ -103,14 +118,13 @@ class Anytime:
             remaining_ms: returns the milliseconds left; asked before each slice.
             until: returns whether to end; asked before each slice.
         """
-        due_s = self._clock() + REPORT_S
+        pulse = Pulse(self._clock)
         while not self.is_over and not until() and (left_ms := remaining_ms()) > 0:
             self.step(left_ms)
-            now_s = self._clock()
-            yield now_s >= due_s
-            if now_s >= due_s:
-                told_s = self._clock()
-                due_s = told_s + max(REPORT_S, (told_s - now_s) / REPORTING)
+            is_due = pulse.is_due()
+            yield is_due
+            if is_due:
+                pulse.done()
 
     def step(self, left_ms: float) -> int:
         """Work for one slice; return the amount done."""

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ from lexicons.tables import leaves_for
 
 from .anytime import Anytime, time_until
 
-__all__ = ["RACKS", "Effort", "Opponent", "reveal"]
+__all__ = ["RACKS", "Opponent", "judges_for", "reveal"]
 
 SHARE = 0.1
 """Inference's largest share of a turn: it gains little (``docs/results/inference.md``)."""
@@ -44,31 +45,6 @@ _TIME_FOR_BINGOS_MS = 100.0  # with less, no bingo odds
 TOP = 20
 """Leaves reported."""
 _MOST_NOTED = 500  # characters
-
-
-@dataclass(frozen=True)
-class Effort:
-    """The work that goes into a belief."""
-
-    ms: float | None = None
-    """Milliseconds at most, or …"""
-    racks: int = 0
-    """… the number of racks per play."""
-
-    @property
-    def most_listed(self) -> int:
-        """Number of leaves beyond which they are sampled, not listed."""
-        if self.ms is None:
-            return min(MOST_LISTED, _LISTED_A_RACK * self.racks)
-        return min(MOST_LISTED, int(self.ms * LISTED_A_MS))
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """Tiles that we drew, and the number of each tile unseen before."""
-
-    tiles: Rack
-    counts: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -92,19 +68,9 @@ class _Seen:
         return np.array(self.counts, np.int64) - shown + back
 
 
-@dataclass(frozen=True)
-class _Revealed:
-    """A play by the opponent from a known rack."""
-
-    position: Position
-    move: Place | Pass
-
-
 def _with_both_racks(view: View) -> Position:
     theirs = tuple(Counter(dict(enumerate(view.unseen))).elements())
-    own = view.position.racks[view.seat]
-    racks = (theirs, own) if view.opponent == 0 else (own, theirs)
-    return replace(view.position, racks=racks, on_turn=view.opponent)
+    return replace(view.holding(view.rack, theirs).position, on_turn=view.opponent)
 
 
 class Opponent:
@@ -131,9 +97,7 @@ class Opponent:
         racks: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        leaves = view.leaves or leaves_for(view.rules.distribution)
-        judges = Judges(view.lexicon, view.rules, leaves)
-        self.tracker = RackFilter(judges, style, remembers=remembers, learns=learns)
+        self.tracker = RackFilter(judges_for(view), style, remembers=remembers, learns=learns)
         self.told: Believed | None = None
         """The belief after the last play."""
         self.known: Rack = ()
@@ -141,7 +105,8 @@ class Opponent:
         self._doubt, self._racks = doubt, racks
         self._before = view
         self._returned: Rack = ()  # tiles we gave back in our last turn
-        self._news: list[_Drawn | _Seen | _Revealed] = []
+        self._news: list[_Seen | Callable[[], None]] = []
+        """Turns to be taken in: a play, or what the tracker is told of another turn."""
         self._clock = clock
 
     def observe(self, view: View, play: Observed) -> None:
@@ -164,7 +129,7 @@ class Opponent:
         drawn = Counter(view.rack) - (Counter(before.rack) - Counter(used))
         self._returned = used if isinstance(play.move, Exchange) else ()
         if drawn:
-            self._news.append(_Drawn(tuple(drawn.elements()), before.unseen))
+            self._news.append(partial(self.tracker.drew, tuple(drawn.elements()), before.unseen))
 
     def _note_theirs(self, before: View, play: Observed) -> None:
         if isinstance(play.move, ExchangedCount):
@@ -177,11 +142,11 @@ class Opponent:
         counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
         held = sum(before.unseen) - before.bag
         if not 0 < held <= before.rules.rack_size:
-            self._lose_track(f"he can't have {held} tiles")
+            self._lose_track(f"the opponent can't have {held} tiles")
             return
         if not before.bag:
             if not isinstance(move, int):
-                self._news.append(_Revealed(_with_both_racks(before), move))
+                self._news.append(partial(self._revealed, _with_both_racks(before), move))
             return
         seen = Play(before.position.board, move, play.score, held, before.bag)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
@@ -189,65 +154,75 @@ class Opponent:
     def take_in(self, view: View, budget: Budget) -> None:
         """Take in the noted turns, within a share of the turn's time, and then certain tiles."""
         if self._racks is not None:
-            self.think(Effort(racks=self._racks))
+            self.think(racks=self._racks)
         else:
-            self.think(Effort(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS)))
+            self.think(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS))
         if self.known:
             reveal(self.tracker, self.known, view)
 
-    def think(self, effort: Effort) -> None:
-        """Take in all noted turns; a contradiction resets the belief, and ``told`` says why."""
+    def think(self, *, ms: float | None = None, racks: int = 0) -> None:
+        """Take in all noted turns; a contradiction resets the belief, and ``told`` says why.
+
+        Args:
+            ms: milliseconds at most, or …
+            racks: … the number of racks per play.
+        """
         news, self._news = self._news, []
-        end = None if effort.ms is None else self._clock() + effort.ms / 1_000
+        end = None if ms is None else self._clock() + ms / 1_000
+        listed = _LISTED_A_RACK * racks if ms is None else int(ms * LISTED_A_MS)
         plays = sum(isinstance(event, _Seen) for event in news)
         for event in news:
             try:
-                if isinstance(event, _Drawn):
-                    self.tracker.drew(event.tiles, event.counts)
-                elif isinstance(event, _Revealed):
-                    self.tracker.revealed(event.position, event.move)
-                    self.told = Believed(note="the bag is empty", style=self._style())
-                else:
+                if isinstance(event, _Seen):
                     began = self._clock()
                     until = None if end is None else began + (end - began) / plays
-                    self._take_in(event, effort, began, until)
+                    has_time = ms is None or ms >= _TIME_FOR_BINGOS_MS
+                    self._take_in(event, min(MOST_LISTED, listed), racks, began, until)
+                    if has_time and self.told is not None:
+                        self.told = replace(self.told, bingo=self._bingo(event))
                     plays -= 1
+                else:
+                    event()
             except ValueError as error:
                 self._lose_track(str(error))
 
-    def _take_in(self, seen: _Seen, effort: Effort, began: float, until: float | None) -> None:
+    def _take_in(
+        self, seen: _Seen, most_listed: int, racks: int, began: float, until: float | None
+    ) -> None:
         inference = self.tracker.watch(
-            seen.play, seen.counts, seed=seen.seq, most_listed=effort.most_listed
+            seen.play, seen.counts, seed=seen.seq, most_listed=most_listed
         )
         if until is None:
-            inference.advance(effort.racks)
+            inference.advance(racks)
         else:
             Anytime(inference).run(time_until(until, self._clock), lambda: inference.is_over)
         posterior = self.tracker.conclude(inference)
         self.told = self._believed(posterior, seen, self._clock() - began)
-        if effort.ms is None or effort.ms >= _TIME_FOR_BINGOS_MS:
-            self.told = replace(self.told, bingo=self._bingo(seen))
+
+    def _revealed(self, position: Position, move: Place | Pass) -> None:
+        self.tracker.revealed(position, move)
+        self.told = Believed(note="the bag is empty", style=self._style())
 
     def _lose_track(self, why: str) -> None:
         self.tracker.forget()
-        self.told = Believed(note=f"nothing is known of his rack: {why}"[:_MOST_NOTED])
+        self.told = Believed(note=f"nothing is known of the opponent's rack: {why}"[:_MOST_NOTED])
 
     def _style(self) -> dict[str, float]:
         return self.tracker.style.named() if self.tracker.learns else {}
 
-    def _believed(self, found: Posterior, seen: _Seen, seconds: float) -> Believed:
+    def _believed(self, posterior: Posterior, seen: _Seen, seconds: float) -> Believed:
         return Believed(
-            considered=found.considered,
-            surviving=found.surviving,
-            top=tuple(found.top(TOP)),
-            mass_top10=found.mass_of_top(10),
-            entropy_prior=found.entropy_prior,
-            entropy=found.entropy,
-            unseen=found.unseen,
-            effective=found.effective,
+            considered=posterior.considered,
+            surviving=posterior.surviving,
+            top=tuple(posterior.top(TOP)),
+            mass_top10=posterior.mass_of_top(10),
+            entropy_prior=posterior.entropy_prior,
+            entropy=posterior.entropy,
+            unseen=posterior.unseen,
+            effective=posterior.effective,
             tiles=self._tile_chances(seen),
             seconds=seconds,
-            note=found.note,
+            note=posterior.note,
             style=self._style(),
         )
 
@@ -260,10 +235,8 @@ class Opponent:
 
     def _bingo(self, seen: _Seen) -> float:
         """Return the odds that the opponent's static choice on the present board is a bingo."""
-        kept, position = self.tracker.prior, self._before.position
-        own = position.racks[self._before.seat]
-        racks = ((), own) if self._before.opponent == 0 else (own, ())
-        theirs = replace(position, racks=racks, on_turn=self._before.opponent)
+        kept, view = self.tracker.prior, self._before
+        theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
         generator = self.tracker.judges["static"]
         samples = bingo_chance(generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
         return samples.chance
@@ -280,6 +253,11 @@ class Opponent:
         # Missed turns may have left impossible leaves, which simulations refuse.
         self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
         return self.tracker.belief(0.0 if self.known else self._doubt)
+
+
+def judges_for(view: View) -> Judges:
+    """Return judges of plays by the lexicon, rules and leave table of a view."""
+    return Judges(view.lexicon, view.rules, view.leaves or leaves_for(view.rules.distribution))
 
 
 def reveal(tracker: RackFilter, known: Rack, view: View) -> None:

@@ -7,6 +7,8 @@ the time, then plays the best candidates out for every order of the unseen tiles
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bot.player import Budget, Choice, Considered, View
 from engine.endgame import MOST_LISTED, EndgameSolver, Solution
 from engine.movegen.generator import RankedMove
@@ -19,7 +21,7 @@ from .anytime import NODES, Anytime
 from .simulating import Search
 from .static_choice import generator_for
 
-__all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers", "how_often"]
+__all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers"]
 
 SIMULATED = 0.3
 """Largest share of a pre-endgame's time for its simulation."""
@@ -60,34 +62,30 @@ class Solvers:
         return self._solver
 
 
+@dataclass
 class EndgameSearch:
-    """The solution of an endgame, for the player on turn of a view.
+    """The solution of an endgame, for the player on turn of a view."""
 
-    Args:
-        view: the player's view; the bag is empty.
-        solver: keeps what it learnt of earlier positions.
-    """
-
-    def __init__(self, view: View, solver: EndgameSolver) -> None:
-        self._view, self._solver = view, solver
-        refused = dict.fromkeys(refusal.move for refusal in view.refused)
-        solver.begin(view.position, without=tuple(refused)[-MOST_LISTED:])
+    view: View
+    """The bag is empty."""
+    solver: EndgameSolver
+    """Keeps what it learnt of earlier positions."""
 
     def run(self, budget: Budget) -> Choice:
         """Solve until the move is proven or time is over; offer the best so far on the way."""
-        offered: Solution | None = None
-        solver = self._solver
-        slices = Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over)
-        for _ in slices:
-            solution = self._solver.solution
-            if offered is None or (solution.move, solution.sure) != (offered.move, offered.sure):
-                offered = solution
+        solver, offered = self.solver, None
+        refused = dict.fromkeys(refusal.move for refusal in self.view.refused)
+        solver.begin(self.view.position, without=tuple(refused)[-MOST_LISTED:])
+        for _ in Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over):
+            solution = solver.solution
+            if (solution.move, solution.sure) != offered:
+                offered = (solution.move, solution.sure)
                 budget.offer(self._choice(solution))
-        return self._choice(self._solver.solution)
+        return self._choice(solver.solution)
 
-    def _choice(self, found: Solution) -> Choice:
-        view, score = self._view, 0
-        move, value = found.to_play(view.spread)
+    def _choice(self, solution: Solution) -> Choice:
+        view, score = self.view, 0
+        move, value = solution.to_play(view.spread)
         if isinstance(move, Place):
             score = score_play(view.position.board, move, view.rules).score
         final = view.spread + value
@@ -95,78 +93,64 @@ class EndgameSearch:
             move,
             score=score,
             win=(final > 0) + (final == 0) / 2,
-            win_error=0.0 if _is_decided(found, view.spread) else None,
+            win_error=0.0 if _is_decided(solution, view.spread) else None,
             equity=float(value),
-            samples=found.nodes,
+            samples=solution.nodes,
         )
-        text = f"{final:+} at the end, {_certainty(found)}"
+        text = f"{final:+} at the end, {_certainty(solution)}"
         return Choice(move, score=score, equity=value, text=text, candidates=(considered,))
 
 
-def _is_decided(found: Solution, lead: int) -> bool:
-    wins = found.floor is not None and lead + found.floor > 0
-    loses = found.ceiling is not None and lead + found.ceiling < 0
-    return found.proven or wins or loses
+def _is_decided(solution: Solution, lead: int) -> bool:
+    wins = solution.floor is not None and lead + solution.floor > 0
+    loses = solution.ceiling is not None and lead + solution.ceiling < 0
+    return solution.proven or wins or loses
 
 
-def _certainty(found: Solution) -> str:
-    if found.proven:
-        return f"proven with {found.nodes:,} nodes"
-    return f"not proven, {found.depth} plies deep with {found.nodes:,} nodes"
+def _certainty(solution: Solution) -> str:
+    if solution.proven:
+        return f"proven with {solution.nodes:,} nodes"
+    return f"not proven, {solution.depth} plies deep with {solution.nodes:,} nodes"
 
 
+@dataclass
 class PreEndgameSearch:
-    """The search of a pre-endgame, for the player on turn of a view.
+    """The search of a pre-endgame, for the player on turn of a view."""
 
-    Args:
-        view: the player's view; a few tiles are in the bag.
-        search: a simulation of the position, run first.
-        solver: solves the endgames.
-        seed: of the draws.
-        belief: belief about the opponent's rack; by default none.
-    """
-
-    def __init__(
-        self,
-        view: View,
-        search: Search,
-        solver: EndgameSolver,
-        seed: int,
-        belief: Belief | None = None,
-    ) -> None:
-        self._view, self._search, self._solver = view, search, solver
-        self._seed, self._belief = seed, belief
+    view: View
+    """A few tiles are in the bag."""
+    search: Search
+    """A simulation of the position, run first."""
+    solver: EndgameSolver
+    seed: int
+    """Of the draws."""
+    belief: Belief | None
+    """About the opponent's rack."""
 
     def run(self, budget: Budget) -> Choice:
         """Simulate, then play candidates out until nothing could change or time is over."""
-        self._simulate(budget)
-        simulated = self._search.choice()
+        ends_ms = (1 - SIMULATED) * budget.remaining_ms()
+        self.search.work(budget, lambda: self.search.is_settled or budget.remaining_ms() <= ends_ms)
+        simulated = self.search.choice()
         budget.offer(simulated)
         candidates = self._candidates()
         if len(candidates) == 1:
             return simulated
         pre_endgame = PreEndgame(
-            self._solver,
-            generator_for(self._view),
-            self._view.position,
+            self.solver,
+            generator_for(self.view),
+            self.view.position,
             candidates,
-            belief=self._belief,
-            seed=self._seed,
+            belief=self.belief,
+            seed=self.seed,
         )
         Anytime(pre_endgame, NODES).run(budget.remaining_ms, lambda: pre_endgame.is_settled)
         return self._choice(pre_endgame, simulated)
 
-    def _simulate(self, budget: Budget) -> None:
-        ends_ms = (1 - SIMULATED) * budget.remaining_ms()
-        self._search.work(
-            budget,
-            lambda: self._search.is_settled or budget.remaining_ms() <= ends_ms,
-        )
-
     def _candidates(self) -> list[RankedMove]:
-        simulation = self._search.simulation
+        simulation = self.search.simulation
         ranked = {row.move: row for row in simulation.candidates}
-        count = COMPARED.get(self._view.bag, COMPARED_BEYOND)
+        count = COMPARED.get(self.view.bag, COMPARED_BEYOND)
         return [ranked[row.move] for row in simulation.estimates()[:count]]
 
     def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
@@ -178,19 +162,14 @@ class PreEndgameSearch:
         best = outcomes[0]
         if best.cases < pre_endgame.cases and not pre_endgame.is_settled:
             return simulated
+        cases = "1 case" if best.cases == 1 else f"{best.cases} cases"
         return Choice(
             best.move,
             score=best.score,
             equity=best.spread,
-            text=how_often(best),
+            text=f"wins {best.win:.1%} of {cases}{', proven' if best.proven else ''}",
             candidates=tuple(map(_considered, outcomes)),
         )
-
-
-def how_often(outcome: Outcome) -> str:
-    """Write how often a candidate wins."""
-    cases = "1 case" if outcome.cases == 1 else f"{outcome.cases} cases"
-    return f"wins {outcome.win:.1%} of {cases}{', proven' if outcome.proven else ''}"
 
 
 def _considered(outcome: Outcome) -> Considered:

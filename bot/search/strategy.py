@@ -15,13 +15,19 @@ plays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container
 from dataclasses import replace
-from typing import Protocol
+from itertools import islice, takewhile
+from typing import TypeAlias
 
 from bot.player import Budget, Choice, Observed, Player, View
 from engine.endgame import LEAST_LIMIT
+from engine.movegen.generator import ScoredMove
+from engine.rules.moves import Place
+from engine.rules.position import Position
 from engine.rules.rules import Rules
+from engine.simulation.replies import after, guess_replies
 from engine.simulation.rollout_input import Belief
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
@@ -29,21 +35,69 @@ from lexicons.tables import leaves_for, win_probabilities_for
 from .anytime import NODES, Anytime
 from .belief import Opponent
 from .late_game import EndgameSearch, PreEndgameSearch, Solvers
-from .pondering import Pondering
 from .simulating import Search, Settings, seed_of
-from .static_choice import static_choice
+from .static_choice import generator_for, static_choice
 
-__all__ = ["EXACT_BAG", "Searching", "Strategy"]
+__all__ = ["EXACT_BAG", "GUESSES", "LIKELY", "Searching", "Strategy"]
 
 EXACT_BAG = 2
 """Most tiles in the bag for playing pre-endgames out; with more, a turn is too short for it."""
 
 
-class Searching(Protocol):
-    """A turn's search, begun."""
+GUESSES = 200
+"""Racks of the opponent that are drawn, each with its reply."""
+LIKELY = 6
+"""Number of replies whose positions are searched."""
 
-    def run(self, budget: Budget) -> Choice:
-        """Search until done or the turn is over; offer the best so far on the way."""
+
+Searching: TypeAlias = Search | PreEndgameSearch | EndgameSearch
+"""The search of a turn, begun: ``run`` lasts until it is done or the turn is over."""
+
+
+class Pondering:
+    """Searches of the positions after the opponent's likely replies.
+
+    They have no belief about its rack. A search is resumed if its position arises and there is
+    still no belief, and gives a move if no time is left for another search.
+    """
+
+    def __init__(self, simulate: Callable[[View], Search]) -> None:
+        self.begun: dict[tuple[Position, int], Search] = {}
+        """By position and tiles in the bag."""
+        self._simulate = simulate
+
+    def search(self, view: View, budget: Budget) -> None:
+        """Search the positions after likely replies, in proportion to their odds."""
+        self.forget()
+        guesses = guess_replies(generator_for(view), view.position, seed_of(view))
+        likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
+        searches: list[tuple[int, Search]] = []
+        for played, times in Counter(likely).most_common(LIKELY):
+            then = _view_after(view, played)
+            if any(then.unseen) and not budget.expired:
+                self.begun[then.position, then.bag] = search = self._simulate(then)
+                searches.append((times, search))
+        while searches and not budget.expired:
+            times, search = min(searches, key=lambda row: row[1].simulation.rollouts / row[0])
+            search.step(budget)
+            if search.is_settled:
+                searches.remove((times, search))
+
+    def take_up(self, view: View) -> Search | None:
+        """Return the search of a position, if any, and drop all others."""
+        begun = self.begun.get((view.position, view.bag))
+        self.forget()
+        return None if view.refused else begun
+
+    def forget(self) -> None:
+        """Drop all searches."""
+        self.begun = {}
+
+
+def _view_after(view: View, played: ScoredMove) -> View:
+    placed = len(played.move.placed) if isinstance(played.move, Place) else 0
+    bag = max(view.bag - placed, 0)
+    return replace(view, position=after(view.position, played), bag=bag, refused=())
 
 
 class Strategy(Player):

@@ -38,11 +38,7 @@ _GUARD = Path(__file__).with_name("guard.py")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a process.
-
-    Raises:
-        ValueError: less than 16 MiB, or a negative number of cores.
-    """
+    """Limits of a process; ValueError if below 16 MiB, or a negative number of cores."""
 
     memory_mb: int = 0
     """Address space in MiB; 0: unlimited."""
@@ -121,12 +117,7 @@ async def spawn(
 
 
 class ChildProcess:
-    """A running process, ours or foreign.
-
-    Args:
-        spawned: the process.
-        name: its name in logs and messages.
-    """
+    """A running process, ours or foreign; its name is for logs and messages."""
 
     def __init__(self, spawned: Spawned, name: str) -> None:
         self.name = name

@@ -1,23 +1,21 @@
 """The bot's end of a conversation, on any channel: dispatch to games, and answers out.
 
-``BotRunner`` lives as long as the bot; connections come and go (``bot.seat.reconnect``), and so do
-games (``bot.seat.game_registry``). The event loop does no heavy work, so it answers pings during a
-search.
+``BotRunner`` lives as long as the bot; connections come and go, a lost one is dialled again, and so
+do games (``bot.seat.game_registry``). The event loop does no heavy work, so it answers pings during
+a search.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+import random
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
 
-from bot.equipment import Equipment
-from bot.player import Player
 from protocol.channel import Channel, ChannelClosed
-from protocol.conversation import Side
 from protocol.errors import PeerError
 from protocol.messages import (
     Error,
@@ -33,18 +31,20 @@ from protocol.messages import (
     Seeking,
     Welcome,
 )
-from protocol.session import BotSession, FromArbiter
+from protocol.session import BotSession, FromArbiter, Side
 
 from .game_registry import GameRegistry
-from .game_session import GameSession
 from .link import Link
-from .player_thread import ThreadPlayer
+from .player_thread import Bot
+from .runtime import software
 
 __all__ = ["BotRunner", "TurnedAway"]
 
 log = structlog.get_logger(__name__)
 
 WELCOME_S = 10.0
+FIRST_WAIT_S = 0.2
+LONGEST_WAIT_S = 10.0
 
 
 class TurnedAway(Exception):
@@ -56,48 +56,15 @@ class _Goodbye(Exception):
 
 
 class BotRunner:
-    """A bot: says hello, gets ready for games, plays them.
+    """Says hello for a bot, gets it ready for games, and has them played."""
 
-    Args:
-        name: its name on the wire.
-        make_player: returns a new player; called for each game.
-        equipment: its words and tables; by default embedded.
-        built_in: whether the player is built in.
-        seed: for its players' random choices; None: new for each game.
-        seek: its request to a server; None: it waits for offers.
-        enough: number of games before it says goodbye; None: it stays.
-        freeze: refuse compilation once a player is warm (for a dedicated process).
-        preload: awaited before the first game is set up.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        make_player: Callable[[], Player],
-        *,
-        equipment: Equipment | None = None,
-        built_in: bool = False,
-        seed: int | None = None,
-        seek: Seek | None = None,
-        enough: int | None = None,
-        freeze: bool = False,
-        preload: Callable[[], Awaitable[None]] | None = None,
-        software: str | None = None,
-    ) -> None:
-        self.name = name
-        self.welcomes = 0
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self._welcomes = 0
         """Number of connections that were welcomed."""
-        self._seek = seek
-        self._enough = enough
-        self._software = software
         self._session = BotSession()
-        self._games = GameRegistry(
-            make_player,
-            equipment,
-            built_in=built_in,
-            seed=seed,
-            freeze=freeze,
-            preload=preload,
+        self.games = GameRegistry(
+            bot,
             say=self._say,
             ask_again=self._ask_again,
             complain=self._complain,
@@ -109,15 +76,43 @@ class BotRunner:
         self._played_out = ""
         """Reason for leaving, once enough games are played."""
 
-    @property
-    def games(self) -> Mapping[str, GameSession[ThreadPlayer]]:
-        """The games in progress, by name."""
-        return self._games.on
+    async def run(
+        self,
+        dial: Callable[[], Awaitable[Channel]],
+        *,
+        patience_s: float = 300.0,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> str:
+        """Play over connections that may be lost; return the reason for the end.
 
-    @property
-    def finished(self) -> int:
-        """Number of games that have ended."""
-        return self._games.finished
+        Waits double and vary randomly, so that a restarted server is not overrun. A bot that was
+        never welcome does not retry.
+
+        Args:
+            dial: opens a channel.
+            patience_s: seconds of waiting since the last welcome before it gives up.
+            sleep: waits the given seconds.
+            jitter: returns a random number from 0 to 1.
+
+        Raises:
+            ChannelClosed: nobody answers at first, or before patience ends.
+            Exception: as ``converse``.
+        """
+        welcomes, wait_s, waited_s = 0, FIRST_WAIT_S, 0.0
+        while True:
+            try:
+                return await self.converse(await dial())
+            except ChannelClosed as closed:
+                if self._welcomes > welcomes:
+                    welcomes, wait_s, waited_s = self._welcomes, FIRST_WAIT_S, 0.0
+                if welcomes == 0 or waited_s >= patience_s:
+                    raise
+                pause_s = wait_s * (0.5 + jitter() / 2)
+                log.warning("connection lost", why=str(closed), dial_again_in_s=round(pause_s, 2))
+            await sleep(pause_s)
+            waited_s += pause_s
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
     async def converse(self, channel: Channel) -> str:
         """Talk on a channel until either side says goodbye; return the reason.
@@ -144,13 +139,13 @@ class BotRunner:
 
     async def _talk(self, channel: Channel) -> str:
         welcome = await self._greet(channel)
-        self.welcomes += 1
+        self._welcomes += 1
         log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
         self._sought, self._played_out = False, ""
         link = self._link = Link(channel, self._take)
-        for game in {*self.games, *welcome.games}:
+        for game in {*self.games.on, *welcome.games}:
             self._ask_again(game)
-        self._seek_on(going_on=bool(self.games or welcome.games))
+        self._seek_on(going_on=bool(self.games.on or welcome.games))
         self._leave_if_done(link)
         try:
             why = await link.run()
@@ -161,17 +156,19 @@ class BotRunner:
         raise ChannelClosed(f"{channel.peer}: {link.closing}" if link.closing else why)
 
     def _leave_if_done(self, link: Link) -> None:
-        if self._enough is None or self.finished < self._enough or self._played_out:
+        seek = self._bot.seek
+        if seek is None or self.games.finished < seek.games or self._played_out:
             return
-        played = "1 game is played" if self.finished == 1 else f"{self.finished} games are played"
-        self._played_out = played
-        link.send(Goodbye(code="done", message=played))
+        count = self.games.finished
+        self._played_out = "1 game is played" if count == 1 else f"{count} games are played"
+        link.send(Goodbye(code="done", message=self._played_out))
         link.close_soon(1000, "")
 
     async def _greet(self, channel: Channel) -> Welcome:
         try:
             async with asyncio.timeout(WELCOME_S):
-                await channel.send(Hello(role="player", name=self.name, software=self._software))
+                hello = Hello(role="player", name=self._bot.name, software=software())
+                await channel.send(hello)
                 while True:
                     content = (await channel.receive()).content
                     match content:
@@ -190,12 +187,12 @@ class BotRunner:
 
     def _seek_on(self, *, going_on: bool) -> None:
         """Ask for games, once per connection, unless an earlier game continues."""
-        if self._seek is None or self._sought or going_on:
+        seek = self._bot.seek
+        if seek is None or self._sought or going_on:
             return
         self._sought = True
-        left = self._seek.games - self.finished
-        if left > 0:
-            self._wire(Seek(opponent=self._seek.opponent, games=left))
+        if (left := seek.games - self.games.finished) > 0:
+            self._wire(Seek(opponent=seek.opponent, games=left))
 
     def _wire(self, message: Message) -> None:
         if self._link is not None:
@@ -218,7 +215,7 @@ class BotRunner:
             self._wire(self._session.send(message))
 
     def _ask_again(self, game: str) -> None:
-        self._wire(self._session.send(Resume(game=game, seen=self._games.seen(game))))
+        self._wire(self._session.send(Resume(game=game, seen=self.games.seen(game))))
 
     def _take(self, message: Message, at_ms: int) -> None:
         try:
@@ -255,10 +252,10 @@ class BotRunner:
         log.warning("error", code=error.code, message=error.message, game=error.game)
         if error.game is not None:
             if error.code == "unknown_game":
-                self._games.forget(error.game)
-                self._seek_on(going_on=bool(self.games))
+                self.games.forget(error.game)
+                self._seek_on(going_on=bool(self.games.on))
             return
-        if self._sought and not self.games:
+        if self._sought and not self.games.on:
             if error.retry == "later":
                 raise ChannelClosed(error.message)
             raise TurnedAway(error.message)
@@ -266,14 +263,10 @@ class BotRunner:
     def _happen(self, event: FromArbiter, at_ms: int) -> None:
         lag_ms = 0 if self._link is None else self._link.channel.lag_ms
         try:
-            self._games.happened(event, at_ms, lag_ms)
+            self.games.happened(event, at_ms, lag_ms)
         finally:  # the game is over even if its end makes no sense
             if isinstance(event, GameOver):
-                self._seek_on(going_on=bool(self.games))
-
-    async def settle(self, timeout_s: float) -> None:
-        """Wait briefly for the player's work after its last game."""
-        await self._games.settle(timeout_s)
+                self._seek_on(going_on=bool(self.games.on))
 
     def _fail(self, error: BaseException) -> None:
         if self._failure is not None and not self._failure.done():

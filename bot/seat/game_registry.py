@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 
 import structlog
 
-from bot.equipment import Equipment
-from bot.player import Player
 from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    GameOver,
-    NewGame,
-)
+from protocol.messages import Decline, GameOver, NewGame
 from protocol.session import FromArbiter
 
 from .game_session import GameSession
-from .offers import Declined, Library, rules_in_play
-from .player_thread import ThreadPlayer
+from .offers import Declined, resources_for, rules_in_play
+from .player_thread import Bot, ThreadPlayer
 from .player_view import MissedPlays
 
 __all__ = ["GameRegistry"]
@@ -39,12 +33,7 @@ class GameRegistry:
     """All games of one bot, by name.
 
     Args:
-        make_player: returns a new player; called for each game.
-        equipment: its words and tables; by default embedded.
-        built_in: whether the player is built in.
-        seed: for its players' random choices; None: new for each game.
-        freeze: refuse compilation once a player is warm.
-        preload: awaited before the first game is set up.
+        bot: the bot.
         say: sends messages of a game, in order.
         ask_again: requests a game's missed events.
         complain: takes faults of the arbiter.
@@ -53,13 +42,8 @@ class GameRegistry:
 
     def __init__(
         self,
-        make_player: Callable[[], Player],
-        equipment: Equipment | None,
+        bot: Bot,
         *,
-        built_in: bool,
-        seed: int | None,
-        freeze: bool,
-        preload: Callable[[], Awaitable[None]] | None,
         say: Callable[..., None],
         ask_again: Callable[[str], None],
         complain: Callable[[PeerError], None],
@@ -67,17 +51,11 @@ class GameRegistry:
     ) -> None:
         self.finished = 0
         """Number of games that have ended."""
-        self._make_player = make_player
-        self._library = Library(equipment)
-        self._built_in = built_in
-        self._seed = seed
-        self._freeze = freeze
-        self._preload = preload
-        self._say = say
-        self._ask_again = ask_again
-        self._complain = complain
-        self._failed = failed
-        self._on: dict[str, GameSession[ThreadPlayer]] = {}
+        self.on: dict[str, GameSession[ThreadPlayer]] = {}
+        """The games set up and not over, by name."""
+        self._bot = bot
+        self._say, self._ask_again = say, ask_again
+        self._complain, self._failed = complain, failed
         self._offers: dict[str, NewGame] = {}
         """Games being set up, with the newest offer of each."""
         self._setups: set[asyncio.Task[None]] = set()
@@ -86,33 +64,27 @@ class GameRegistry:
         """Games whose missing turns were requested."""
         self._last: ThreadPlayer | None = None
 
-    @property
-    def on(self) -> Mapping[str, GameSession[ThreadPlayer]]:
-        """The games set up and not over, by name."""
-        return self._on
-
     def seen(self, name: str) -> int:
         """Return the number of the last known event of a game; -1: none."""
-        game = self._on.get(name)
+        game = self.on.get(name)
         return -1 if game is None else game.watched.seen
 
     def happened(self, event: FromArbiter, at_ms: int, lag_ms: int) -> None:
-        """Handle an arbiter's message about a game.
-
-        Raises:
-            PeerError: the message makes no sense.
-        """
+        """Handle an arbiter's message about a game; raise PeerError if it makes no sense."""
         if isinstance(event, NewGame):
             self._offered(event)
         elif isinstance(event, GameOver):
             self._over(event)
-        elif event.game in self._on:  # else it is being set up: the arbiter asks once we are ready
-            self._went_on(event, at_ms, lag_ms)
+        elif event.game in self.on:  # else it is being set up: the arbiter asks once we are ready
+            try:
+                self.on[event.game].take(event, at_ms, lag_ms)
+            except MissedPlays as missed:
+                self._missed_plays(event.game, missed)
 
     def forget(self, name: str) -> None:
         """Abandon a game, or its setup, without a message."""
         self._offers.pop(name, None)
-        game = self._on.pop(name, None)
+        game = self.on.pop(name, None)
         if game is not None:
             game.abandon()
 
@@ -122,12 +94,12 @@ class GameRegistry:
             await asyncio.to_thread(self._last.thread.join, timeout_s)
 
     def _offered(self, offer: NewGame) -> None:
-        game = self._on.get(offer.game)
+        game = self.on.get(offer.game)
         if game is not None:
             self._take_up(game, offer)
             return
         being_set_up = offer.game in self._offers
-        if not being_set_up and len(self._on) + len(self._offers) >= MAX_GAMES:
+        if not being_set_up and len(self.on) + len(self._offers) >= MAX_GAMES:
             self._decline(offer.game, "busy", f"{MAX_GAMES} games are on here already")
             return
         self._offers[offer.game] = offer
@@ -160,7 +132,7 @@ class GameRegistry:
         if newest is None:
             game.abandon()  # ended during the setup
             return
-        self._on[name] = game
+        self.on[name] = game
         log.info("game", game=name, players=newest.players, seat=newest.you, seq=newest.seq)
         self._take_up(game, newest)
 
@@ -169,34 +141,23 @@ class GameRegistry:
         self._set_up_games += 1
         if offer.you is None:
             raise Declined("wrong_role", "a player plays; it does not watch")
-        if self._preload is not None:
-            await self._preload()
+        if self._bot.preload is not None:
+            await self._bot.preload()
         rules = rules_in_play(offer.rules)
-        resources = await asyncio.to_thread(self._library.resources_for, offer, rules)
-        player = ThreadPlayer(
-            self._make_player,
-            f"player of {offer.game}",
-            built_in=self._built_in,
-            freeze=self._freeze,
-            failed=self._failed,
-        )
+        resources = await asyncio.to_thread(resources_for, self._bot.equipment, offer, rules)
+        player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)
+        seed = self._next_seed()
         game = GameSession(
-            offer,
-            rules,
-            resources,
-            player,
-            seed=self._next_seed(),
-            say=self._say,
-            failed=self._failed,
+            offer, rules, resources, player, seed=seed, say=self._say, failed=self._failed
         )
         await game.prepare()
         return game
 
     def _next_seed(self) -> int:
         """Return the next game's seed; a seeded bot repeats them in each run."""
-        if self._seed is None:
+        if self._bot.seed is None:
             return random.SystemRandom().getrandbits(63)
-        return random.Random(f"{self._seed}/{self._set_up_games}").getrandbits(63)
+        return random.Random(f"{self._bot.seed}/{self._set_up_games}").getrandbits(63)
 
     def _take_up(self, game: GameSession[ThreadPlayer], offer: NewGame) -> None:
         try:
@@ -207,25 +168,17 @@ class GameRegistry:
         except PeerError as error:
             self._complain(error)
 
-    def _went_on(self, event: FromArbiter, at_ms: int, lag_ms: int) -> None:
-        game = self._on[event.game]
-        try:
-            game.take(event, at_ms, lag_ms)
-        except MissedPlays as missed:
-            self._missed_plays(game.name, missed)
-
     def _missed_plays(self, name: str, missed: MissedPlays) -> None:
         """Ask for missing turns; abandon the game if they are missing again."""
         if name in self._missed:
-            log.error("game given up", game=name, why=str(missed))
-            self._say(Decline(game=name, code="missed_plays", message=str(missed)))
+            self._decline(name, "missed_plays", str(missed))
             self.forget(name)
             return
         self._missed.add(name)
         self._ask_again(name)
 
     def _over(self, message: GameOver) -> None:
-        game = self._on.pop(message.game, None)
+        game = self.on.pop(message.game, None)
         self._offers.pop(message.game, None)
         self._missed.discard(message.game)
         self.finished += 1

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Generic, TypeVar
 
 import structlog
 
 from bot.equipment import Resources
-from bot.player import Believed, Budget, Choice, Considered, View
+from bot.player import Believed, Budget, Choice, Considered, Listener, View
 from bot.search.time_plan import LagSeen, plan, pondering
 from engine.notation.move_text import format_move
 from engine.rules.rules import Rules
@@ -38,9 +38,8 @@ from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance
 from protocol.session import FromArbiter
 
 from .player_view import Watched
-from .seat_player import SeatPlayer
 
-__all__ = ["GameSession"]
+__all__ = ["GameSession", "SeatPlayer"]
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +53,33 @@ MAX_CANDIDATES = 25
 REPORT_MS = 500
 REPORTS = 50
 """Reports of a player's thinking in a long turn, about: arbiters keep a limited number."""
+
+
+class SeatPlayer(Listener):
+    """A player in one game, as its seat drives it; only its moves are awaited.
+
+    ``bot.seat.player_thread.ThreadPlayer`` runs a ``Player`` in a thread;
+    ``harness.seats.engines.engine.Engine`` asks a foreign program.
+    """
+
+    async def start(self, view: View) -> None:
+        """Get ready for a game, possibly in progress; comes first, and no clock runs yet.
+
+        Raises:
+            Declined: the player can't play this game.
+        """
+        raise NotImplementedError
+
+    async def choose(self, view: View, budget: Budget) -> Choice | str:
+        """Choose a move within the budget; cancelled when the answer is no longer wanted.
+
+        Returns:
+            The choice, or text that is not a move, for the arbiter to refuse.
+        """
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """Note that nothing more will be asked in this game."""
 
 
 P = TypeVar("P", bound=SeatPlayer)
@@ -107,22 +133,13 @@ class GameSession(Generic[P]):
         self._lag = LagSeen()
 
     async def prepare(self) -> None:
-        """Get the player ready, before the first message.
-
-        Raises:
-            Declined: the player can't play this game.
-            Exception: any error of the player.
-        """
+        """Get the player ready, before the first message; its exceptions pass, as ``Declined``."""
         await self.player.start(self.watched.view)
 
     # --- what the arbiter says ------------------------------------------------------------------
 
     def offered(self, offer: NewGame) -> None:
-        """Take an offer, new or resumed, and report that the player is ready.
-
-        Raises:
-            MissedPlays: the offer lacks turns.
-        """
+        """Take an offer as ``Watched.take_up`` does, and report that the player is ready."""
         self._stop_pondering()
         try:
             self.watched.take_up(offer)
@@ -298,15 +315,12 @@ def _info_about(view: View, seq: int, choice: Choice) -> Info:
 
 
 def _candidate(considered: Considered, view: View) -> Candidate:
-    return Candidate(
-        move=format_move(considered.move, view.rules.distribution.alphabet),
-        score=considered.score,
-        equity=considered.equity,
-        equity_error=considered.equity_error,
-        win=None if considered.win is None else _chance(considered.win),
-        win_error=considered.win_error,
-        samples=considered.samples,
-    )
+    given: dict[str, Any] = {
+        part.name: getattr(considered, part.name) for part in fields(Considered)
+    }
+    given["move"] = format_move(considered.move, view.rules.distribution.alphabet)
+    given["win"] = None if considered.win is None else _chance(considered.win)
+    return Candidate(**given)
 
 
 def _belief(believed: Believed, alphabet: Alphabet) -> Belief:

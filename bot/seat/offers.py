@@ -19,7 +19,7 @@ from lexicons.tables import leaves_for
 from protocol.messages import NewGame
 from protocol.parts import RulesInPlay
 
-__all__ = ["Declined", "Library", "rules_in_play"]
+__all__ = ["Declined", "preload", "resources_for", "rules_in_play"]
 
 MAX_RACK = 7
 """The move generator's limit."""
@@ -42,17 +42,14 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
     Raises:
         Declined: ``unsupported_rules``.
     """
-    if not 1 <= rules.rack_size <= MAX_RACK:
-        raise Declined(
-            "unsupported_rules", f"racks of {rules.rack_size} tiles; 1 to {MAX_RACK} can be played"
-        )
-    if rules.exchange_minimum < 1 or rules.scoreless_limit < 1:
-        raise Declined(
-            "unsupported_rules",
-            f"exchange_minimum {rules.exchange_minimum} and scoreless_limit "
-            f"{rules.scoreless_limit}: both are 1 or more",
-        )
     try:
+        if not 1 <= rules.rack_size <= MAX_RACK:
+            raise ValueError(f"racks of {rules.rack_size} tiles; 1 to {MAX_RACK} can be played")
+        if rules.exchange_minimum < 1 or rules.scoreless_limit < 1:
+            raise ValueError(
+                f"exchange_minimum {rules.exchange_minimum} and scoreless_limit "
+                f"{rules.scoreless_limit}: both are 1 or more"
+            )
         for name in (rules.distribution, rules.layout):
             if not _NAME.fullmatch(name):
                 raise ValueError(f"{name[:40]!r} is no name")
@@ -70,53 +67,46 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
     )
 
 
-class Library:
-    """A player's data for its games: its equipment, and the embedded lexicons.
+def preload(equipment: Equipment) -> None:
+    """Load a player's words and tables if possible; errors show later."""
+    distribution = rules_in_play(RulesInPlay()).distribution
+    with suppress(Declined, ValueError):
+        _ = _load(equipment.lexicon, distribution).word_map
+        if _tables(equipment, distribution).leaves is None:
+            leaves_for(distribution)
 
-    Args:
-        equipment: as started; by default an embedded lexicon and no tables.
+
+def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resources:
+    """Return a game's words and tables: a player's own, or an embedded lexicon.
+
+    The first use of a lexicon takes seconds.
+
+    Raises:
+        Declined: ``unknown_lexicon``, or ``unsupported_rules`` if an own table can't be read for
+            these tiles.
     """
+    lexicon = _lexicon_for(equipment, offer, rules)
+    leaves, win_probabilities = _tables(equipment, rules.distribution)
+    return Resources(lexicon, leaves, win_probabilities, equipment.threads, equipment.ponder)
 
-    def __init__(self, equipment: Equipment | None = None) -> None:
-        self._equipment = equipment or Equipment()
 
-    def preload(self) -> None:
-        """Load the equipment if possible; errors show later."""
-        distribution = rules_in_play(RulesInPlay()).distribution
-        with suppress(Declined, ValueError):
-            _ = _load(self._equipment.lexicon, distribution).word_map
-            if self._tables(distribution).leaves is None:
-                leaves_for(distribution)
-
-    def resources_for(self, offer: NewGame, rules: Rules) -> Resources:
-        """Return a game's words and tables; the first use of a lexicon takes seconds.
-
-        Raises:
-            Declined: ``unknown_lexicon``, or ``unsupported_rules`` if an own
-                table can't be read for these tiles.
-        """
-        lexicon = self._lexicon_for(offer, rules)
-        leaves, win_probabilities = self._tables(rules.distribution)
-        own = self._equipment
-        return Resources(lexicon, leaves, win_probabilities, own.threads, own.ponder)
-
-    def _lexicon_for(self, offer: NewGame, rules: Rules) -> Lexicon:
-        """Return the words of a game: by checksum if given, else by name."""
-        own = _load(self._equipment.lexicon, rules.distribution)
+def _lexicon_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Lexicon:
+    """Return the words of a game: by checksum if given, else by name."""
+    own = _load(equipment.lexicon, rules.distribution)
+    if _is_meant(own, offer):
+        return own
+    if offer.lexicon in lexicon_names():
+        own = _load(offer.lexicon, rules.distribution)
         if _is_meant(own, offer):
             return own
-        if offer.lexicon in lexicon_names():
-            other = _load(offer.lexicon, rules.distribution)
-            if _is_meant(other, offer):
-                return other
-            own = other
-        raise Declined("unknown_lexicon", _difference(own, offer))
+    raise Declined("unknown_lexicon", _difference(own, offer))
 
-    def _tables(self, distribution: TileDistribution) -> Tables:
-        try:
-            return load_tables(self._equipment, distribution)
-        except (ValueError, OSError) as error:
-            raise Declined("unsupported_rules", str(error)) from None
+
+def _tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
+    try:
+        return load_tables(equipment, distribution)
+    except (ValueError, OSError) as error:
+        raise Declined("unsupported_rules", str(error)) from None
 
 
 def _is_meant(lexicon: Lexicon, offer: NewGame) -> bool:

@@ -15,18 +15,20 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
+from bot.equipment import Equipment
 from bot.player import Budget, Choice, Observed, Player, Result, View
 from bot.search.static_choice import static_choice
 from engine.rules.moves import Exchange, Move, Pass, Place
+from protocol.messages import Seek
 
-from .seat_player import SeatPlayer
+from .game_session import SeatPlayer
 
-__all__ = ["PlayerThread", "ThreadPlayer"]
+__all__ = ["Bot", "PlayerThread", "ThreadPlayer"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -69,53 +71,58 @@ class PlayerThread:
             work()
 
 
+@dataclass(frozen=True)
+class Bot:
+    """A bot: its players, what they play with, and how many games it seeks."""
+
+    name: str
+    """Its name on the wire."""
+    make_player: Callable[[], Player]
+    """Returns a new player; called for each game."""
+    equipment: Equipment = field(default_factory=Equipment)
+    built_in: bool = False
+    """Whether its players are built in, and may be overruled."""
+    seed: int | None = None
+    """For its players' random choices; None: new for each game."""
+    freeze: bool = False
+    """Refuse compilation once a player is warm, since compiling in mid-game would stop the game for
+    seconds; for a dedicated process."""
+    preload: Callable[[], Awaitable[None]] | None = None
+    """Awaited before the first game is set up."""
+    seek: Seek | None = None
+    """Its request to a server, and the number of games after which it says goodbye; None: it waits
+    for offers, and stays."""
+
+
 class ThreadPlayer(SeatPlayer):
-    """A ``Player``, built-in or a user's, in a thread.
+    """A player of a bot, in a thread.
 
     Args:
-        make: returns the new player of this game.
+        bot: the bot.
         name: of the thread.
-        built_in: whether the player is built in, and may be overruled.
-        freeze: refuse compilation once it is warm, since compiling in mid-game would stop the
-            game for seconds; for a dedicated process.
         failed: takes errors of the player's code that nobody awaits.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], Player],
-        name: str,
-        *,
-        built_in: bool = False,
-        freeze: bool = False,
-        failed: Callable[[BaseException], None],
-    ) -> None:
+    def __init__(self, bot: Bot, name: str, failed: Callable[[BaseException], None]) -> None:
         self.thread = PlayerThread(name)
         self.player = Player()
-        self._make = make
-        self._built_in = built_in
-        self._freeze = freeze
-        self._failed = failed
+        self._bot, self._failed = bot, failed
 
     async def start(self, view: View) -> None:
-        """Make the player, compile, load and warm up, all in its thread.
-
-        Raises:
-            Exception: any error of the player.
-        """
+        """Make the player, compile, load and warm up in its thread; its exceptions pass."""
         await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
 
     def _warm_up(self, view: View) -> None:
-        self.player = self._make()
+        self.player = self._bot.make_player()
         import engine.movegen.generator  # noqa: F401 - registers kernels to be warmed up
         from lexicons import jit
 
         jit.warm_up()
         self.player.warm_up(view.lexicon, view.rules)
         self.player.make_room(view)
-        if self._built_in:
+        if self._bot.built_in:
             static_choice(_with_some_rack(view))  # loads its tables
-        if self._freeze:
+        if self._bot.freeze:
             jit.freeze()
 
     async def choose(self, view: View, budget: Budget) -> Choice:
@@ -126,7 +133,7 @@ class ThreadPlayer(SeatPlayer):
         """
         loop = asyncio.get_running_loop()
         news = asyncio.Event()
-        if self._built_in:
+        if self._bot.built_in:
             # In this thread: it takes a millisecond, less than waking another on a busy machine.
             budget.offer(static_choice(view))
         budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
@@ -215,6 +222,4 @@ def _bearable(error: BaseException) -> Exception:
 def _with_some_rack(view: View) -> View:
     """Put tiles on the rack of a game that has not begun."""
     rules = view.rules
-    rack = rules.distribution.all_tiles()[-rules.rack_size :]
-    racks = (rack, ()) if view.seat == 0 else ((), rack)
-    return replace(view, position=replace(view.position, racks=racks))
+    return view.holding(rules.distribution.all_tiles()[-rules.rack_size :])

@@ -42,17 +42,20 @@ class Watched:
         self.seat = offer.you
         self._alphabet = rules.distribution.alphabet
         self._sent: dict[tuple[int, int], Move] = {}
-        self.view = View.at(
-            Position(Board.empty(rules.layout), ((), ()), (0, 0)),
-            offer.you,
-            rules,
-            resources,
-            bag=rules.distribution.total,
+        self.view = View(
             game=offer.game,
+            seat=offer.you,
             players=offer.players,
-            time=offer.time,
+            position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
+            bag=rules.distribution.total,
             clocks=(offer.time.initial_ms, offer.time.initial_ms),
+            time=offer.time,
+            rules=rules,
+            lexicon=resources.lexicon,
             seed=seed,
+            leaves=resources.leaves,
+            win_probabilities=resources.win_probabilities,
+            threads=resources.threads,
             opponent_style=offer.known_style,
         )
         self.opening: View | None = None
@@ -68,11 +71,7 @@ class Watched:
         return history[-1].seq if history else -1 if self.opening is None else 0
 
     def take_up(self, offer: NewGame) -> None:
-        """Take an offer and the turns in it.
-
-        Raises:
-            MissedPlays: it lacks turns; those before the gap are taken.
-        """
+        """Take an offer and its turns; raise MissedPlays at a gap, after the turns before it."""
         if offer.seq == 0:
             return
         if self.opening is None:
@@ -99,11 +98,7 @@ class Watched:
         self.view = self.opening = replace(self.view, bag=bag)
 
     def played(self, message: Played) -> None:
-        """Take a turn, unless it is known already.
-
-        Raises:
-            MissedPlays: an earlier turn is missing.
-        """
+        """Take a turn, unless it is known; raise MissedPlays if an earlier turn is missing."""
         if message.seq <= self.seen:
             return
         if message.seq != self.seen + 1:
@@ -177,9 +172,7 @@ class Watched:
         )
 
     def _hold(self, text: str) -> None:
-        rack = self._rack(text)
-        racks: tuple[Rack, Rack] = (rack, ()) if self.seat == 0 else ((), rack)
-        self.view = replace(self.view, position=replace(self.view.position, racks=racks))
+        self.view = self.view.holding(self._rack(text))
 
     def _rack(self, text: str) -> Rack:
         try:

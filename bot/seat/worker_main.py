@@ -23,7 +23,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .runtime import log_to_stderr, loop_factory, set_pipes_aside, software
+from .runtime import log_to_stderr, loop_factory, set_pipes_aside
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment
@@ -125,6 +125,7 @@ def _leave(status: int, *, with_group: bool) -> None:
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
+    from bot.equipment import Equipment
     from bot.registry import SeatError
     from bot.seat_text import parse_seat
 
@@ -134,7 +135,9 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
         if spec.kind == "remote":
             raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
         try:
-            equipment = _equipment(options)
+            equipment = Equipment(
+                options.lexicon, options.leaves, options.winprob, options.threads, options.ponder
+            )
         except ValueError as error:
             raise _Unusable(str(error)) from None
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
@@ -158,7 +161,7 @@ async def _live(
     from protocol.messages import Seek
 
     from .connection import BotRunner, TurnedAway
-    from .reconnect import run_player
+    from .player_thread import Bot
 
     seek = None
     if options.connect and (options.opponent or options.games):
@@ -167,22 +170,19 @@ async def _live(
     async def loading() -> None:
         await asyncio.shield(loaded)
 
-    runner = BotRunner(
+    bot = Bot(
         options.name or spec.name,
         lambda: create_player(spec, loaded.result()),
-        equipment=equipment,
+        equipment,
         built_in=spec.built_in,
         seed=options.seed,
-        seek=seek,
-        enough=seek.games if seek else None,
         freeze=True,
         preload=loading,
-        software=software(),
+        seek=seek,
     )
-    if options.pipe:
-        talk = asyncio.create_task(runner.converse(await dial()))
-    else:
-        talk = asyncio.create_task(run_player(dial, runner))
+    runner = BotRunner(bot)
+    talking = runner.converse(await dial()) if options.pipe else runner.run(dial)
+    talk = asyncio.create_task(talking)
     try:
         await asyncio.wait({talk, loaded}, return_when=asyncio.FIRST_COMPLETED)
         if loaded.done():
@@ -196,7 +196,7 @@ async def _live(
     except TurnedAway as away:
         print(away, file=sys.stderr)
         return 3
-    await runner.settle(SETTLE_S)
+    await runner.games.settle(SETTLE_S)
     return 0
 
 
@@ -204,7 +204,7 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
     """Import the player and kernels, load words and tables: most of the start's time."""
     from bot.registry import check_options, load_factory
 
-    from .offers import Library
+    from .offers import preload
 
     factory = load_factory(spec)
     check_options(spec, factory)
@@ -214,20 +214,8 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
     from engine.movegen.generator import warm_up
 
     warm_up()
-    Library(equipment).preload()
+    preload(equipment)
     return factory
-
-
-def _equipment(options: argparse.Namespace) -> Equipment:
-    from bot.equipment import Equipment
-
-    return Equipment(
-        lexicon=options.lexicon,
-        leaves=options.leaves,
-        win_probabilities=options.winprob,
-        threads=options.threads,
-        ponder=options.ponder,
-    )
 
 
 def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:

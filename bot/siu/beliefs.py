@@ -6,22 +6,20 @@ from collections import Counter
 
 import numpy as np
 
-from bot.search.belief import reveal
-from engine.inference.equity_loss import Judges
-from engine.inference.inference import Inference, Play, Posterior
+from bot.player import View
+from bot.search.belief import judges_for, reveal
+from engine.inference.inference import Inference, Play
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, SIMULATING, Style
 from engine.inference.rack_filter import DOUBT, RackFilter
 from engine.rules.moves import Exchange
-from engine.rules.position import bag_count, unseen
+from engine.rules.position import Rack, bag_count, unseen
 from engine.simulation.rollout_input import Belief
-from protocol.siu.answers import InfoInfer
 
 from .modes import Task
 from .position import Situation
-from .resources import Kit, view_at
 
-__all__ = ["KEPT_DOUBT", "believed", "infer_lines", "inference_about", "most_racks"]
+__all__ = ["KEPT_DOUBT", "believed", "inference_about", "most_racks"]
 
 USUAL_RACKS = 200_000
 """Racks looked at unless limited; an upper bound if leaves are listed."""
@@ -36,7 +34,7 @@ def most_racks(task: Task) -> int:
     return MOST_RACKS if limited else USUAL_RACKS
 
 
-def inference_about(task: Task, kit: Kit) -> Inference:
+def inference_about(task: Task, view: View) -> Inference:
     """Begin to infer the opponent's leave after its last move.
 
     Raises:
@@ -49,7 +47,7 @@ def inference_about(task: Task, kit: Kit) -> Inference:
     last = theirs[-1]
     turn, rules, before = situation.turns[last], situation.rules, situation.seen(last)
     if turn.phony:
-        raise ValueError("the opponent's move was challenged off; he holds what it showed")
+        raise ValueError("the last move was challenged off; the opponent holds what it showed")
     returned = _returned(situation, last)
     counts = tuple(
         count - returned[tile] for tile, count in enumerate(unseen(before, situation.seat, rules))
@@ -61,9 +59,8 @@ def inference_about(task: Task, kit: Kit) -> Inference:
         if turn.held
         else LeavePrior.nothing()
     )
-    judges = Judges(kit.lexicon, kit.rules, kit.leaves)
     style = Style.of(MODELS[settings.infer_model])
-    return Inference(judges, play, counts, kept, style, seed=settings.seed)
+    return Inference(judges_for(view), play, counts, kept, style, seed=settings.seed)
 
 
 def _returned(situation: Situation, turn: int) -> Counter[int]:
@@ -74,23 +71,15 @@ def _returned(situation: Situation, turn: int) -> Counter[int]:
     return Counter(last.move.tiles)
 
 
-def infer_lines(posterior: Posterior, task: Task, kit: Kit) -> tuple[InfoInfer, ...]:
-    """Write the likeliest leaves."""
-    write = kit.rules.distribution.alphabet.text
-    top = posterior.top(task.settings.lines)
-    return tuple(InfoInfer(write(leave), chance) for leave, _, chance in top)
-
-
-def believed(task: Task, kit: Kit, kept: LeavePrior | None) -> Belief | None:
-    """Return the belief from the inferred leave and the certain tiles."""
-    view, known = view_at(task, kit), task.situation.known
+def believed(view: View, known: Rack, kept: LeavePrior | None) -> Belief | None:
+    """Return the belief from the inferred leave, if any, and the opponent's certain tiles."""
     if not view.bag or view.position.racks[view.opponent]:
         return None
     if kept is not None:
         kept = kept.part_of(view.unseen)
     if kept is None and not known:
         return None
-    tracker = RackFilter(Judges(kit.lexicon, kit.rules, kit.leaves), Style.of(SIMULATING))
+    tracker = RackFilter(judges_for(view), Style.of(SIMULATING))
     tracker.prior = kept or LeavePrior.nothing()
     if known:
         reveal(tracker, known, view)

@@ -25,27 +25,15 @@ from protocol.siu.answers import (
     Answer,
     BestMove,
     Capability,
+    Done,
     Fault,
     Id,
     Ignored,
     Provenance,
-    ReadyOk,
-    SiuOk,
 )
-from protocol.siu.commands import (
-    Command,
-    Go,
-    IsReady,
-    NewGame,
-    Quit,
-    SetOption,
-    SetPosition,
-    Siu,
-    Stop,
-    parse_command,
-)
+from protocol.siu.commands import Bare, Command, Go, SetOption, SetPosition, parse_command
 
-from .modes import HONOURED, NOTHING, WHOLE_RACK, Task, honoured, ignored, why_not
+from .modes import HONOURED, NOTHING, Task, honoured
 from .settings import Settings, options, with_option
 
 if TYPE_CHECKING:  # these import numpy, which the handshake does not need
@@ -53,7 +41,7 @@ if TYPE_CHECKING:  # these import numpy, which the handshake does not need
 
     from .position import Situation
 
-__all__ = ["Begin", "Conversation", "Effect", "End", "Leave", "Load", "Say"]
+__all__ = ["Conversation", "Effect"]
 
 PATIENCE_MS = 20
 """Time for a search to end by itself once due; an answer is due after 50 ms."""
@@ -64,40 +52,11 @@ LAST_RESORT = "pass"
 _SHOWN = 200  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
-    """Write an answer."""
-
-    answer: Answer
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Load the data of these settings; call ``loaded`` or ``not_loaded`` afterwards."""
-
-    settings: Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """Begin a search; call ``told`` with its news, and ``ended``."""
-
-    task: Task
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """End a search."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """End the engine, now."""
-
-
-Effect: TypeAlias = Say | Load | Begin | End | Leave
+Effect: TypeAlias = Answer | Settings | Task | Bare
+"""An answer to write; settings whose data to load, with ``loaded`` or ``not_loaded`` called
+afterwards; a search to begin, with its news to ``told`` and its end to ``ended``; ``STOP``: end the
+search begun last; ``QUIT``: end the engine, now.
+"""
 
 
 @dataclass
@@ -192,7 +151,7 @@ class Conversation:
         wakes = self.wakes_ms
         if wakes is not None and now_ms >= wakes:
             search = self._searches[0]
-            self._effects.append(End(search.number))
+            self._effects.append(Bare.STOP)
             self._finish(search.best or NOTHING)
         return self._done()
 
@@ -204,31 +163,31 @@ class Conversation:
 
     def _obey(self, command: Command, now_ms: int) -> None:
         match command:
-            case Siu():
+            case Bare.SIU:
                 self._introduce()
-            case IsReady():
+            case Bare.ISREADY:
                 self._say_ready()
             case SetOption(name, value):
                 self._set(name, value)
             case SetPosition():
                 self._place(command)
-            case NewGame():
+            case Bare.NEWGAME:
                 self._games += 1
                 self._situation = None
             case Go():
                 self._go(command, now_ms)
-            case Stop():
+            case Bare.STOP:
                 for search in self._searches:
                     self._end(search, now_ms)
-            case Quit():
-                self._effects.append(Leave())
+            case Bare.QUIT:
+                self._effects.append(Bare.QUIT)
             case _:
                 self._fault("unknown-command", f"{command.line()[:_SHOWN]}; it is ignored")
 
     def _introduce(self) -> None:
         self._say(Id("name", self._name), Id("author", self._author))
         self._say(Capability((*HONOURED, "stream", "stop")))
-        self._say(*options(self._initial), SiuOk())
+        self._say(*options(self._initial), Done.SIU)
         self._load()
 
     def _say_ready(self) -> None:
@@ -237,18 +196,18 @@ class Conversation:
             if self._loads:
                 self._owed += 1
                 return
-        self._say(ReadyOk())
+        self._say(Done.READY)
 
     def _load(self) -> None:
         if self._wanted is None or self._settings.needs_loading(self._wanted):
             self._wanted = self._settings
             self._loads += 1
-            self._effects.append(Load(self._settings))
+            self._effects.append(self._settings)
 
     def _has_loaded(self) -> None:
         self._loads -= 1
         if not self._loads:
-            self._say(*[ReadyOk()] * self._owed)
+            self._say(*[Done.READY] * self._owed)
             self._owed = 0
 
     def _set(self, name: str, value: str | None) -> None:
@@ -282,9 +241,9 @@ class Conversation:
             return
         self._load()
         self._number += 1
-        left_out = ignored(go, self._settings.threads)
-        search = _Search(self._number, None, [Ignored(name) for name in left_out])
-        fault = self._make(search, honoured(go, left_out), self._situation, now_ms)
+        go, ignored = honoured(go, self._settings.threads)
+        search = _Search(self._number, None, list(map(Ignored, ignored)))
+        fault = self._make(search, go, self._situation, now_ms)
         if fault is not None:
             search.task = None
             search.preface.append(fault)
@@ -297,8 +256,7 @@ class Conversation:
     def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
         """Make the task of a ``go``; return the fault if it has none."""
         settings = self._settings
-        why = "" if go.mode == "infer" else situation.why_not(whole=go.mode in WHOLE_RACK)
-        if why := why or why_not(go.mode, situation.bag):
+        if why := situation.why_not(go.mode):
             return Fault("bad-position", why)
         named: dict[Move, str] = {}
         only, also = (
@@ -345,9 +303,9 @@ class Conversation:
             search = self._searches[0]
             self._say(*search.preface)
             if search.task is not None:
-                self._effects.append(Begin(search.task))
+                self._effects.append(search.task)
                 if search.is_ending:
-                    self._effects.append(End(search.number))
+                    self._effects.append(Bare.STOP)
                 return
             self._searches.popleft()
             self._say(BestMove(NOTHING))
@@ -359,7 +317,7 @@ class Conversation:
         search.is_ending = True
         search.due_ms = min(now_ms + PATIENCE_MS, search.due_ms or now_ms + PATIENCE_MS)
         if search is self._searches[0]:
-            self._effects.append(End(search.number))
+            self._effects.append(Bare.STOP)
         if self._loads and search.best is None:
             search.best = LAST_RESORT
 
@@ -374,7 +332,7 @@ class Conversation:
     # --- answers ----------------------------------------------------------------------------------
 
     def _say(self, *answers: Answer) -> None:
-        self._effects += map(Say, answers)
+        self._effects += answers
 
     def _fault(self, code: str, text: str) -> None:
         self._say(Fault(code, text))

@@ -22,13 +22,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from protocol.channel import now_ms
 from protocol.siu.answers import Answer, InfoInfer, InfoSim, InfoText
+from protocol.siu.commands import Bare
 
-from .conversation import Begin, Conversation, Effect, End, Leave, Load, Say
+from .conversation import Conversation, Effect
 from .modes import Task
 from .settings import Settings
 
 if TYPE_CHECKING:  # these import numpy and numba
-    from .searches import Searcher, Watch
+    from bot.player import Budget
+
+    from .searches import Searcher
 
 __all__ = ["MAX_LINE", "run"]
 
@@ -96,7 +99,7 @@ class _Shell:
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        self._watches: dict[int, Watch] = {}
+        self._budget: Budget | None = None  # of the search begun last
         self._imports = threading.Lock()
         """Concurrent imports in two threads may deadlock: an error in Python."""
         self._is_over = False
@@ -124,22 +127,23 @@ class _Shell:
 
     def _do(self, effect: Effect) -> None:
         match effect:
-            case Say(answer):
-                self._writer.write(answer.line())
-            case Load(settings):
-                self._work.put(partial(self._load, settings))
-            case Begin(task):
-                from .searches import Watch
+            case Settings():
+                self._work.put(partial(self._load, effect))
+            case Task():
+                from bot.player import Budget
 
-                watch = self._watches[task.number] = Watch(task.ends_ms)
-                self._work.put(partial(self._make, task, watch))
-                if task.mode != "infer":
-                    self._firsts.put(task)
-            case End(number):
-                if number in self._watches:
-                    self._watches[number].cancel()
-            case Leave():
+                from .searches import FOR_EVER_MS
+
+                self._budget = Budget(FOR_EVER_MS if effect.ends_ms is None else effect.ends_ms)
+                self._work.put(partial(self._make, effect, self._budget))
+                if effect.mode != "infer":
+                    self._firsts.put(effect)
+            case Bare.STOP if self._budget is not None:
+                self._budget.cancel()
+            case Bare.QUIT:
                 self._is_over = True
+            case _:
+                self._writer.write(effect.line())
 
     def _take(self, text: str, at_ms: int) -> Sequence[Effect]:
         if text.split(maxsplit=1)[:1] in (["position"], ["setoption"]):
@@ -179,7 +183,7 @@ class _Shell:
                 )
 
     def _progress(self, sentence: str) -> None:
-        self._news.put(lambda: (Say(InfoText(f"string {sentence}")),))
+        self._news.put(lambda: (InfoText(f"string {sentence}"),))
 
     def _load(self, settings: Settings, searcher: Searcher) -> None:
         try:
@@ -189,15 +193,14 @@ class _Shell:
         else:
             self._news.put(partial(self._conversation.loaded, settings))
 
-    def _make(self, task: Task, watch: Watch, searcher: Searcher) -> None:
+    def _make(self, task: Task, budget: Budget, searcher: Searcher) -> None:
         best: str | None = None
         try:
-            best = searcher.search(task, watch, partial(self._told, task.number))
+            best = searcher.search(task, budget, partial(self._told, task.number))
         except Exception:  # a bug of ours: the front end still gets its bestmove
             traceback.print_exc()
             self._progress("the search has failed; standard error has the traceback")
         self._news.put(partial(self._conversation.ended, task.number, best))
-        self._watches.pop(task.number, None)
 
     def _told(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
         if self._writer.unread > UNREAD:
@@ -210,4 +213,4 @@ def _start(name: str, target: Callable[..., None], *arguments: object) -> None:
 
 
 def _leave() -> Sequence[Effect]:
-    return (Leave(),)
+    return (Bare.QUIT,)

@@ -5,7 +5,7 @@ A new mode is a line in ``HONOURED`` and a method of the same name in ``searches
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
@@ -17,34 +17,18 @@ if TYPE_CHECKING:
     from .position import Situation
     from .settings import Settings
 
-__all__ = ["HONOURED", "NOTHING", "WHOLE_RACK", "Task", "honoured", "ignored", "why_not"]
+__all__ = ["HONOURED", "NOTHING", "Task", "honoured"]
 
-HONOURED: dict[Mode, frozenset[str]] = {
-    "gen": frozenset({"searchmoves", "alsosearchmoves", "infinite"}),
-    "sim": frozenset(
-        {
-            *("searchmoves", "alsosearchmoves", "depth", "iterations", "movetime"),
-            *("stopcondition", "useinference", "threads", "infinite"),
-        }
-    ),
-    "infer": frozenset({"movetime", "infinite"}),
-    "endgame": frozenset({"searchmoves", "depth", "movetime", "firstwin", "threads", "infinite"}),
-    "peg": frozenset(
-        {
-            *("searchmoves", "alsosearchmoves", "movetime", "firstwin", "useinference"),
-            *("threads", "infinite"),
-        }
-    ),
-    # It always infers.
-    "auto": frozenset({"movetime", "threads", "infinite", "useinference"}),
+HONOURED: dict[Mode, str] = {
+    "gen": "searchmoves alsosearchmoves infinite",
+    "sim": "searchmoves alsosearchmoves depth iterations movetime stopcondition useinference "
+    "threads infinite",
+    "infer": "movetime infinite",
+    "endgame": "searchmoves depth movetime firstwin threads infinite",
+    "peg": "searchmoves alsosearchmoves movetime firstwin useinference threads infinite",
+    "auto": "movetime threads infinite useinference",  # it always infers
 }
 """Parameters of ``go`` that each mode uses; all others are reported as ignored."""
-
-WHOLE_RACK: frozenset[Mode] = frozenset({"sim", "peg", "auto"})
-"""Modes that need the whole rack on turn while there is a bag."""
-
-FULLEST_PEG = 7
-"""Most tiles in the bag of a pre-endgame."""
 
 NOTHING = "none"
 """The best move of an inference, or if there is no move to choose."""
@@ -92,34 +76,19 @@ class Task:
         return self.go.infinite or (timed and not self.settings.stop_early)
 
 
-def why_not(mode: Mode, bag: int) -> str:
-    """Return why a mode does not suit the number of tiles in the bag; empty if it does."""
-    if mode == "endgame" and bag:
-        return f"endgame is for an empty bag, and this has {bag}"
-    if mode == "peg" and not 1 <= bag <= FULLEST_PEG:
-        return f"peg is for 1 to {FULLEST_PEG} tiles in the bag, and this has {bag}"
-    return ""
+def honoured(go: Go, most_threads: int) -> tuple[Go, tuple[str, ...]]:
+    """Return a ``go`` without the parameters that its mode ignores or that are invalid; and those.
 
-
-def ignored(go: Go, most_threads: int) -> tuple[str, ...]:
-    """Return the parameters of a ``go`` that its mode ignores or that are invalid."""
-    wanted = HONOURED[go.mode]
-    most = {"stopcondition": _CERTAIN, "threads": most_threads}
-    names = list(go.ignored)
-    for name, of in _FIELDS.items():
-        value = getattr(go, of)
-        if value is None or value is False or value == ():
+    They come by name, after the words of the line that are no parameters.
+    """
+    plain, most = Go(), {"stopcondition": _CERTAIN, "threads": most_threads}
+    names, dropped = list(go.ignored), {}
+    for name, attribute in _FIELDS.items():
+        value, default = getattr(go, attribute), getattr(plain, attribute)
+        if value == default:
             continue
         fits = name not in _FEWEST or _FEWEST[name] <= value <= most.get(name, value)
-        if name not in wanted or not fits:
+        if name not in HONOURED[go.mode].split() or not fits:
             names.append(name)
-    return tuple(names)
-
-
-def honoured(go: Go, left_out: Collection[str]) -> Go:
-    """Return a ``go`` without its ignored parameters."""
-    nothing = Go()
-    dropped = {
-        field: getattr(nothing, field) for name, field in _FIELDS.items() if name in left_out
-    }
-    return replace(go, ignored=(), **dropped)
+            dropped[attribute] = default
+    return replace(go, ignored=(), **dropped), tuple(names)

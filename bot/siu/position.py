@@ -19,7 +19,7 @@ from engine.notation.cgp import check_tile_counts, read_cgp
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
 from engine.notation.move_text import NotationError, shown
 from engine.rules.moves import PASS, Exchange, Move, Place
-from engine.rules.position import Position, Rack, bag_count, unseen
+from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import (
     IllegalMove,
     Rules,
@@ -30,14 +30,20 @@ from engine.rules.rules import (
     standard_rules,
     why_not,
 )
-from protocol.siu.commands import SetPosition
+from protocol.siu.commands import Mode, SetPosition
 
-from . import data_folders
 from .settings import Settings
 
 __all__ = ["BadMove", "Situation", "Turn", "read_position"]
 
 _WHOLE_NUMBERS = {"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "scoreless_limit"}
+
+
+WHOLE_RACK = ("sim", "peg", "auto")
+"""Modes that need the whole rack on turn while there is a bag."""
+
+FULLEST_PEG = 7
+"""Most tiles in the bag of a pre-endgame."""
 
 
 class BadMove(ValueError):
@@ -83,11 +89,6 @@ class Situation:
         return self.last.on_turn
 
     @property
-    def rack(self) -> Rack:
-        """The known tiles of the player on turn."""
-        return self.certain[-1][self.seat]
-
-    @property
     def known(self) -> Rack:
         """Tiles that the opponent certainly holds."""
         return self.certain[-1][1 - self.seat]
@@ -108,16 +109,6 @@ class Situation:
     def bag(self) -> int:
         """Number of tiles in the bag."""
         return bag_count(self.position, self.rules)
-
-    @cached_property
-    def hidden(self) -> tuple[int, ...]:
-        """Number of each tile hidden from the player."""
-        return unseen(self.position, self.seat, self.rules)
-
-    @property
-    def opponent_tiles(self) -> int:
-        """Number of tiles that the opponent holds."""
-        return min(self.rules.rack_size, sum(self.hidden))
 
     def seen(self, turn: int) -> Position:
         """Return the position before a turn, or at the end, as seen by the last player on turn.
@@ -156,12 +147,17 @@ class Situation:
         name = format_cgp_move(read.move, board, alphabet)
         return canonical(read.move, board) if isinstance(read.move, Place) else read.move, name
 
-    def why_not(self, *, whole: bool = True) -> str:
-        """Return why no move can be chosen or too little is known; empty if all is well.
-
-        If ``whole``, the whole rack has to be known.
-        """
-        return why_not(self.position, self.rules, whole=whole)
+    def why_not(self, mode: Mode) -> str:
+        """Return why a mode can't be searched here; empty if it can."""
+        if mode == "infer":
+            return ""
+        if why := why_not(self.position, self.rules, whole=mode in WHOLE_RACK):
+            return why
+        if mode == "endgame" and self.bag:
+            return f"endgame is for an empty bag, and this has {self.bag}"
+        if mode == "peg" and not 1 <= self.bag <= FULLEST_PEG:
+            return f"peg is for 1 to {FULLEST_PEG} tiles in the bag, and this has {self.bag}"
+        return ""
 
 
 def read_position(command: SetPosition, settings: Settings) -> Situation:
@@ -202,12 +198,11 @@ def _operations(cgp: str) -> dict[str, str]:
 def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
     """Return the rules, the lexicon if it exists, and the ignored requests."""
     notes = []
-    folders, paths = settings.data, not settings.names_only
     distribution, layout = settings.distribution, "standard"
     if tiles := operations.get("ld"):
-        distribution = data_folders.find("letter distribution", tiles, folders, paths=paths)
+        distribution = settings.find("letter distribution", tiles)
     if board := operations.get("bdn"):
-        layout = data_folders.find("board", board, folders, paths=paths)
+        layout = settings.find("board", board)
     if operations.get("var", "classic").casefold() != "classic":
         raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
     try:
@@ -224,7 +219,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
     lexicon = None
     if words := operations.get("lex"):
         try:
-            lexicon = data_folders.find_lexicon(words, folders, settings.lexicon, paths=paths)
+            lexicon = settings.find("lexicon", words)
         except ValueError as error:
             notes.append(str(error))
     if operations.get("cr", "void").casefold() != "void":
@@ -301,7 +296,7 @@ class _Game:
         if len(held) > self.rules.rack_size:
             text = self.rules.distribution.alphabet.text
             raise NotationError(
-                f"{text(tiles)} can't be on his rack, which is known to have {text(had)}"
+                f"{text(tiles)} can't be on the rack, which is known to have {text(had)}"
             )
         self.racks = _with(self.racks, seat, held)
 

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.equipment import Equipment, Resources, load_tables
 from bot.player import Observed, View
+from bot.search.static_choice import generator_for
 from engine.movegen.candidates import best_candidates, ranked_moves
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
-from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon, load_lexicon
-from lexicons.tables import (
-    TRAINED,
-    leaves_for,
-    leaves_name,
-    load_leaves,
-    load_win_probabilities,
-    win_probabilities_for,
-)
+from lexicons.store import load_lexicon
+from lexicons.tables import TRAINED, leaves_for, leaves_name, win_probabilities_for
 from lexicons.trained import TRAINED_ON
-from lexicons.win_probability import WinProbabilities
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 
-from .data_folders import name_of
 from .modes import Task
-from .settings import Settings
+from .settings import Settings, name_of
 
-__all__ = ["Kit", "chosen", "load_kit", "view_at", "with_asked"]
+__all__ = ["Kit", "chosen", "load_kit", "with_asked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +30,38 @@ class Kit:
     """The loaded data of a search."""
 
     rules: Rules
-    lexicon: Lexicon
-    leaves: LeaveTable
-    win_probabilities: WinProbabilities | None
+    resources: Resources
     provenance: Provenance
 
-    def generator(self) -> Generator:
-        """Return a new generator, for one search at a time."""
-        return Generator(self.lexicon, self.rules, self.leaves)
+    def view(
+        self, task: Task, turn: int | None = None, history: Iterable[Observed | None] = ()
+    ) -> View:
+        """Return the view of the player on turn at the end, before a turn or at the end.
+
+        Args:
+            task: the search with its game and settings.
+            turn: its number, from 0; None: the end.
+            history: the turns before it; None if challenged off.
+        """
+        situation = task.situation
+        is_end = turn is None or turn == len(situation.turns)
+        position = situation.position if is_end else situation.seen(turn or 0)
+        return View(
+            game="siu",
+            seat=situation.seat,
+            players=("first", "second"),
+            position=position,
+            bag=bag_count(position, situation.rules),
+            clocks=(0, 0),
+            time=TimeControl(),
+            rules=situation.rules,
+            lexicon=self.resources.lexicon,
+            history=tuple(filter(None, history)),
+            seed=task.settings.seed,
+            leaves=self.resources.leaves,
+            win_probabilities=self.resources.win_probabilities,
+            threads=task.threads,
+        )
 
 
 def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:
@@ -63,23 +79,16 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
     """
     tiles, leaves, table = rules.distribution, settings.leaves, settings.win_probabilities
     lexicon = load_lexicon(settings.lexicon, tiles, progress)
-    chances = (
-        win_probabilities_for(tiles) if table is None else load_win_probabilities(table, tiles)
+    tables = load_tables(Equipment(leaves=leaves, win_probabilities=table), tiles)
+    Generator(lexicon, rules, tables.leaves or leaves_for(tiles))  # checks that they fit
+    is_plain = tables.win_probabilities is None and win_probabilities_for(tiles) is None
+    provenance = Provenance(
+        engine,
+        _identified(leaves_name(leaves, tiles).partition(" ")[0]),
+        "none" if is_plain else _identified(table or TRAINED),
+        _word(lexicon.name),
     )
-    kit = Kit(
-        rules,
-        lexicon,
-        leaves_for(tiles) if leaves is None else load_leaves(leaves, tiles),
-        chances,
-        Provenance(
-            engine,
-            _identified(leaves_name(leaves, tiles).partition(" ")[0]),
-            "none" if chances is None else _identified(table or TRAINED),
-            _word(lexicon.name),
-        ),
-    )
-    kit.generator()  # checks that all are for the same tiles
-    return kit
+    return Kit(rules, Resources(lexicon, *tables), provenance)
 
 
 def _identified(name: str) -> str:
@@ -91,56 +100,20 @@ def _word(text: str) -> str:
     return "_".join(text.split()) or "unnamed"
 
 
-def view_at(
-    task: Task, kit: Kit, turn: int | None = None, history: tuple[Observed, ...] = ()
-) -> View:
-    """Return the view of the player on turn at the end, before a turn or at the end.
-
-    Args:
-        task: the search with its game and settings.
-        kit: loaded data.
-        turn: its number, from 0; None: the end.
-        history: the turns before it.
-    """
-    situation = task.situation
-    is_end = turn is None or turn == len(situation.turns)
-    position = situation.position if is_end else situation.seen(turn or 0)
-    return View(
-        game="siu",
-        seat=situation.seat,
-        players=("first", "second"),
-        position=position,
-        bag=bag_count(position, situation.rules),
-        clocks=(0, 0),
-        time=TimeControl(),
-        rules=situation.rules,
-        lexicon=kit.lexicon,
-        history=history,
-        seed=task.settings.seed,
-        leaves=kit.leaves,
-        win_probabilities=kit.win_probabilities,
-        threads=task.threads,
-    )
-
-
 def chosen(
-    generator: Generator,
-    position: Position,
-    count: int,
-    only: Sequence[Move] = (),
-    also: Sequence[Move] = (),
+    view: View, count: int, only: Sequence[Move] = (), also: Sequence[Move] = ()
 ) -> list[RankedMove]:
     """Return the moves to compare, each once, the highest equity first.
 
     Args:
-        generator: generates and ranks moves.
-        position: includes the rack on turn.
+        view: includes the rack on turn.
         count: number of best moves …
         only: … or only these, whatever words they form.
         also: added to either.
     """
-    best = [] if only else best_candidates(generator, position, count)
-    return with_asked(generator, position, best, (*only, *also))
+    generator = generator_for(view)
+    best = [] if only else best_candidates(generator, view.position, count)
+    return with_asked(generator, view.position, best, (*only, *also))
 
 
 def with_asked(

@@ -8,75 +8,113 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
-from bot.player import Budget
-from bot.search.anytime import Anytime
+from bot.player import Budget, ExchangedCount, Observed, View
+from bot.players.champion import compose
+from bot.search.anytime import Anytime, Pulse
 from bot.search.late_game import Solvers
 from bot.search.simulating import Search, usual_candidates
 from bot.search.simulating import Settings as SearchSettings
+from bot.search.strategy import Strategy
+from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
-from engine.rules.moves import Direction, Place
-from engine.rules.position import Board, Position
+from engine.rules.moves import Direction, Exchange, Move, Place
+from engine.rules.position import Board, Position, bag_count
 from engine.rules.rules import Rules, standard_rules
+from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Simulation
 from lexicons import jit
 from lexicons.alphabet import BLANK_FLAG
 from protocol.channel import now_ms
-from protocol.siu.answers import Fault, Ignored, InfoGen, InfoText, Provenance
+from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
-from .auto_player import Follower
-from .beliefs import KEPT_DOUBT, believed, infer_lines, inference_about, most_racks
-from .info_lines import Pulse, Texts, Told, sim_lines
+from .beliefs import KEPT_DOUBT, believed, inference_about, most_racks
 from .modes import NOTHING, Task
-from .position import Situation, read_position
-from .resources import Kit, chosen, load_kit, view_at
+from .position import Situation, Turn, read_position
+from .report import Report, Told
+from .resources import Kit, chosen, load_kit
 from .settings import Settings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
-__all__ = ["Searcher", "Watch"]
+__all__ = ["FOR_EVER_MS", "Follower", "Searcher"]
 
 REHEARSED_MS = 50
 FOR_EVER_MS = 10**15
+"""The end of a search without one, on the clock of ``now_ms``."""
 
 
-class Watch(Budget):
-    """A budget with a wait for its end. Safe to use from any thread.
+class Follower:
+    """Keeps ``champion`` informed of the game that ``go auto`` plays.
 
-    Args:
-        ends_ms: its end; None: when cancelled.
-        clock: returns milliseconds.
+    The player is kept while each position continues the last one of the same game for the same
+    player on turn, so that inferences are not repeated.
     """
 
-    def __init__(self, ends_ms: int | None = None, clock: Callable[[], int] = now_ms) -> None:
-        super().__init__(FOR_EVER_MS if ends_ms is None else ends_ms, clock=clock)
-        self._told = threading.Event()
-        self._is_timed = ends_ms is not None
+    def __init__(self) -> None:
+        self._solvers = Solvers()
+        self._player = compose(self._solvers)
+        self._of: tuple[object, ...] | None = None
+        self._told: tuple[Turn, ...] = ()
 
-    def cancel(self) -> None:
-        """End it now."""
-        super().cancel()
-        self._told.set()
+    def player(self, task: Task, kit: Kit) -> tuple[Strategy, View]:
+        """Return the informed player and its view; ValueError if its solver gets no memory."""
+        situation = task.situation
+        of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
+        told = len(self._told)
+        if of != self._of or self._told != situation.turns[:told]:
+            self._player = compose(self._solvers)
+            self._of, told = None, 0
+            start = kit.view(task, 0)
+            try:
+                self._player.make_room(start)
+            except MemoryError as error:
+                raise ValueError(f"auto: {error}") from None
+            self._player.new_game(start)
+            self._of = of
+        history = list(_history(situation))
+        for at, observed in enumerate(history[told:], told + 1):
+            if observed is not None:
+                self._player.observe(kit.view(task, at, history[:at]), observed)
+        self._told = situation.turns
+        view = kit.view(task, history=history)
+        if self._player.opponent is not None:
+            is_whole = bool(view.position.racks[view.opponent])
+            self._player.opponent.known = situation.known if view.bag and not is_whole else ()
+        return self._player, view
 
-    def wait(self) -> None:
-        """Wait until it is over."""
-        self._told.wait(self.remaining_ms() / 1_000 if self._is_timed else None)
+
+def _history(situation: Situation) -> Iterator[Observed | None]:
+    """Yield turns as a player at the table sees them; None if challenged off."""
+    for at, turn in enumerate(situation.turns):
+        if turn.phony:
+            yield None
+            continue
+        after = situation.seen(at + 1)
+        move = turn.move
+        if isinstance(move, Exchange) and turn.seat != situation.seat:
+            move = len(move.tiles)
+        yield Observed(
+            seq=at + 1,
+            seat=turn.seat,
+            move=ExchangedCount(move) if isinstance(move, int) else move,
+            score=turn.score,
+            scores=after.scores,
+            bag=bag_count(after, situation.rules),
+            think_ms=0,
+        )
 
 
 class Searcher:
     """Makes searches, and keeps results that the next may use.
 
-    Args:
-        name: our name in provenances.
-        progress: takes a sentence when something takes long.
+    ``name`` is ours in provenances; ``progress`` takes a sentence when something takes long.
     """
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
@@ -120,7 +158,7 @@ class Searcher:
             (Go("peg"), _late_situation(settings, 1)),
         ):
             task = Task(0, -1, go.mode, go, situation, settings, threads=settings.threads)
-            self.search(task, Watch(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
+            self.search(task, Budget(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
         self._inferred = None
 
     def _kit_for(self, task: Task) -> Kit:
@@ -130,126 +168,129 @@ class Searcher:
     # --- searching --------------------------------------------------------------------------------
 
     def at_once(self, task: Task) -> tuple[Provenance, str]:
-        """Return the best move by static equity, in any thread.
-
-        Raises:
-            ValueError: as ``load``, or there is no move.
-            OSError: as ``load``.
-        """
+        """Return the best move by static equity, in any thread; raises as ``load`` does."""
         kit = self._kit_for(task)
-        (first, *_) = chosen(kit.generator(), task.situation.position, 1, task.only)
-        return kit.provenance, Texts(task)(first.move)
+        (first, *_) = chosen(kit.view(task), 1, task.only)
+        return kit.provenance, Report(task, lambda _answers, _best: None).text(first.move)
 
-    def search(self, task: Task, watch: Watch, told: Told) -> str:
-        """Search until the watch ends or nothing is left to do; return the best move."""
+    def search(self, task: Task, budget: Budget, told: Told) -> str:
+        """Search until time is over or nothing is left to do; return the best move."""
         try:
             kit = self._kit_for(task)
-            best = _MODES[task.mode](self, task, kit, watch, told)
+            report = Report(task, told)
+            if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
+                why = InfoText("string there is no result of go infer about this position")
+                report.tell(Ignored("useinference"), why)
+            report.tell(kit.provenance)
+            best = _MODES[task.mode](self, task, kit, budget, report)
         except (ValueError, OSError) as error:
             told((Fault("bad-position", str(error)),), None)
             return NOTHING
         if task.waits:
-            watch.wait()
-        return best
+            budget.wait()
+        return NOTHING if best is None else report.text(best)
 
-    def _gen(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        text, write = Texts(task), kit.rules.distribution.alphabet.text
-        position, count = task.situation.position, task.settings.lines
-        rows = chosen(kit.generator(), position, count, task.only, task.also)
+    def _gen(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+        write = kit.rules.distribution.alphabet.text
+        rows = chosen(kit.view(task), task.settings.lines, task.only, task.also)
         lines = (
-            InfoGen(text(row.move), row.score, row.equity / POINT, write(row.leave)) for row in rows
+            InfoGen(report.text(row.move), row.score, row.equity / POINT, write(row.leave))
+            for row in rows
         )
-        told((kit.provenance, *lines), text(rows[0].move))
-        return text(rows[0].move)
+        report.tell(*lines, best=rows[0].move)
+        return rows[0].move
 
-    def _sim(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        began, text = time.perf_counter(), Texts(task)
-        kept = self._kept(task, told) if task.go.useinference else None
-        told((kit.provenance,), None)
-        search = _simulation(task, kit, kept)
-        simulation, wanted = search.simulation, task.go.stopcondition
-        limits = (task.go.iterations, task.go.movetime_ms, wanted)
-        is_unlimited = not task.go.infinite and all(limit is None for limit in limits)
+    def _sim(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+        view, go = kit.view(task), task.go
+        settings = SearchSettings(
+            plies=go.depth,
+            iterations=go.iterations,
+            rule="top-two" if go.iterations is None else "equal",
+        )
+        count = task.settings.candidates or usual_candidates(view.bag)
+        candidates = chosen(view, count, task.only, task.also)
+        search = Search(view, settings, view.seed, self._belief(task, view), candidates)
+        simulation, wanted = search.simulation, go.stopcondition
+        limits = (go.iterations, go.movetime_ms, wanted)
+        is_unlimited = not go.infinite and all(limit is None for limit in limits)
 
         def is_enough() -> bool:
             if wanted is not None:
                 return certainty(simulation) >= wanted / 100
             return is_unlimited and search.is_settled
 
-        for is_due in Anytime(simulation).slices(watch.remaining_ms, is_enough):
+        def tell(*counted: InfoText) -> None:
+            results = report.simulated(simulation.estimates())
+            report.tell(*results, *counted, best=simulation.leader.move)
+
+        for is_due in Anytime(simulation).slices(budget.remaining_ms, is_enough):
             if is_due and simulation.is_sampled:
-                told(sim_lines(task, simulation.estimates(), text), text(simulation.leader.move))
-        ms = max(round(1_000 * (time.perf_counter() - began)), 1)
-        told(
-            (
-                *sim_lines(task, simulation.estimates(), text),
-                InfoText(
-                    f"depth {simulation.plies} time {ms} nodes {simulation.rollouts} "
-                    f"nps {1_000 * simulation.rollouts // ms}"
-                ),
-            ),
-            text(simulation.leader.move),
-        )
-        return text(simulation.leader.move)
+                tell()
+        tell(report.counted(simulation.rollouts, simulation.plies))
+        return simulation.leader.move
 
-    def _kept(self, task: Task, told: Told) -> LeavePrior | None:
-        """Return the last inference's result, if it was about this position."""
+    def _kept(self, task: Task) -> LeavePrior | None:
+        """Return the last inference's result, if it is wanted and was about this position."""
         about = (task.situation.key, task.situation.rules)
-        if self._inferred is not None and self._inferred[:2] == about:
-            return self._inferred[2]
-        why = InfoText("string there is no result of go infer about this position")
-        told((Ignored("useinference"), why), None)
-        return None
+        if not task.go.useinference or self._inferred is None or self._inferred[:2] != about:
+            return None
+        return self._inferred[2]
 
-    def _infer(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        told((kit.provenance,), None)
-        inference = inference_about(task, kit)
+    def _belief(self, task: Task, view: View) -> Belief | None:
+        return believed(view, task.situation.known, self._kept(task))
+
+    def _infer(self, task: Task, kit: Kit, budget: Budget, report: Report) -> None:
+        inference = inference_about(task, kit.view(task))
+        write = kit.rules.distribution.alphabet.text
+
+        def tell() -> Posterior:
+            posterior = inference.posterior()
+            likeliest = posterior.top(task.settings.lines)
+            lines = [InfoInfer(write(leave), chance) for leave, _, chance in likeliest]
+            report.tell(*lines)
+            return posterior
+
         looking = Anytime(inference, most=most_racks(task))
-        for is_due in looking.slices(watch.remaining_ms, lambda: inference.is_over):
+        for is_due in looking.slices(budget.remaining_ms, lambda: inference.is_over):
             if is_due:
-                told(infer_lines(inference.posterior(), task, kit), None)
-        posterior = inference.posterior()
-        note = (InfoText(f"string {posterior.note}"),) if posterior.note else ()
-        told((*infer_lines(posterior, task, kit), *note), None)
+                tell()
+        posterior = tell()
+        if posterior.note:
+            report.tell(InfoText(f"string {posterior.note}"))
         self._inferred = task.situation.key, task.situation.rules, posterior.as_prior(KEPT_DOUBT)
-        return NOTHING
 
-    def _endgame(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        told((kit.provenance,), None)
-        solver = solver_for(self._solvers, task, kit, told)
-        return solve_endgame(solver, task, kit, watch, told)
+    def _endgame(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move | None:
+        view = kit.view(task)
+        solver = solver_for(self._solvers, task, view, report)
+        return solve_endgame(solver, task, view, budget, report)
 
-    def _peg(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        kept = self._kept(task, told) if task.go.useinference else None
-        told((kit.provenance,), None)
-        solver = solver_for(self._solvers, task, kit, told)
-        return solve_preendgame(solver, task, kit, kept, watch, told)
+    def _peg(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+        view = kit.view(task)
+        solver = solver_for(self._solvers, task, view, report)
+        return solve_preendgame(solver, task, view, self._belief(task, view), budget, report)
 
-    def _auto(self, task: Task, kit: Kit, watch: Watch, told: Told) -> str:
-        text, pulse = Texts(task), Pulse()
+    def _auto(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
         player, view = self._follower.player(task, kit)
-        told((kit.provenance,), None)
+        pulse = Pulse()
 
         def offered() -> None:
-            best = watch.best
-            if best is not None:
-                due = pulse.is_due()
-                told(sim_lines(task, best.candidates, text) if due else (), text(best.move))
-                if due:
-                    pulse.done()
+            best = budget.best
+            if best is not None and pulse.is_due():
+                report.tell(*report.simulated(best.candidates), best=best.move)
+                pulse.done()
+            elif best is not None:
+                report.tell(best=best.move)
 
-        watch.on_change(offered)
+        budget.on_change(offered)
         try:
-            choice = player.choose(view, watch)
+            choice = player.choose(view, budget)
         finally:
-            watch.on_change(None)
-        told(sim_lines(task, choice.candidates, text), text(choice.move))
-        return text(choice.move)
+            budget.on_change(None)
+        report.tell(*report.simulated(choice.candidates), best=choice.move)
+        return choice.move
 
 
-_Search: TypeAlias = Callable[[Searcher, Task, Kit, Watch, Told], str]
-
-_MODES: Mapping[Mode, _Search] = {
+_MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | None]] = {
     "gen": Searcher._gen,
     "sim": Searcher._sim,
     "infer": Searcher._infer,
@@ -257,19 +298,6 @@ _MODES: Mapping[Mode, _Search] = {
     "peg": Searcher._peg,
     "auto": Searcher._auto,
 }
-
-
-def _simulation(task: Task, kit: Kit, kept: LeavePrior | None) -> Search:
-    view, go = view_at(task, kit), task.go
-    count = task.settings.candidates or usual_candidates(view.bag)
-    settings = SearchSettings(
-        plies=go.depth,
-        iterations=go.iterations,
-        rule="top-two" if go.iterations is None else "equal",
-    )
-    candidates = chosen(kit.generator(), view.position, count, task.only, task.also)
-    belief = believed(task, kit, kept)
-    return Search(view, settings, view.seed, belief, candidates)
 
 
 def certainty(simulation: Simulation) -> float:

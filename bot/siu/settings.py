@@ -1,33 +1,45 @@
-"""The engine's options: names, values, and the settings that they change."""
+"""The engine's options: names, values, and the settings that they change.
+
+Data have names, too: words, tiles, boards and tables, embedded, by path, or in data folders. A name
+is looked up in each folder and in the subfolders of MAGPIE and Macondo, whatever its case. Only
+names are compared; contents are checked on loading.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
-from . import data_folders
-
 if TYPE_CHECKING:
     from engine.preendgame import Model  # imports numba, which the handshake does not need
 
-__all__ = ["Settings", "options", "with_option"]
-
-MOST_LINES = 1_000
-MOST_CANDIDATES = 300
-LEAST_MB, MOST_MB = 32, 1 << 16
-MOST_SEED = 2**53
-LONGEST_MS = 86_400_000
+__all__ = ["Settings", "name_of", "options", "with_option"]
 
 _LOADED = ("lexicon", "distribution", "leaves", "win_probabilities")
 
 OWN = "own"
 """For a table: the players' default (``lexicons.tables``)."""
+
+
+_BELOW = ("", "lexica", "lexica/gaddag", "strategy", "letterdistributions", "layouts")
+_SUFFIXES = {
+    "lexicon": (".kwg", ".kbwg", ".txt"),
+    "letter distribution": (".csv",),
+    "leave table": (".klv2",),
+    "win % table": (".csv",),
+    "board": (".txt",),
+}
+_NAMED = 20  # per sentence
+
+STANDARD_BOARDS = {"standard", "crosswordgame"}
+"""Names of the embedded board, ours and others' (CGP's own example), in lower case."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +77,6 @@ class Settings:
     peg_model: Model = "rational"
     """Model of the opponent in ``peg`` (``engine.preendgame``)."""
 
-    def loading(self, other: Settings) -> Settings:
-        """Return these settings, with loaded data as in others."""
-        loaded: dict[str, Any] = {name: getattr(other, name) for name in _LOADED}
-        return replace(self, **loaded)
-
     def without(self, failed: Settings, good: Settings) -> Settings:
         """Return these settings, with the data of ``failed`` replaced by that of ``good``."""
         same = (name for name in _LOADED if getattr(self, name) == getattr(failed, name))
@@ -78,7 +85,16 @@ class Settings:
 
     def needs_loading(self, other: Settings) -> bool:
         """Check whether these settings need data that others don't."""
-        return self != self.loading(other)
+        return any(getattr(self, name) != getattr(other, name) for name in _LOADED)
+
+    def find(self, what: str, text: str) -> str:
+        """Return the embedded name or the path of some data (``_find``).
+
+        Raises:
+            ValueError: not found; the message lists what exists.
+        """
+        now = self.lexicon if what == "lexicon" else ""
+        return _find(what, text, self.data, now=now, paths=not self.names_only)
 
     def limit_ms(self, go: Go) -> int | None:
         """Return the time limit of a search; None: until it ends by itself or is stopped."""
@@ -88,18 +104,90 @@ class Settings:
         return None if limited else self.usual_ms
 
 
-@dataclass(frozen=True)
-class _Row:
-    """An option: its declaration, its value, and the effect of a new value."""
+def _find(
+    what: str, text: str, folders: Sequence[Path], *, now: str = "", paths: bool = True
+) -> str:
+    """Return the embedded name or the path of some data.
+
+    Args:
+        what: ``lexicon``, ``letter distribution``, ``leave table``, ``win % table`` or ``board``.
+        text: name or path.
+        folders: data folders.
+        now: a lexicon in use, also known by its file's name.
+        paths: whether ``text`` may be a path.
+
+    Raises:
+        ValueError: not found; the message lists what exists.
+    """
+    if now and text.casefold() == name_of(now).casefold():
+        return now
+    if what == "board" and text.casefold() in STANDARD_BOARDS:
+        return "standard"
+    embedded, suffixes = _embedded(what), _SUFFIXES[what]
+    for name in embedded:
+        if name.casefold() == text.casefold():
+            return name
+    with suppress(OSError, ValueError):  # it may be too long for a file's name
+        if paths and text and Path(text).is_file():
+            return str(Path(text).resolve())
+    wanted = [f"{text}{suffix}".casefold() for suffix in ("", *suffixes)]
+    there = list(_files(folders, lambda path: path.name.casefold() in wanted))
+    if there:
+        return str(min(there, key=lambda path: wanted.index(path.name.casefold())))
+    in_use = [name_of(now)] if now and now not in embedded else []
+    others = (path.stem for path in _files(folders, lambda path: path.suffix.lower() in suffixes))
+    known = list(dict.fromkeys((*embedded, *in_use, *others)))
+    listed = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
+    raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
+
+
+def _embedded(what: str) -> Sequence[str]:
+    if what == "letter distribution":
+        return ("english",)
+    if what == "board":
+        return ("CrosswordGame",)
+    if what == "lexicon":
+        from lexicons.store import lexicon_names  # imports numpy
+
+        return lexicon_names()
+    from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES
+
+    return LEAVE_TABLES if what == "leave table" else WIN_PROBABILITY_TABLES
+
+
+def name_of(location: str) -> str:
+    """Return a file's name without suffix, or an embedded name as it is."""
+    return Path(location).name.partition(".")[0] or location
+
+
+def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[Path]:
+    for folder in folders:
+        for below in _BELOW:
+            with suppress(OSError):
+                yield from sorted(
+                    path for path in (folder / below).iterdir() if wanted(path) and path.is_file()
+                )
+
+
+class _Row(NamedTuple):
+    """An option, and the setting that it changes."""
 
     option: Option
-    now: Callable[[Settings], str]
-    take: Callable[[Settings, str], Settings]
+    field: str
+    """Empty: the option has a single value."""
+    read: Callable[[Settings, str], Any]
+    show: Callable[[Any], str] = str
 
 
 def options(settings: Settings) -> tuple[Option, ...]:
     """Return the options, with their present values as defaults."""
-    return tuple(replace(row.option, default=row.now(settings)) for row in _rows(settings))
+    return tuple(
+        replace(
+            row.option,
+            default=row.show(getattr(settings, row.field)) if row.field else row.option.values[0],
+        )
+        for row in _rows(settings)
+    )
 
 
 def with_option(settings: Settings, name: str, value: str | None) -> Settings:
@@ -114,9 +202,10 @@ def with_option(settings: Settings, name: str, value: str | None) -> Settings:
         known = ", ".join(row.option.name for row in rows)
         raise ValueError(f"no option is called {name[:60]!r}; there are: {known}")
     try:
-        return row.take(settings, (value or "").strip())
+        read = row.read(settings, (value or "").strip())
     except ValueError as error:
         raise ValueError(f"{row.option.name}: {error}") from None
+    return replace(settings, **{row.field: read}) if row.field else settings
 
 
 def _rows(settings: Settings) -> tuple[_Row, ...]:
@@ -124,94 +213,73 @@ def _rows(settings: Settings) -> tuple[_Row, ...]:
 
 
 def _spin(name: str, field: str, least: int, most: int) -> _Row:
-    def take(settings: Settings, text: str) -> Settings:
+    def read(_settings: Settings, text: str) -> int:
         if not (text.isascii() and text.isdigit()) or not least <= int(text[:18]) <= most:
             raise ValueError(f"{text[:60]!r} is no number from {least} to {most}")
-        return _with(settings, field, int(text))
+        return int(text)
 
-    option = Option(name, "spin", least=least, most=most)
-    return _Row(option, lambda settings: str(getattr(settings, field)), take)
+    return _Row(Option(name, "spin", least=least, most=most), field, read)
 
 
-def _combo(name: str, field: str | None, *values: str) -> _Row:
-    """Return a choice of values; without a field there is a single value."""
-
-    def take(settings: Settings, text: str) -> Settings:
+def _combo(name: str, field: str, *values: str) -> _Row:
+    def read(_settings: Settings, text: str) -> str:
         if text.casefold() not in values:
             raise ValueError(f"{text[:60]!r} is not there; there are: {', '.join(values)}")
-        return _with(settings, field, text.casefold()) if field else settings
+        return text.casefold()
 
-    option = Option(name, "combo", values=values)
-    return _Row(option, lambda settings: getattr(settings, field) if field else values[0], take)
+    return _Row(Option(name, "combo", values=values), field, read)
 
 
 def _check(name: str, field: str) -> _Row:
-    def take(settings: Settings, text: str) -> Settings:
+    def read(_settings: Settings, text: str) -> bool:
         if text.casefold() not in ("true", "false"):
             raise ValueError(f"{text[:60]!r} is neither true nor false")
-        return _with(settings, field, text.casefold() == "true")
+        return text.casefold() == "true"
 
-    return _Row(Option(name, "check"), lambda now: str(getattr(now, field)).lower(), take)
-
-
-def _with(settings: Settings, field: str, value: Any) -> Settings:
-    return replace(settings, **{field: value})
+    return _Row(Option(name, "check"), field, read, lambda value: str(value).lower())
 
 
-def _data(settings: Settings, text: str) -> Settings:
+def _named(name: str, field: str, what: str) -> _Row:
+    return _Row(
+        Option(name, "string"),
+        field,
+        lambda settings, text: settings.find(what, text),
+        name_of,
+    )
+
+
+def _table(name: str, field: str, what: str) -> _Row:
+    """Return the option of a table by name or path, or the players' default."""
+
+    def read(settings: Settings, text: str) -> str | None:
+        return None if text.casefold() in ("", OWN) else settings.find(what, text)
+
+    return _Row(Option(name, "string"), field, read, lambda value: value or OWN)
+
+
+def _data(_settings: Settings, text: str) -> tuple[Path, ...]:
     folders = tuple(Path(part.strip()) for part in text.split(";") if part.strip())
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"there is no folder {str(folder)[:200]!r}")
-    return replace(settings, data=tuple(folder.resolve() for folder in folders))
-
-
-def _lexicon(settings: Settings, text: str) -> Settings:
-    name = data_folders.find_lexicon(
-        text, settings.data, settings.lexicon, paths=not settings.names_only
-    )
-    return replace(settings, lexicon=name)
-
-
-def _table(field: str, what: str, *, has_own: bool = True) -> Callable[[Settings, str], Settings]:
-    """Return the setter of a table by name or path, or to the players' default."""
-
-    def take(settings: Settings, text: str) -> Settings:
-        if has_own and text.casefold() in ("", OWN):
-            return _with(settings, field, None)
-        paths = not settings.names_only
-        return _with(settings, field, data_folders.find(what, text, settings.data, paths=paths))
-
-    return take
+    return tuple(folder.resolve() for folder in folders)
 
 
 _ROWS = (  # DataPath first
-    _Row(Option("DataPath", "string"), lambda now: ";".join(map(str, now.data)), _data),
-    _Row(Option("Lexicon", "string"), lambda now: data_folders.name_of(now.lexicon), _lexicon),
-    _Row(
-        Option("LetterDistribution", "string"),
-        lambda now: data_folders.name_of(now.distribution),
-        _table("distribution", "letter distribution", has_own=False),
-    ),
-    _Row(
-        Option("Leaves", "string"),
-        lambda now: now.leaves or OWN,
-        _table("leaves", "leave table"),
-    ),
-    _Row(
-        Option("WinPctTable", "string"),
-        lambda now: now.win_probabilities or OWN,
-        _table("win_probabilities", "win % table"),
-    ),
+    _Row(Option("DataPath", "string"), "data", _data, lambda data: ";".join(map(str, data))),
+    _named("Lexicon", "lexicon", "lexicon"),
+    _named("LetterDistribution", "distribution", "letter distribution"),
+    _table("Leaves", "leaves", "leave table"),
+    _table("WinPctTable", "win_probabilities", "win % table"),
     _spin("Threads", "threads", 1, max(64, usable_cores())),
-    _combo("ChallengeRule", None, "void"),
-    _combo("Variant", None, "classic"),
-    _spin("Seed", "seed", 0, MOST_SEED),
-    _spin("Lines", "lines", 1, MOST_LINES),
-    _spin("Candidates", "candidates", 0, MOST_CANDIDATES),
-    _spin("UsualTime", "usual_ms", 1, LONGEST_MS),
+    _combo("ChallengeRule", "", "void"),
+    _combo("Variant", "", "classic"),
+    _spin("Seed", "seed", 0, 2**53),
+    _spin("Lines", "lines", 1, 1_000),
+    _spin("Candidates", "candidates", 0, 300),
+    _spin("UsualTime", "usual_ms", 1, 86_400_000),
     _check("StopEarly", "stop_early"),
     _combo("InferModel", "infer_model", "deterministic", "margin", "soft"),
-    _spin("EndgameHash", "endgame_mb", LEAST_MB, MOST_MB),
+    _spin("EndgameHash", "endgame_mb", 32, 1 << 16),
     _combo("PegModel", "peg_model", "rational", "pessimistic", "static"),
 )

@@ -12,6 +12,7 @@ from cyclopts import App, Parameter
 
 from harness.figures import figure_rows, table
 
+from .endings import USUAL_MEMORY, Memory
 from .failing import CommandFailed
 from .options import (
     Duration,
@@ -27,7 +28,6 @@ from .options import (
     log_to_stderr,
     say,
 )
-from .solving import USUAL_MEMORY, Memory
 from .study_run import StudyRun, load_chances, load_field, show_figures, show_rows
 
 if TYPE_CHECKING:

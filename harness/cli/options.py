@@ -238,11 +238,15 @@ def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
 
     Print a notice about tables that were trained on other words.
     """
-    from bot.equipment import doubts_about_tables, load_tables
+    from bot.equipment import load_tables
+    from lexicons.tables import leave_table_warnings, win_probability_warnings
 
     with sentences(kinds=UNREADABLE):
         tables = load_tables(equipment, lexicon.distribution)
-        for sentence in doubts_about_tables(equipment, lexicon):
+        for sentence in (
+            *leave_table_warnings(equipment.leaves, lexicon),
+            *win_probability_warnings(equipment.win_probabilities, lexicon),
+        ):
             say(sentence)
         return tables
 

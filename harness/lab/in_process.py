@@ -62,8 +62,7 @@ class FullKnowledgePlayer(Strategy):
         """
         if self._seen is None:
             raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
-        racks = (view.rack, self._seen) if view.seat == 0 else (self._seen, view.rack)
-        return super().begin(replace(view, position=replace(view.position, racks=racks)))
+        return super().begin(view.holding(view.rack, self._seen))
 
 
 def dealt(rules: Rules, secret: bytes) -> Game:

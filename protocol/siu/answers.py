@@ -5,16 +5,17 @@ Reading never fails: an unknown line is None, and an unreadable result is ``Info
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from enum import Enum
+from typing import Literal
 
-from .line import Line
+from .commands import Line
 
 __all__ = [
     "Answer",
     "BestMove",
     "Capability",
+    "Done",
     "Fault",
     "Id",
     "Ignored",
@@ -26,14 +27,18 @@ __all__ = [
     "InfoText",
     "Option",
     "Provenance",
-    "ReadyOk",
-    "SiuOk",
     "parse_answer",
 ]
 
 
+class Answer(Line):
+    """A line of an engine."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Id(Line):
+class Id(Answer):
     """The engine's ``name`` or ``author`` (section 3)."""
 
     TEMPLATE = "id {0.what} {0.text}"
@@ -42,7 +47,7 @@ class Id(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Capability(Line):
+class Capability(Answer):
     """The engine's abilities: modes, ``stream`` and ``stop``."""
 
     names: tuple[str, ...]
@@ -53,7 +58,7 @@ class Capability(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Option(Line):
+class Option(Answer):
     """An option of the engine (section 4)."""
 
     name: str
@@ -75,22 +80,21 @@ class Option(Line):
         return " ".join(words)
 
 
-@dataclass(frozen=True, slots=True)
-class SiuOk(Line):
+class Done(Answer, Enum):
+    """The answers without parameters."""
+
+    SIU = "siuok"
     """The handshake is over."""
-
-    TEMPLATE = "siuok"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyOk(Line):
+    READY = "readyok"
     """The answer to ``isready``."""
 
-    TEMPLATE = "readyok"
+    def line(self) -> str:
+        """Return the line."""
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance(Line):
+class Provenance(Answer):
     """The source of a search's figures; comes before them (section 7)."""
 
     TEMPLATE = (
@@ -104,23 +108,19 @@ class Provenance(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoGen(Line):
+class InfoGen(Answer):
     """A possible move."""
 
+    TEMPLATE = "info gen move {0.move} score {0.score} eq {0.equity:.3f} leave {0.leave}"
     move: str
     score: int
     equity: float
     """In points."""
     leave: str
 
-    def line(self) -> str:
-        """Return the line."""
-        leave = f" leave {self.leave}" if self.leave else " leave"
-        return f"info gen move {self.move} score {self.score} eq {self.equity:.3f}{leave}"
-
 
 @dataclass(frozen=True, slots=True)
-class InfoSim(Line):
+class InfoSim(Answer):
     """A move's result of simulation so far."""
 
     TEMPLATE = (
@@ -139,7 +139,7 @@ class InfoSim(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoInfer(Line):
+class InfoInfer(Answer):
     """The probability of a leave of the opponent."""
 
     TEMPLATE = "info infer leave {0.leave} prob {0.probability:.6f}"
@@ -148,7 +148,7 @@ class InfoInfer(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoEndgame(Line):
+class InfoEndgame(Answer):
     """The best line of an endgame at some depth, and its change of the spread."""
 
     depth: int
@@ -162,7 +162,7 @@ class InfoEndgame(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoPeg(Line):
+class InfoPeg(Answer):
     """The draws with which a move wins, draws and loses."""
 
     move: str
@@ -180,21 +180,18 @@ class InfoPeg(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault(Line):
+class Fault(Answer):
     """A complaint about the front end's input (section 7, Errors)."""
 
+    TEMPLATE = "info string error {0.code} {0.text}"
     code: str
     """``unknown-command``, ``bad-position``, ``bad-move``, ``unsupported-mode``, ``no-position``,
     or another."""
     text: str
 
-    def line(self) -> str:
-        """Return the line."""
-        return f"info string error {self.code} {self.text}".rstrip()
-
 
 @dataclass(frozen=True, slots=True)
-class Ignored(Line):
+class Ignored(Answer):
     """A parameter of ``go`` that the engine ignores."""
 
     TEMPLATE = "info string ignored {0.parameter}"
@@ -202,7 +199,7 @@ class Ignored(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class InfoText(Line):
+class InfoText(Answer):
     """Anything else after ``info``."""
 
     TEMPLATE = "info {0.text}"
@@ -210,40 +207,19 @@ class InfoText(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class BestMove(Line):
+class BestMove(Answer):
     """The end of a search; ``none`` after an inference."""
 
     TEMPLATE = "bestmove {0.move}"
     move: str
 
 
-Answer: TypeAlias = (
-    Id
-    | Capability
-    | Option
-    | SiuOk
-    | ReadyOk
-    | Provenance
-    | InfoGen
-    | InfoSim
-    | InfoInfer
-    | InfoEndgame
-    | InfoPeg
-    | Fault
-    | Ignored
-    | InfoText
-    | BestMove
-)
-
-
 def parse_answer(line: str) -> Answer | None:
     """Read a line of an engine; None if SIU has no such line."""
     words = line.split()
     match words:
-        case ["siuok"]:
-            return SiuOk()
-        case ["readyok"]:
-            return ReadyOk()
+        case ["siuok" | "readyok" as word]:
+            return Done(word)
         case ["bestmove", move, *_]:
             return BestMove(move)
         case ["id", "name" | "author" as what, *rest] if rest:
@@ -275,49 +251,44 @@ def _read_option(words: list[str]) -> Option | None:
 
 
 def _read_info(words: list[str]) -> Answer:
-    said = InfoText(" ".join(words))
-    match words:
-        case ["string", "provenance", *rest]:
-            known = dict(part.partition("=")[::2] for part in rest)
-            return Provenance(
-                *(known.get(key, "") for key in ("engine", "leaves", "winpct", "lexicon"))
-            )
-        case ["string", "error", code, *rest]:
-            return Fault(code, " ".join(rest))
-        case ["string", "ignored", *rest] if rest:
-            return Ignored(" ".join(rest))
-        case ["gen" | "sim" | "infer" | "endgame" | "peg" as mode, *rest]:
-            try:
-                return _RESULTS[mode](rest)
-            except (ValueError, LookupError):
-                return said
-    return said
+    try:
+        match words:
+            case ["string", "provenance", *rest]:
+                given = dict(part.partition("=")[::2] for part in rest)
+                names = ("engine", "leaves", "winpct", "lexicon")
+                return Provenance(*(given.get(name, "") for name in names))
+            case ["string", "error", code, *rest]:
+                return Fault(code, " ".join(rest))
+            case ["string", "ignored", *rest] if rest:
+                return Ignored(" ".join(rest))
+            case ["gen", *rest]:
+                known = _pairs(rest)
+                move, leave = known["move"], known.get("leave", "")
+                return InfoGen(move, int(known["score"]), float(known["eq"]), leave)
+            case ["sim", *rest]:
+                known = _pairs(rest)
+                win, win_error, equity, equity_error = (
+                    float(known.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
+                )
+                count = int(known.get("iters", "0"))
+                return InfoSim(known["move"], win, win_error, equity, equity_error, count)
+            case ["infer", "leave", "prob", chance, *_]:
+                return InfoInfer("", float(chance))
+            case ["infer", *rest]:
+                known = _pairs(rest)
+                return InfoInfer(known["leave"], float(known["prob"]))
+            case ["endgame", *rest]:
+                return _read_endgame(rest)
+            case ["peg", *rest]:
+                return _read_peg(rest)
+    except (ValueError, LookupError):
+        pass
+    return InfoText(" ".join(words))
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
     """Read ``key value key value …``."""
     return dict(zip(words[::2], words[1::2], strict=False))
-
-
-def _read_gen(words: list[str]) -> InfoGen:
-    known = _pairs(words)
-    return InfoGen(known["move"], int(known["score"]), float(known["eq"]), known.get("leave", ""))
-
-
-def _read_sim(words: list[str]) -> InfoSim:
-    known = _pairs(words)
-    win, win_error, equity, equity_error = (
-        float(known.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
-    )
-    iterations = int(known.get("iters", "0"))
-    return InfoSim(known["move"], win, win_error, equity, equity_error, iterations)
-
-
-def _read_infer(words: list[str]) -> InfoInfer:
-    if words[:2] == ["leave", "prob"]:  # an empty leave
-        words = ["leave", "", *words[1:]]
-    known = _pairs(words)
-    return InfoInfer(known["leave"], float(known["prob"]))
 
 
 def _read_endgame(words: list[str]) -> InfoEndgame:
@@ -337,15 +308,6 @@ def _read_peg(words: list[str]) -> InfoPeg:
     spread = words[words.index("spread") + 1] if "spread" in words[:-1] else None
     known = None if spread is None else float(spread)
     return InfoPeg(words[0], draws["w"], draws["d"], draws["l"], known)
-
-
-_RESULTS: dict[str, Callable[[list[str]], Answer]] = {
-    "gen": _read_gen,
-    "sim": _read_sim,
-    "infer": _read_infer,
-    "endgame": _read_endgame,
-    "peg": _read_peg,
-}
 
 
 def _whole(text: str) -> int | None:

@@ -7,22 +7,18 @@ needs an answer, are in ``Go.ignored``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
-
-from .line import Line
+from enum import Enum
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 __all__ = [
     "MODES",
+    "Bare",
     "Command",
     "Go",
-    "IsReady",
+    "Line",
     "Mode",
-    "NewGame",
-    "Quit",
     "SetOption",
     "SetPosition",
-    "Siu",
-    "Stop",
     "Unknown",
     "parse_command",
 ]
@@ -32,39 +28,36 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 """The modes of ``go`` (section 6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Siu(Line):
+class Line:
+    """A line of SIU, as a value."""
+
+    __slots__ = ()
+
+    TEMPLATE: ClassVar[str] = ""
+    """The line, with ``{0.name}`` for a field."""
+
+    def line(self) -> str:
+        """Return the line."""
+        return self.TEMPLATE.format(self).rstrip()
+
+
+class Bare(Line, Enum):
+    """The commands without parameters."""
+
+    SIU = "siu"
     """Asks for the engine's introduction; the first line (section 3)."""
-
-    TEMPLATE = "siu"
-
-
-@dataclass(frozen=True, slots=True)
-class IsReady(Line):
+    ISREADY = "isready"
     """Asks for ``readyok`` once all earlier input is handled; immediately during a search."""
-
-    TEMPLATE = "isready"
-
-
-@dataclass(frozen=True, slots=True)
-class NewGame(Line):
+    NEWGAME = "siunewgame"
     """Announces that the next position is of another game."""
-
-    TEMPLATE = "siunewgame"
-
-
-@dataclass(frozen=True, slots=True)
-class Stop(Line):
+    STOP = "stop"
     """Ends the current search; its result still comes."""
-
-    TEMPLATE = "stop"
-
-
-@dataclass(frozen=True, slots=True)
-class Quit(Line):
+    QUIT = "quit"
     """Ends the engine."""
 
-    TEMPLATE = "quit"
+    def line(self) -> str:
+        """Return the line."""
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +131,7 @@ class Unknown(Line):
     text: str
 
 
-Command: TypeAlias = Siu | IsReady | NewGame | Stop | Quit | SetOption | SetPosition | Go | Unknown
+Command: TypeAlias = Bare | SetOption | SetPosition | Go | Unknown
 
 _LISTS = ("searchmoves", "alsosearchmoves")
 _NUMBERS = {
@@ -147,9 +140,7 @@ _NUMBERS = {
 }
 _FLAGS = ("firstwin", "useinference", "infinite")
 _PARAMETERS = {*_LISTS, *_NUMBERS, *_FLAGS}
-_BARE: dict[str, Command] = {
-    command.TEMPLATE: command for command in (Siu(), IsReady(), NewGame(), Stop(), Quit())
-}
+_BARE = {command.value: command for command in Bare}
 
 
 def parse_command(line: str) -> Command | None:

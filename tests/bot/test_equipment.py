@@ -9,7 +9,7 @@ import pytest
 from bot_table import TestArbiter
 
 from bot.equipment import Equipment, Resources, load_tables
-from bot.seat.offers import Declined, Library
+from bot.seat.offers import Declined, resources_for
 from bot.seat.player_view import Watched
 from bot.seat.worker_handle import SeatProcess
 from bot.seat_text import parse_seat
@@ -109,9 +109,9 @@ def test_a_game_with_tiles_that_the_leave_table_is_not_for_is_declined(
     with pytest.raises(ValueError, match=r"english\.klv2"):
         load_tables(Equipment(leaves=str(path)), few)
     rules = Rules(distribution=few, layout=table.rules.layout)
-    library = Library(Equipment(str(tmp_path / "ab.txt"), leaves=str(path)))
+    equipment = Equipment(str(tmp_path / "ab.txt"), leaves=str(path))
     with pytest.raises(Declined) as caught:
-        library.resources_for(table.offer(), rules)
+        resources_for(equipment, table.offer(), rules)
     assert caught.value.code in ("unknown_lexicon", "unsupported_rules")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
 from corpus.product import JSON, MESSAGES, MSGPACK, Effects, Message, Recipient, Table
-from tables import GAME, SECRET, SHORT, START_MS, Play, book_of, random_policy, words
+from tables import SECRET, SHORT, START_MS, Play, book_of, random_policy, words
 from wire import made_message
 
 __all__ = ["ARTEFACTS", "make_inputs"]
@@ -35,8 +35,7 @@ class _Logged(Play):
         self.steps.append({"at": self.now, "do": do, **more})
 
     def come(self, seat: int) -> None:
-        seen = self.bots[seat].resume(GAME).seen if GAME in self.bots[seat].games else -1
-        self._note("attach", seat=seat, seen=seen)
+        self._note("attach", seat=seat, seen=self.resume(seat).seen)
         super().come(seat)
 
     def leave(self, seat: int) -> None:

@@ -8,22 +8,26 @@ from typing import cast
 import pytest
 from small_messages import ONE_OF_EACH, offer, over, played, refusal, started, your_turn
 
-from protocol.conversation import _TABLE, Conversation, Side, State
 from protocol.errors import PeerError
 from protocol.messages import (
-    Error,
     GameMessage,
-    Goodbye,
     Hello,
     Info,
     Message,
     Move,
-    Ping,
-    Pong,
     Ready,
     Resume,
 )
-from protocol.session import KEPT_ENDED, ArbiterSession, BotSession, Repeated
+from protocol.session import (
+    _TABLE,
+    KEPT_ENDED,
+    ArbiterSession,
+    BotSession,
+    Conversation,
+    Repeated,
+    Side,
+    State,
+)
 
 
 @pytest.mark.parametrize(("state", "side"), list(product(State, Side)))
@@ -66,13 +70,6 @@ def at_a_turn() -> tuple[ArbiterSession, BotSession]:
     for message in (started(), your_turn(1)):
         bot.receive(arbiter.send(message))
     return arbiter, bot
-
-
-def test_small_talk_needs_no_game() -> None:
-    assert ArbiterSession.small_talk(Ping(id=3)) == [Pong(id=3)]
-    for quiet in (Pong(id=3), Error(code="busy", message=""), Goodbye(code="x", message="")):
-        assert BotSession.small_talk(quiet) == []
-    assert BotSession.small_talk(Move(game="g", seq=0, move="-")) is None
 
 
 def test_what_belongs_to_the_other_role_is_refused() -> None:
@@ -144,7 +141,7 @@ def test_a_bot_that_is_asked_the_same_again_gives_the_same_answer() -> None:
 def test_after_asking_again_nothing_is_said_or_heard_before_the_new_offer() -> None:
     # Else a ready or a move that crosses with the offer would be taken for an answer to it.
     arbiter, bot = at_a_turn()
-    arbiter.receive(cast("Message", bot.send(bot.resume("g"))))
+    arbiter.receive(cast("Message", bot.send(Resume(game="g", seen=0))))
     for message in (Move(game="g", seq=1, move="-"), Ready(game="g")):
         with pytest.raises(RuntimeError, match="not offered"):
             bot.send(cast("GameMessage", message))

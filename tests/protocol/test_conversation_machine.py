@@ -10,7 +10,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from hypothesis.strategies import integers
 from small_messages import ONE_OF_EACH, offer, over, played, refusal, started, your_turn
 
-from protocol.conversation import _TABLE, Side, State
 from protocol.messages import (
     GameMessage,
     Info,
@@ -23,7 +22,7 @@ from protocol.messages import (
     Resume,
     Started,
 )
-from protocol.session import ArbiterSession, BotSession, FromArbiter, Repeated
+from protocol.session import _TABLE, ArbiterSession, BotSession, FromArbiter, Repeated, Side, State
 
 
 class Talk(RuleBasedStateMachine):
@@ -194,7 +193,11 @@ class Talk(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: "g" in self.bot.games and not self.bot_waits_for_an_offer)
     def the_bot_has_missed_something(self) -> None:
-        self.tell(self.bot.resume("g"))
+        self.tell(self.asks_again())
+
+    def asks_again(self) -> Resume:
+        talk = self.bot.games.get("g")
+        return Resume(game="g", seen=-1 if talk is None else talk.next_seq - 1)
 
     # What the line does.
 
@@ -216,7 +219,7 @@ class Talk(RuleBasedStateMachine):
         self.to_arbiter.clear()
         self.arbiter = ArbiterSession()
         self.ready = False
-        self.tell(self.bot.resume("g"))
+        self.tell(self.asks_again())
 
     @invariant()
     def every_event_is_heard_once_and_in_order(self) -> None:

@@ -13,10 +13,9 @@ from wire import made_message
 
 from protocol.channel import Arrival
 from protocol.codec import CODECS, JSON, MSGPACK, Codec
-from protocol.conversation import Side
 from protocol.errors import PeerError
 from protocol.messages import MESSAGES, Message, Move, NewGame, Ready, Started, YourTurn
-from protocol.session import ArbiterSession, BotSession
+from protocol.session import ArbiterSession, BotSession, Side
 
 FRAMES = 100_000
 FRESH_EVERY = 200
@@ -115,8 +114,6 @@ def take(codec: Codec, frame: bytes, arbiter: ArbiterSession, bot: BotSession) -
         passed_on.decode(passed_on.encode(message))
     for session in (arbiter, bot):
         try:
-            for reply in session.small_talk(message) or ():
-                MSGPACK.encode(reply)
             if session is bot:
                 event, _ = bot.receive(message)
                 answer_turn(bot, event)

@@ -10,6 +10,7 @@ from protocol.siu.answers import (
     Answer,
     BestMove,
     Capability,
+    Done,
     Fault,
     Id,
     Ignored,
@@ -21,21 +22,15 @@ from protocol.siu.answers import (
     InfoText,
     Option,
     Provenance,
-    ReadyOk,
-    SiuOk,
     parse_answer,
 )
 from protocol.siu.commands import (
     MODES,
+    Bare,
     Command,
     Go,
-    IsReady,
-    NewGame,
-    Quit,
     SetOption,
     SetPosition,
-    Siu,
-    Stop,
     Unknown,
     parse_command,
 )
@@ -48,7 +43,7 @@ POINTS = st.floats(-900, 900).map(lambda number: round(number, 2))
 COUNTS = st.integers(0, 10**12)
 
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
-    st.sampled_from([Siu(), IsReady(), NewGame(), Stop(), Quit()]),
+    st.sampled_from(Bare),
     st.builds(SetOption, TEXTS, st.none() | TEXTS),
     st.builds(SetPosition, TEXTS, st.lists(MOVES, max_size=4).map(tuple)),
     st.builds(
@@ -68,7 +63,7 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
 )
 DRAWS = st.lists(TILES, max_size=3).map(tuple)
 ANSWERS: st.SearchStrategy[Answer] = st.one_of(
-    st.sampled_from([SiuOk(), ReadyOk()]),
+    st.sampled_from(Done),
     st.builds(Id, st.sampled_from(["name", "author"]), TEXTS),
     st.builds(Capability, st.lists(st.sampled_from(["gen", "sim", "stop"])).map(tuple)),
     st.builds(

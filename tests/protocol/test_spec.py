@@ -20,9 +20,9 @@ import protocol.parts
 from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.rules import standard_rules
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
-from protocol.conversation import _TABLE, Side, State
 from protocol.messages import MESSAGES, Info
 from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE
+from protocol.session import _TABLE, Side, State
 
 REPOSITORY = Path(__file__).parents[2]
 SPEC = REPOSITORY / "protocol" / "SPEC.md"

@@ -6,7 +6,7 @@ tournaments (TWL06).
 
 CS221: *vanilla* plays the highest score, *rh* adds learned features of the leave, and *static* has
 a whole leave table and all adjustments; these also play in kernels. *mc* and *mc+rh* sample before
-they move (``bot.players.mc``).
+they move (``bot.players.cs221``).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ are played in generations, each with the weights of the last.
 The common part of all leaves goes into an intercept, which is discarded: the empty leave is worth
 nothing, and only differences choose moves.
 
-With simulation the games are those of *mc+rh* (``bot.players.mc``), which rolls out a few moves by
+With simulation the games are those of *mc+rh* (``bot.players.cs221``), which rolls out a few moves by
 the current weights; the target is still the plain equity. They take longer, so there are fewer
 games; each generation is learned from several times instead.
 """
@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.player import Budget, Choice, Player, View
-from bot.players.mc import sampled_choice
+from bot.players.cs221 import sampled_choice
 from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.movegen.evaluation import PLAIN, POINT
 from engine.rules.game import Game

@@ -16,8 +16,8 @@ from pathlib import Path
 from bot.player import Choice, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
+from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
-from bot.seat.seat_player import SeatPlayer
 from engine.rules.position import Rack
 from lexicons.store import Lexicon
 

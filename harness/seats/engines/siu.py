@@ -20,16 +20,15 @@ from bot.registry import SeatError, SeatSpec
 from protocol.siu.answers import (
     BestMove,
     Capability,
+    Done,
     Fault,
     InfoGen,
     InfoSim,
     Option,
     Provenance,
-    ReadyOk,
-    SiuOk,
     parse_answer,
 )
-from protocol.siu.commands import Command, Go, IsReady, Mode, NewGame, Quit, SetOption, Siu, Stop
+from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
 
 from .engine import STALL_S, Context, Declined, EngineFailed, ProcessEngine
 from .process import EngineProcess
@@ -72,7 +71,7 @@ class SiuEngine(ProcessEngine):
         SeatError: an option is invalid.
     """
 
-    quit_line = Quit().line()
+    quit_line = Bare.QUIT.line()
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
@@ -97,12 +96,12 @@ class SiuEngine(ProcessEngine):
         self.process = await EngineProcess.start(
             self._command, name=self._name, limits=self._limits
         )
-        self._say(Siu())
+        self._say(Bare.SIU)
         await self.process.wait_for(self._introduced, self._start_s, "siuok")
         self._mode = self._playing_mode()
         chosen = settings(self._name, self._options, self._given, self._context, view.rules)
         await self._set(chosen, end_s - loop.time())
-        self._say(NewGame())
+        self._say(Bare.NEWGAME)
         await self._ready(end_s - loop.time())
         if "gen" in self._capabilities:
             await self._try_out(view)
@@ -113,7 +112,7 @@ class SiuEngine(ProcessEngine):
                 self._capabilities.update(names)
             case Option(name) as option:
                 self._options[name.casefold()] = option
-            case SiuOk():
+            case Done.SIU:
                 return True
         return None
 
@@ -137,9 +136,9 @@ class SiuEngine(ProcessEngine):
             answer = parse_answer(line)
             if isinstance(answer, Fault):
                 faults.append(answer)
-            return True if isinstance(answer, ReadyOk) else None
+            return True if answer is Done.READY else None
 
-        self._say(IsReady())
+        self._say(Bare.ISREADY)
         await self.process.wait_for(ready, max(0.0, limit_s), "readyok")
         return faults
 
@@ -198,7 +197,7 @@ class SiuEngine(ProcessEngine):
         self._say(Go(self._mode, movetime_ms=movetime))
         best = await self._best_within(patience / 1_000, found)
         if best is None:
-            self._say(Stop())
+            self._say(Bare.STOP)
             stalled_s = STALL_S
             if "stop" not in self._capabilities:  # it ends by itself, as long as there is time
                 stalled_s += budget.until_last_ms() / 1_000
@@ -209,7 +208,7 @@ class SiuEngine(ProcessEngine):
 
     async def _finish_earlier(self) -> None:
         if self._searching:
-            self._say(Stop())
+            self._say(Bare.STOP)
             found = Found()
             if await self._best_within(STALL_S, found) is None:
                 raise self._stalled(found)

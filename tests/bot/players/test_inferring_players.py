@@ -14,7 +14,7 @@ from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
 from bot.players.infer import infer
 from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
-from bot.search.belief import Effort, Opponent, _Seen
+from bot.search.belief import Opponent, _Seen
 from bot.seat_text import parse_seat
 from engine.inference.inference import Play
 from engine.inference.leave_prior import LeavePrior
@@ -27,16 +27,15 @@ from harness.arbiter.new_game import Draws
 from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
 
-MANY = Effort(racks=30_000)
-FEW = Effort(racks=300)
+MANY, FEW = 30_000, 300  # racks
 
 
 class Watcher(StaticPlayer):
     """Plays as ``static``, and follows what the opponent may hold."""
 
-    def __init__(self, make: Callable[[View], Opponent], effort: Effort) -> None:
+    def __init__(self, make: Callable[[View], Opponent], racks: int) -> None:
         super().__init__()
-        self._make, self._effort = make, effort
+        self._make, self._racks = make, racks
         self.beliefs: list[tuple[int, Opponent, dict[Rack, float]]] = []
 
     def new_game(self, view: View) -> None:
@@ -46,7 +45,7 @@ class Watcher(StaticPlayer):
         self.opponent.observe(view, play)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        self.opponent.think(self._effort)
+        self.opponent.think(racks=self._racks)
         kept, told = self.opponent.tracker.prior, self.opponent.told
         chances = dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
         if view.bag and told is not None and not told.unseen:  # all were looked at
@@ -166,7 +165,7 @@ def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on()
     opponent = Opponent(unknown, stranger())
     for view, play in views[4:]:
         opponent.observe(view, play)
-        opponent.think(FEW)
+        opponent.think(racks=FEW)
     assert opponent.told is not None
     assert opponent.tracker.prior.weights.sum() == pytest.approx(1)
 
@@ -189,7 +188,7 @@ def test_turns_are_read_as_the_opponent_made_them() -> None:
         assert isinstance(seen, _Seen)
         assert seen.play == Play(view.position.board, expected, 0, RULES.rack_size, view.bag)
         assert seen.counts == view.unseen
-        opponent.think(Effort(racks=20_000))
+        opponent.think(racks=20_000)
         assert opponent.told is not None
         assert opponent.belief(view) is not None
         assert opponent.belief(replace(view, bag=0)) is None
@@ -200,7 +199,7 @@ def test_a_style_that_is_not_learnt_is_not_told() -> None:
     opponent = Opponent(begun(), Style.of(SIMULATING), learns=False)
     after = replace(begun(), history=())
     opponent.observe(after, Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0))
-    opponent.think(FEW)
+    opponent.think(racks=FEW)
     assert opponent.told is not None
     assert opponent.told.style == {}
 
@@ -210,9 +209,9 @@ def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
     view = replace(begun(), bag=bag)
     opponent = Opponent(view, stranger())
     opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
-    opponent.think(FEW)
+    opponent.think(racks=FEW)
     assert opponent.told is not None
-    assert "he can't have" in opponent.told.note
+    assert "the opponent can't have" in opponent.told.note
     assert opponent.belief(begun()) is None
 
 
@@ -221,7 +220,7 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
     zs = Place(7, 7, Direction.ACROSS, (26, 26, 26))
     opponent = Opponent(view, stranger())
     opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
-    opponent.think(FEW)
+    opponent.think(racks=FEW)
     assert opponent.told is not None
     assert "tiles that he can't have had" in opponent.told.note
     assert opponent.belief(view) is None
@@ -245,7 +244,7 @@ def test_several_plays_share_the_time() -> None:
     for seq in (1, 3, 5):
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)
-    opponent.think(Effort(ms=300))
+    opponent.think(ms=300)
     assert 300 <= 10 * next(looks) < 500
 
 

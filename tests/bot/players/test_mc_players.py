@@ -10,7 +10,7 @@ import pytest
 from search_views import Clock, unlimited, view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
-from bot.players.mc import CS221, MonteCarloPlayer, RackMonteCarloPlayer
+from bot.players.cs221 import CS221, mc, mc_rh
 from bot.registry import SeatError, create_player, known_bots
 from bot.seat_text import parse_seat
 from engine.movegen.evaluation import PLAIN
@@ -44,7 +44,7 @@ def choice_of(player: Player, view: View) -> Choice:
 
 def test_the_first_three_by_score_are_sampled_fifteen_times(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
-    choice = choice_of(MonteCarloPlayer(), view)
+    choice = choice_of(mc(), view)
     first = legal_moves(view.position, lexicon, rules)[: CS221.candidates]
     assert {one.move for one in choice.candidates} == {one.move for one in first}
     assert [one.samples for one in choice.candidates] == [CS221.samples] * CS221.candidates
@@ -60,11 +60,11 @@ def test_mc_rh_picks_by_score_and_features(lexicon: Lexicon, rules: Rules) -> No
     view = view_of(lexicon, rules, "?VVOGII")
     table = leave_table(shipped_rack_weights("mc+rh"), rules.distribution)
     best = Generator(lexicon, rules, table, PLAIN).best(view.position, 3)
-    player = RackMonteCarloPlayer()
+    player = mc_rh()
     player.warm_up(lexicon, rules)
     choice = choice_of(player, view)
     assert {one.move for one in choice.candidates} == {one.move for one in best}
-    by_score = choice_of(MonteCarloPlayer(), view)
+    by_score = choice_of(mc(), view)
     assert {one.move for one in by_score.candidates} != {one.move for one in best}
 
 
@@ -83,14 +83,14 @@ def test_what_is_not_known_makes_no_difference(lexicon: Lexicon, rules: Rules) -
 
 def test_the_first_candidate_is_on_offer(lexicon: Lexicon, rules: Rules) -> None:
     view, budget = view_of(lexicon, rules, "QUEENLY"), Budget(10**15)
-    MonteCarloPlayer().choose(view, budget)
+    mc().choose(view, budget)
     assert budget.best is not None
     assert budget.best.move == legal_moves(view.position, lexicon, rules)[0].move
 
 
 def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
-    for player in (MonteCarloPlayer(), RackMonteCarloPlayer()):
+    for player in (mc(), mc_rh()):
         tried: list[Refusal] = []
         for _ in range(5):
             choice = choice_of(player, replace(view, refused=tuple(tried)))
@@ -102,7 +102,7 @@ def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> No
 
 def test_an_empty_bag_leaves_nothing_to_chance(lexicon: Lexicon, rules: Rules) -> None:
     view = late_view(lexicon, rules)
-    for player in (MonteCarloPlayer(), RackMonteCarloPlayer()):
+    for player in (mc(), mc_rh()):
         choice = choice_of(player, view)
         assert [(one.samples, one.equity_error) for one in choice.candidates] == [(1, None)] * 3
         assert choice.move in {one.move for one in legal_moves(view.position, lexicon, rules)}
@@ -111,13 +111,13 @@ def test_an_empty_bag_leaves_nothing_to_chance(lexicon: Lexicon, rules: Rules) -
 def test_with_one_move_nothing_is_sampled(lexicon: Lexicon, rules: Rules) -> None:
     wordless = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
     view = replace(late_view(lexicon, rules), lexicon=wordless)
-    for player in (MonteCarloPlayer(), RackMonteCarloPlayer()):
+    for player in (mc(), mc_rh()):
         choice = choice_of(player, view)
         assert (choice.move, choice.candidates) == (PASS, ())
     exchanging = replace(view_of(wordless, rules, "V"), lexicon=wordless)
-    assert choice_of(MonteCarloPlayer(), exchanging).move == Exchange((22,))
+    assert choice_of(mc(), exchanging).move == Exchange((22,))
     refused = replace(exchanging, refused=(Refusal(Exchange((22,)), "no", "no"),))
-    assert choice_of(MonteCarloPlayer(), refused).move == PASS
+    assert choice_of(mc(), refused).move == PASS
 
 
 def test_weights_of_a_file(lexicon: Lexicon, rules: Rules, tmp_path: Path) -> None:
@@ -161,6 +161,6 @@ def test_seats_of_the_new_players() -> None:
 def test_who_runs_out_of_time_chooses_the_first_candidate(lexicon: Lexicon, rules: Rules) -> None:
     clock = Clock(step_ms=1)
     view = view_of(lexicon, rules, "AEINRST")
-    choice = MonteCarloPlayer(samples="1000").choose(view, Budget(3, clock=clock))
-    assert choice.move == MonteCarloPlayer(candidates="1").choose(view, unlimited()).move
+    choice = mc(samples="1000").choose(view, Budget(3, clock=clock))
+    assert choice.move == mc(candidates="1").choose(view, unlimited()).move
     assert min(one.samples or 0 for one in choice.candidates) == 0

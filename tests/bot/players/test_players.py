@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.player import Budget, Choice, Player, Refusal, View
-from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer
+from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import RankedMove

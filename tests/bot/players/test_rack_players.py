@@ -12,9 +12,8 @@ import pytest
 from search_views import view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
-from bot.players.greedy import GreedyPlayer
-from bot.players.rh import RackHeuristicPlayer
-from bot.players.vanilla import VanillaPlayer
+from bot.players.cs221 import rh, vanilla
+from bot.players.static import GreedyPlayer
 from bot.registry import SeatError, create_player, known_bots
 from bot.seat_text import parse_seat
 from engine.movegen.evaluation import PLAIN
@@ -43,23 +42,23 @@ def test_vanilla_takes_the_first_of_the_highest_score(lexicon: Lexicon, rules: R
     for rack in ("AEINRTS", "?VVOGII", "QUEENLY"):
         view = view_of(lexicon, rules, rack)
         first = legal_moves(view.position, lexicon, rules)[0]
-        choice = choice_of(VanillaPlayer(), view)
+        choice = choice_of(vanilla(), view)
         assert (choice.move, choice.score) == (first.move, first.score)
         assert choice.score == choice_of(GreedyPlayer(), view).score
 
 
 def test_vanilla_spends_a_blank_on_a_point_and_rh_does_not(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "?VVOGII")
-    vanilla, rh = choice_of(VanillaPlayer(), view), choice_of(RackHeuristicPlayer(), view)
-    assert isinstance(vanilla.move, Place)
-    assert any(tile & 0x80 for tile in vanilla.move.tiles)
-    assert not (isinstance(rh.move, Place) and any(tile & 0x80 for tile in rh.move.tiles))
-    assert not (isinstance(rh.move, Exchange) and 0 in rh.move.tiles)
+    by_score, by_features = choice_of(vanilla(), view).move, choice_of(rh(), view).move
+    assert isinstance(by_score, Place)
+    assert any(tile & 0x80 for tile in by_score.tiles)
+    assert not (isinstance(by_features, Place) and any(tile & 0x80 for tile in by_features.tiles))
+    assert not (isinstance(by_features, Exchange) and 0 in by_features.tiles)
 
 
 def test_without_a_word_vanilla_exchanges_one_tile(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "VVCGCGQ")
-    assert choice_of(VanillaPlayer(), view).move == Exchange((3,))
+    assert choice_of(vanilla(), view).move == Exchange((3,))
 
 
 def test_rh_weighs_score_and_features(lexicon: Lexicon, rules: Rules, tmp_path: Path) -> None:
@@ -80,7 +79,7 @@ def test_rh_weighs_score_and_features(lexicon: Lexicon, rules: Rules, tmp_path: 
 
 def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
-    for player in (VanillaPlayer(), RackHeuristicPlayer()):
+    for player in (vanilla(), rh()):
         tried: list[Refusal] = []
         for _ in range(5):
             choice = choice_of(player, replace(view, refused=tuple(tried)))
@@ -123,7 +122,7 @@ def test_weights_for_other_letters_are_refused_before_the_game(
         rules.distribution, alphabet=other, counts=(1, 5, 5), points=(0, 1, 2), vowels=(False,) * 3
     )
     with pytest.raises(ValueError, match="the rack weights: weights of an alphabet with 26 letter"):
-        RackHeuristicPlayer().warm_up(lexicon, replace(rules, distribution=distribution))
+        rh().warm_up(lexicon, replace(rules, distribution=distribution))
 
 
 def test_the_generator_of_rh_has_no_adjustments(lexicon: Lexicon, rules: Rules) -> None:

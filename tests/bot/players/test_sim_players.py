@@ -21,10 +21,9 @@ from bot.players.champion import champion as new_champion
 from bot.players.sim import sim
 from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
-from bot.search.pondering import GUESSES, LIKELY
 from bot.search.simulating import Search, seed_of
 from bot.search.static_choice import generator_for, static_choice
-from bot.search.strategy import Strategy
+from bot.search.strategy import GUESSES, LIKELY, Strategy
 from bot.seat_text import parse_seat
 from engine.movegen.generator import ScoredMove, legal_moves
 from engine.rules.bag import Bag, DrawStream

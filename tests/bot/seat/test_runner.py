@@ -6,14 +6,12 @@ import asyncio
 
 import pytest
 from bot_players import Passes, Waits
-from bot_table import TestArbiter, caught_up, seated
+from bot_table import TestArbiter, a_bot, caught_up, seated
 
 from bot.equipment import Resources
 from bot.player import Budget, Choice, Player, Refusal, View
-from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer
-from bot.seat.connection import BotRunner
-from bot.seat.player_thread import ThreadPlayer
+from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.seat.player_thread import Bot, ThreadPlayer
 from bot.seat.player_view import Watched
 from engine.rules.moves import PASS, Exchange
 from engine.rules.rules import Rules
@@ -32,7 +30,7 @@ async def test_a_player_of_the_house_plays_a_whole_legal_game(
     lexicon: Lexicon, rules: Rules, you: int, make: type[Player]
 ) -> None:
     table = TestArbiter(lexicon, rules, you=you, seed=you + 5)
-    runner = BotRunner("b", make, built_in=True)
+    runner = a_bot("b", make, built_in=True)
     async with seated(runner, table):
         ready = await table.begin()
         await table.play_out()
@@ -44,7 +42,7 @@ async def test_a_player_of_the_house_plays_a_whole_legal_game(
 
 async def test_a_player_is_told_of_everything_in_order(table: TestArbiter) -> None:
     player = Passes()
-    runner = BotRunner("b", lambda: player)
+    runner = a_bot("b", lambda: player)
     async with seated(runner, table):
         await table.begin()
         await table.turn()
@@ -68,7 +66,7 @@ async def test_a_player_is_told_of_everything_in_order(table: TestArbiter) -> No
 
 async def test_the_opponents_exchange_is_a_number_of_tiles(table: TestArbiter) -> None:
     player = Passes()
-    runner = BotRunner("b", lambda: player)
+    runner = a_bot("b", lambda: player)
     async with seated(runner, table):
         await table.begin()
         await table.turn()
@@ -82,7 +80,7 @@ async def test_the_opponents_exchange_is_a_number_of_tiles(table: TestArbiter) -
 
 async def test_a_ping_is_answered_while_a_search_runs(table: TestArbiter) -> None:
     player = Waits()
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         await table.say(table.question())
         await asyncio.to_thread(player.thinking.wait)
@@ -100,7 +98,7 @@ async def test_a_slow_player_of_the_house_is_overruled_by_the_static_choice(
 ) -> None:
     player = Waits()
     table.deadline_ms = 25
-    async with seated(BotRunner("b", lambda: player, built_in=True), table):
+    async with seated(a_bot("b", lambda: player, built_in=True), table):
         await table.begin()
         move = await table.ask()
         assert player.budget is not None
@@ -115,7 +113,7 @@ async def test_a_slow_player_of_the_house_is_overruled_by_the_static_choice(
 async def test_a_slow_guest_is_played_by_his_own_offer(table: TestArbiter) -> None:
     player = Waits(worst)
     table.deadline_ms = 25
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         move = await table.ask()
         assert move.move.startswith("-")
@@ -126,7 +124,7 @@ async def test_a_slow_guest_is_played_by_his_own_offer(table: TestArbiter) -> No
 async def test_nobody_plays_for_a_slow_guest_without_an_offer(table: TestArbiter) -> None:
     player = Waits()
     table.deadline_ms = 25
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         await table.say(table.question())
         await asyncio.to_thread(player.thinking.wait)
@@ -141,7 +139,7 @@ async def test_nobody_plays_for_a_slow_guest_without_an_offer(table: TestArbiter
 
 async def test_an_offer_after_the_last_moment_is_taken_at_once(table: TestArbiter) -> None:
     player = Waits()
-    seat = ThreadPlayer(lambda: player, "test", failed=lambda error: None)
+    seat = ThreadPlayer(Bot("b", lambda: player), "test", lambda error: None)
     seat.player = player
     watched = Watched(table.offer(), table.rules, Resources(table.lexicon), 0)
     budget = Budget(0)
@@ -160,7 +158,7 @@ async def test_an_offer_after_the_last_moment_is_taken_at_once(table: TestArbite
 
 
 async def test_a_refused_player_of_the_house_plays_the_next_best(table: TestArbiter) -> None:
-    async with seated(BotRunner("b", GreedyPlayer, built_in=True), table):
+    async with seated(a_bot("b", GreedyPlayer, built_in=True), table):
         await table.begin()
         tried = [await table.ask()]
         for _ in range(2):
@@ -179,7 +177,7 @@ async def test_what_a_refused_try_has_cost_is_off_the_clock(table: TestArbiter) 
             clocks.append(view.clocks[view.seat])
             return super().choose(view, budget)
 
-    async with seated(BotRunner("b", Notes, built_in=True), table):
+    async with seated(a_bot("b", Notes, built_in=True), table):
         await table.begin()
         move = await table.ask()
         for spent_ms in (300, 700):
@@ -190,7 +188,7 @@ async def test_what_a_refused_try_has_cost_is_off_the_clock(table: TestArbiter) 
 
 async def test_a_refused_guest_is_told_and_asked_again(table: TestArbiter) -> None:
     player = Passes()
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         move = await table.ask()
         await table.say(table.refusal(move, "strange"))
@@ -207,7 +205,7 @@ async def test_a_refusal_that_was_lost_is_made_up_for(table: TestArbiter) -> Non
             views.append(view)
             return super().choose(view, budget)
 
-    async with seated(BotRunner("b", Keeps), table):
+    async with seated(a_bot("b", Keeps), table):
         await table.begin()
         first = await table.ask()
         await table.say(table.offer(seq=1))

@@ -7,10 +7,9 @@ import asyncio
 import msgspec
 import pytest
 from bot_players import Passes, Waits
-from bot_table import MemoryChannel, TestArbiter, caught_up, seated
+from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 
-from bot.seat.connection import BotRunner, TurnedAway
-from bot.seat.reconnect import run_player
+from bot.seat.connection import TurnedAway
 from engine.rules.moves import PASS
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import (
@@ -56,10 +55,8 @@ async def test_a_lost_connection_is_dialled_again_and_the_search_goes_on(
 ) -> None:
     player = Waits()
     server = Server()
-    runner = BotRunner("b", lambda: player, seek=Seek(games=1), enough=1)
-    work = asyncio.create_task(
-        run_player(server.dial, runner, sleep=server.sleep, jitter=lambda: 1.0)
-    )
+    runner = a_bot("b", lambda: player, seek=Seek(games=1))
+    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep, jitter=lambda: 1.0))
     channel = await server.ends.get()
     await table.greet(channel)
     await table.hear(Seek)
@@ -86,8 +83,8 @@ async def test_a_lost_connection_is_dialled_again_and_the_search_goes_on(
 async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: TestArbiter) -> None:
     player = Waits()
     server = Server()
-    runner = BotRunner("b", lambda: player)
-    work = asyncio.create_task(run_player(server.dial, runner, sleep=server.sleep))
+    runner = a_bot("b", lambda: player)
+    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep))
     channel = await server.ends.get()
     await table.greet(channel)
     await table.begin()
@@ -99,7 +96,7 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
     await table.say(table.offer(seq=1))
     await table.hear(Ready)
     player.go.set()
-    search = runner.games[table.name]._search
+    search = runner.games.on[table.name]._search
     assert search is not None
     await search  # its answer may not be given yet: the arbiter has not asked again
     await table.say(table.question())
@@ -112,7 +109,7 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
 
 async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:
     player = Passes()
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         await table.turn()
         await table.turn()
@@ -120,7 +117,7 @@ async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:
         await table.say(table.offer(seq=table.seq, seen=table.seq - 1))
         await table.hear(Ready)
     fresh = Passes()
-    runner = BotRunner("b", lambda: fresh)
+    runner = a_bot("b", lambda: fresh)
     async with seated(runner, table):
         await table.say(table.offer(seq=table.seq, seen=1))
         assert (await table.hear(Resume)).seen == 0
@@ -133,7 +130,7 @@ async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:
 
 async def test_who_is_turned_away_does_not_come_again() -> None:
     server = Server()
-    work = asyncio.create_task(run_player(server.dial, BotRunner("b", Passes), sleep=server.sleep))
+    work = asyncio.create_task(a_bot("b", Passes).run(server.dial, sleep=server.sleep))
     channel = await server.ends.get()
     assert isinstance((await channel.receive()).content, Hello)
     await channel.send(Error(code="bad_token", message="that is not your token", retry="no"))
@@ -146,13 +143,13 @@ async def test_who_was_never_welcome_does_not_try_again() -> None:
     server = Server()
     server.down = 1
     with pytest.raises(ChannelClosed, match="nobody answers"):
-        await run_player(server.dial, BotRunner("b", Passes), sleep=server.sleep)
+        await a_bot("b", Passes).run(server.dial, sleep=server.sleep)
 
 
 async def test_patience_ends() -> None:
     server = Server()
     work = asyncio.create_task(
-        run_player(server.dial, BotRunner("b", Passes), sleep=server.sleep, patience_s=20)
+        a_bot("b", Passes).run(server.dial, sleep=server.sleep, patience_s=20)
     )
     channel = await server.ends.get()
     await channel.receive()
@@ -169,7 +166,7 @@ async def test_patience_ends() -> None:
 
 async def test_a_turn_that_was_not_told_is_asked_for(table: TestArbiter) -> None:
     player = Passes()
-    runner = BotRunner("b", lambda: player)
+    runner = a_bot("b", lambda: player)
     async with seated(runner, table):
         await table.begin()
         await table.turn()
@@ -188,7 +185,7 @@ async def test_a_turn_that_was_not_told_is_asked_for(table: TestArbiter) -> None
 
 
 async def test_a_gap_that_is_never_filled_ends_the_game_for_us(table: TestArbiter) -> None:
-    runner = BotRunner("b", Passes)
+    runner = a_bot("b", Passes)
     async with seated(runner, table):
         table.make(PASS)
         table.make(PASS)
@@ -196,11 +193,11 @@ async def test_a_gap_that_is_never_filled_ends_the_game_for_us(table: TestArbite
         await table.hear(Resume)
         await table.say(table.offer(seq=table.seq, seen=1))
         assert (await table.hear(Decline)).code == "missed_plays"
-        assert not runner.games
+        assert not runner.games.on
 
 
 async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter) -> None:
-    runner = BotRunner("b", Passes)
+    runner = a_bot("b", Passes)
     async with seated(runner, table):
         await table.begin()
         await caught_up(runner, table)
@@ -208,14 +205,14 @@ async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter
         await table.channel.send(gone)
         await table.channel.send(Ping(id=1))
         await table.hear(Pong)
-        assert not runner.games
+        assert not runner.games.on
 
 
 # --- what makes no sense --------------------------------------------------------------------------
 
 
 async def test_nonsense_is_answered_and_the_conversation_goes_on(table: TestArbiter) -> None:
-    async with seated(BotRunner("b", Passes), table):
+    async with seated(a_bot("b", Passes), table):
         await table.channel.send(Hello(role="arbiter", name="x"))
         assert (await table.hear(Error)).code == "wrong_role"
         stray = Played(
@@ -228,7 +225,7 @@ async def test_nonsense_is_answered_and_the_conversation_goes_on(table: TestArbi
 
 
 async def test_a_peer_that_makes_no_sense_for_long_is_given_up(table: TestArbiter) -> None:
-    async with seated(BotRunner("b", Passes), table) as talk:
+    async with seated(a_bot("b", Passes), table) as talk:
         for _ in range(20):
             await table.channel.send(Hello(role="arbiter", name="x"))
         with pytest.raises(ChannelClosed, match="could not be taken"):
@@ -236,7 +233,7 @@ async def test_a_peer_that_makes_no_sense_for_long_is_given_up(table: TestArbite
 
 
 async def test_a_position_that_makes_no_sense_is_answered(table: TestArbiter) -> None:
-    async with seated(BotRunner("b", Passes), table):
+    async with seated(a_bot("b", Passes), table):
         await table.begin()
         await table.say(msgspec.structs.replace(table.question(), position="15/15 / 0/0 0"))
         assert (await table.hear(Error)).code == "bad_message"

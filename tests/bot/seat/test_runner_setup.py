@@ -8,12 +8,11 @@ import threading
 import msgspec
 import pytest
 from bot_players import Passes
-from bot_table import MemoryChannel, TestArbiter, caught_up, seated
+from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 
 from bot.player import Budget, Choice, Player, View
-from bot.players.greedy import GreedyPlayer
-from bot.players.static import StaticPlayer
-from bot.seat.connection import BotRunner, TurnedAway
+from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.seat.connection import TurnedAway
 from bot.seat.game_registry import MAX_GAMES
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -38,7 +37,7 @@ from protocol.parts import Retry, RulesInPlay
 async def test_what_cannot_be_played_is_declined_with_a_reason(
     table: TestArbiter, changes: dict[str, object], code: str, says: str
 ) -> None:
-    async with seated(BotRunner("b", GreedyPlayer), table):
+    async with seated(a_bot("b", GreedyPlayer), table):
         offer: NewGame = msgspec.structs.replace(table.offer(), **changes)
         await table.channel.send(offer)
         declined = await table.hear(Decline)
@@ -47,7 +46,7 @@ async def test_what_cannot_be_played_is_declined_with_a_reason(
 
 
 async def test_the_same_words_under_another_name_will_do(table: TestArbiter) -> None:
-    async with seated(BotRunner("b", GreedyPlayer), table):
+    async with seated(a_bot("b", GreedyPlayer), table):
         offer = msgspec.structs.replace(table.offer(), lexicon="another name")
         await table.say(offer)
         assert (await table.hear(Ready)).game == offer.game
@@ -58,7 +57,7 @@ async def test_what_a_player_raises_ends_the_conversation(table: TestArbiter) ->
         def choose(self, view: View, budget: Budget) -> Choice:
             raise StopIteration  # the worst of them: a future can't hold it
 
-    async with seated(BotRunner("b", Breaks), table) as talk:
+    async with seated(a_bot("b", Breaks), table) as talk:
         await table.begin()
         await table.say(table.question())
         with pytest.raises(RuntimeError, match="StopIteration"):
@@ -70,7 +69,7 @@ async def test_an_answer_that_is_no_choice_is_the_players_fault(table: TestArbit
         def choose(self, view: View, budget: Budget) -> Choice:
             return "8D WORD"  # type: ignore[return-value]
 
-    async with seated(BotRunner("b", Mistaken), table) as talk:
+    async with seated(a_bot("b", Mistaken), table) as talk:
         await table.begin()
         await table.say(table.question())
         with pytest.raises(TypeError, match="8D WORD"):
@@ -82,21 +81,21 @@ async def test_a_hook_that_raises_ends_the_conversation(table: TestArbiter) -> N
         def new_game(self, view: View) -> None:
             raise LookupError("no book")
 
-    async with seated(BotRunner("b", Breaks), table) as talk:
+    async with seated(a_bot("b", Breaks), table) as talk:
         await table.begin()
         with pytest.raises(LookupError, match="no book"):
             await talk
 
 
 async def test_a_game_that_is_over_as_soon_as_it_is_offered(table: TestArbiter) -> None:
-    runner = BotRunner("b", GreedyPlayer)
+    runner = a_bot("b", GreedyPlayer)
     async with seated(runner, table) as talk:
         await table.say(table.offer())
         await table.end()
         await table.channel.send(Ping(id=1))
         await table.hear(Pong)
         assert not talk.done()
-        assert (runner.finished, runner.games) == (1, {})
+        assert (runner.games.finished, runner.games.on) == (1, {})
 
 
 async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter) -> None:
@@ -107,7 +106,7 @@ async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter)
             busy.set()
             go.wait(30)
 
-    runner = BotRunner("b", Slow)
+    runner = a_bot("b", Slow)
     async with seated(runner, table):
         await table.say(table.offer())
         await asyncio.to_thread(busy.wait)
@@ -118,8 +117,8 @@ async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter)
         other = TestArbiter(table.lexicon, table.rules, game="g2")
         other.channel = table.channel
         await other.begin()
-        assert set(runner.games) == {"g2"}
-        assert runner.finished == 1
+        assert set(runner.games.on) == {"g2"}
+        assert runner.games.finished == 1
 
 
 async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
@@ -129,7 +128,7 @@ async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
         def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
             go.wait(30)
 
-    async with seated(BotRunner("b", Slow), table):
+    async with seated(a_bot("b", Slow), table):
         for number in range(MAX_GAMES + 1):
             await table.channel.send(msgspec.structs.replace(table.offer(), game=f"g{number}"))
         declined = await table.hear(Decline)
@@ -143,7 +142,7 @@ async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
 async def test_a_wish_that_is_not_granted(
     table: TestArbiter, retry: Retry, kind: type[Exception]
 ) -> None:
-    async with seated(BotRunner("b", Passes, seek=Seek(opponent="nobody")), table) as talk:
+    async with seated(a_bot("b", Passes, seek=Seek(opponent="nobody")), table) as talk:
         await table.hear(Seek)
         error = Error(code="unknown_opponent", message="nobody is not here", retry=retry)
         await table.channel.send(error)
@@ -163,7 +162,7 @@ async def test_games_one_after_another_have_players_of_their_own(
         made.append(Passes())
         return made[-1]
 
-    runner = BotRunner("b", make, seek=Seek(opponent="static", games=2), enough=2, seed=4)
+    runner = a_bot("b", make, seek=Seek(opponent="static", games=2), seed=4)
     ours, its = MemoryChannel.pair()
     talk = asyncio.create_task(runner.converse(its))
     first = TestArbiter(lexicon, rules, game="first")
@@ -177,7 +176,7 @@ async def test_games_one_after_another_have_players_of_their_own(
     await second.play_out()
     assert (await second.hear(Goodbye)).code == "done"
     assert "2 games" in await talk
-    await runner.settle(30)
+    await runner.games.settle(30)
     assert [player.told[-1] for player in made] == ["game_over", "game_over"]
     seeds = [player.start.seed for player in made if player.start]
     assert len(set(seeds)) == 2
@@ -185,11 +184,11 @@ async def test_games_one_after_another_have_players_of_their_own(
 
 async def test_a_game_is_taken_up_by_a_fresh_process(lexicon: Lexicon, rules: Rules) -> None:
     table = TestArbiter(lexicon, rules, you=1, seed=3)
-    async with seated(BotRunner("b", StaticPlayer, built_in=True), table):
+    async with seated(a_bot("b", StaticPlayer, built_in=True), table):
         await table.begin()
         await table.play_out(until=lambda: len(table.history) == 7)
     player = Passes()
-    runner = BotRunner("b", lambda: player)
+    runner = a_bot("b", lambda: player)
     async with seated(runner, table):
         await table.say(table.offer(seq=table.seq))
         await table.hear(Ready)

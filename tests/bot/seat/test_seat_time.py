@@ -9,12 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bot_table import TestArbiter, caught_up, seated
+from bot_table import TestArbiter, a_bot, caught_up, seated
 
 from bot.equipment import Equipment
 from bot.player import Believed, Budget, Choice, Considered, Player, View
 from bot.players.champion import champion
-from bot.seat.connection import BotRunner
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -78,7 +77,7 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(
 
     told = threading.Event()
     player = Thinker(think)
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         await table.say(table.question())
         first = await table.hear(Info)
@@ -127,7 +126,7 @@ async def test_what_it_believes_goes_out_with_the_move_once(
 
     told = threading.Event()
     player = Thinker(think)
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         await table.say(table.question())
         assert (await table.hear(Info)).belief is None, "while it thinks"
@@ -171,7 +170,7 @@ async def test_a_player_is_told_how_its_opponent_plays(
     player = Thinker(lambda view, _budget: seen.append(view.opponent_style))
     player.go.set()
     seen: list[object] = []
-    async with seated(BotRunner("b", lambda: player), table):
+    async with seated(a_bot("b", lambda: player), table):
         await table.begin()
         await table.ask()
     assert seen == [known]
@@ -187,7 +186,7 @@ async def test_what_is_no_candidate_ends_the_conversation(
         budget.offer(Choice(PASS, candidates=("8D WORD",)))  # type: ignore[arg-type]
 
     player = Thinker(think)
-    async with seated(BotRunner("b", lambda: player), table) as talk:
+    async with seated(a_bot("b", lambda: player), table) as talk:
         await table.begin()
         await table.say(table.question())
         with pytest.raises(AttributeError, match="move"):
@@ -206,7 +205,7 @@ async def test_a_player_is_held_to_a_limit_of_its_own(table: TestArbiter, built_
         budget.limit(1)
 
     player = Thinker(think)
-    async with seated(BotRunner("b", lambda: player, built_in=built_in), table):
+    async with seated(a_bot("b", lambda: player, built_in=built_in), table):
         await table.begin()
         move = await table.ask()
         assert move.move != "-"
@@ -221,7 +220,7 @@ async def test_a_seat_ponders_after_its_own_move_until_it_hears_of_the_game(
 ) -> None:
     player = Thinker()
     player.go.set()
-    runner = BotRunner("b", lambda: player, equipment=PONDERS)
+    runner = a_bot("b", lambda: player, equipment=PONDERS)
     async with seated(runner, table):
         await table.begin()
         await table.turn()
@@ -247,7 +246,7 @@ async def test_a_seat_ponders_after_its_own_move_until_it_hears_of_the_game(
 async def test_nobody_ponders_who_may_not(table: TestArbiter) -> None:
     player = Thinker()
     player.go.set()
-    runner = BotRunner("b", lambda: player)
+    runner = a_bot("b", lambda: player)
     async with seated(runner, table):
         await table.begin()
         await table.turn()
@@ -268,7 +267,7 @@ async def test_nobody_ponders_when_the_game_is_over(
 ) -> None:
     """Both seats play the same game, so that one of them goes out; it ponders a turn less."""
     table, player = TestArbiter(lexicon, rules, you=you), Highest()
-    runner = BotRunner("b", lambda: player, equipment=PONDERS)
+    runner = a_bot("b", lambda: player, equipment=PONDERS)
     async with seated(runner, table):
         await table.begin()
         while table.state.over is None:
@@ -282,7 +281,7 @@ async def test_nobody_ponders_when_the_game_is_over(
 async def test_nobody_ponders_after_the_last_of_six_passes(lexicon: Lexicon, rules: Rules) -> None:
     table, player = TestArbiter(lexicon, rules, you=1), Thinker()
     player.go.set()
-    runner = BotRunner("b", lambda: player, equipment=PONDERS)
+    runner = a_bot("b", lambda: player, equipment=PONDERS)
     async with seated(runner, table):
         await table.begin()
         while table.state.over is None:
@@ -297,7 +296,7 @@ async def test_nobody_ponders_after_the_last_of_six_passes(lexicon: Lexicon, rul
 async def test_champion_ponders_through_a_game(lexicon: Lexicon, rules: Rules) -> None:
     table = TestArbiter(lexicon, rules)
     table.deadline_ms = 100
-    runner = BotRunner("b", champion, equipment=PONDERS, built_in=True)
+    runner = a_bot("b", champion, equipment=PONDERS, built_in=True)
     async with seated(runner, table) as talk:
         await table.begin()
         await table.play_out()
@@ -317,7 +316,7 @@ async def test_who_does_not_come_back_from_pondering_is_overruled(table: TestArb
 
     player = Ponders()
     player.go.set()
-    runner = BotRunner("b", lambda: player, built_in=True, equipment=PONDERS)
+    runner = a_bot("b", lambda: player, built_in=True, equipment=PONDERS)
     async with seated(runner, table):
         await table.begin()
         await table.turn()

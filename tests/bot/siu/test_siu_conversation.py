@@ -208,11 +208,11 @@ def test_go_during_a_search_ends_that_first() -> None:
 def test_a_search_keeps_its_position_and_settings() -> None:
     talk = ready(POSITION, "go infinite", f"position cgp {EMPTY} ABCDEFG/ 0/0 0")
     talk.says("setoption name Lines value 3")
-    assert len(talk.begun[0].situation.rack) == 7
+    assert len(talk.begun[0].situation.position.racks[0]) == 7
     talk.ends()
     talk.says("go gen")
     first, second = talk.begun
-    assert first.situation.rack != second.situation.rack
+    assert first.situation.position.racks[0] != second.situation.position.racks[0]
     assert (first.settings.lines, second.settings.lines) == (15, 3)
 
 

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from bot.siu.auto_player import Follower
+from bot.player import Budget
 from bot.siu.beliefs import believed
-from bot.siu.info_lines import Texts, sim_lines
 from bot.siu.modes import Task
 from bot.siu.position import read_position
-from bot.siu.searches import Searcher, Watch
+from bot.siu.report import Report
+from bot.siu.searches import Follower, Searcher
 from bot.siu.settings import Settings
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.rules import standard_rules
+from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Estimate
 from lexicons.store import load_lexicon
 from protocol.siu.answers import (
@@ -98,9 +99,9 @@ class Heard:
 
 
 def searched(searcher: Searcher, wanted: Task) -> Heard:
-    heard, watch = Heard(), Watch()
-    watch.limit(wanted.settings.limit_ms(wanted.go) or 60_000)
-    heard.best = searcher.search(wanted, watch, heard)
+    heard, budget = Heard(), Budget(10**15)
+    budget.limit(wanted.settings.limit_ms(wanted.go) or 60_000)
+    heard.best = searcher.search(wanted, budget, heard)
     return heard
 
 
@@ -159,9 +160,9 @@ def test_what_was_told_of_a_move_is_kept_up_to_date() -> None:
         Estimate(wanted.situation.read_move(move)[0], 66, (), 0, 20, 0.6, 0.1, 1.0, 1.0)
         for move in ("8D.RETAINS", "8E.RETAINS")
     )
-    text = Texts(wanted)
-    assert [one.move for one in sim_lines(wanted, [first, second], text)] == ["8D.RETAINS"]
-    told = sim_lines(wanted, [second, first], text)
+    report = Report(wanted, Heard())
+    assert [one.move for one in report.simulated([first, second])] == ["8D.RETAINS"]
+    told = report.simulated([second, first])
     assert [one.move for one in told] == ["8E.RETAINS", "8D.RETAINS"]
 
 
@@ -181,9 +182,9 @@ def test_without_a_bag_one_sample_says_it_all(searcher: Searcher) -> None:
 
 def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
     for mode in ("sim", "auto"):
-        wanted, heard, watch = task(f"{mode} infinite", OPENING), Heard(), Watch()
-        watch.cancel()
-        assert len(searcher.search(wanted, watch, heard).partition(".")[2]) == 7
+        wanted, heard, budget = task(f"{mode} infinite", OPENING), Heard(), Budget(10**15)
+        budget.cancel()
+        assert len(searcher.search(wanted, budget, heard).partition(".")[2]) == 7
         assert not heard.results
 
 
@@ -239,7 +240,7 @@ def test_what_is_known_is_not_guessed(searcher: Searcher, moves: str, leave: str
     ("cgp", "moves", "sentence"),
     [
         (UNKNOWN, "", "has no move of the opponent"),
-        (UNKNOWN, "phony.8H.ZAX", "he holds what it showed"),
+        (UNKNOWN, "phony.8H.ZAX", "the opponent holds what it showed"),
         (LAST, "pass", "the bag is empty"),
     ],
 )
@@ -257,14 +258,18 @@ def test_where_there_is_nothing_to_infer(
 
 def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
     kit = searcher.load(Settings())
-    belief = believed(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST"), kit, None)
+
+    def belief_in(wanted: Task) -> Belief | None:
+        return believed(kit.view(wanted), wanted.situation.known, None)
+
+    belief = belief_in(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST"))
     assert belief is not None
     assert belief.doubt == 0
     shown = set(ALPHABET.tiles("ZAX"))
     assert all(shown <= set(holding) for holding in belief.holdings)
-    assert believed(task("sim", OPENING), kit, None) is None
+    assert belief_in(task("sim", OPENING)) is None
     known = task("sim", LATE.format(theirs="ACEISUY"))
-    assert believed(known, kit, None) is None  # it is in the position
+    assert belief_in(known) is None  # it is in the position
     assert searched(searcher, known).results
 
 
@@ -385,7 +390,7 @@ def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
     follower, kit = Follower(), searcher.load(Settings())
     player, view = follower.player(task("auto", UNKNOWN, moves), kit)
     assert player.opponent is not None
-    player.opponent.take_in(view, Watch(10**15))
+    player.opponent.take_in(view, Budget(10**15))
     belief = player.opponent.belief(view)
     assert belief is not None
     shown = set(ALPHABET.tiles("QAT"))

@@ -14,10 +14,10 @@ from tables import GAME, MINUTE, Play, random_policy
 from engine.rules.rules import rack_tiles
 from harness.arbiter.records import Turn
 from harness.arbiter.views import Recipient
-from protocol.conversation import State
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Move, NewGame, Played, Resign, Resume, Started
 from protocol.parts import TimeControl
+from protocol.session import State
 
 CONTROLS = (
     TimeControl(initial_ms=MINUTE, max_overtime_ms=MINUTE, lag_ms=150),
@@ -85,7 +85,7 @@ class AtTheTable(RuleBasedStateMachine):
     @precondition(lambda self: self.settled)
     def a_seat_asks_again(self, seat: int) -> None:
         if self.here[seat] and self.state(seat) not in (None, State.UNKNOWN):
-            self.play.say(seat, self.play.bots[seat].resume(GAME))
+            self.play.say(seat, self.play.resume(seat))
 
     def state(self, seat: int) -> State | None:
         game = self.play.bots[seat].games.get(GAME)

@@ -13,7 +13,7 @@ from command_line import CommandLine
 
 from bot.player import Observed, View
 from bot.players.static import StaticPlayer
-from bot.search.belief import Effort, Opponent
+from bot.search.belief import Opponent
 from engine.inference.inference import Judges
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style
@@ -51,7 +51,7 @@ class _Watcher(StaticPlayer):
     def observe(self, view: View, play: Observed) -> None:
         self.view = view
         self.opponent.observe(view, play)
-        self.opponent.think(Effort(racks=_RACKS))
+        self.opponent.think(racks=_RACKS)
         if play.seat != view.seat:
             self.kept.append(self.opponent.tracker.prior)
 

@@ -1,0 +1,168 @@
+"""``vanilla``, ``rh``, ``mc`` and ``mc+rh``, after CS221 (Stanford 2016).
+
+``vanilla`` plays the highest score and nothing else. Ties go to the first move in packed order
+(``engine.kernels.moves``), whatever its leave; ``greedy`` breaks them by equity. If no word can be
+played it exchanges one tile, the first by letter.
+
+``rh`` adds learned features of the leave to the score (``lexicons.rack_features``). The built-in
+weights are for English; the option ``weights`` names another file, written by ``tilewire train
+features``. The seat's leave table is ignored, and nothing else adjusts equity.
+
+``mc`` and ``mc+rh`` roll the best ``candidates`` moves (3) out ``samples`` times each (15) for
+``plies`` turns (2), and play the move that gains most points on the opponent. ``mc`` picks
+candidates and later moves as ``vanilla`` does; ``mc+rh`` as ``rh``, with weights learned from its
+own games. Both count points, not wins. A repeated question gets the same answer.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import NamedTuple
+
+from bot.player import Budget, Choice, Considered, Player, View
+from bot.search.anytime import Anytime
+from bot.search.simulating import considered
+from bot.search.static_choice import as_choice, best_choice, not_refused
+from engine.movegen.evaluation import PLAIN
+from engine.movegen.generator import Generator
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import BY_POINTS
+from engine.simulation.simulation import Estimate, Simulation
+from lexicons.leaves import LeaveTable
+from lexicons.rack_features import (
+    RackWeights,
+    Trained,
+    leave_table,
+    read_rack_weights,
+    shipped_rack_weights,
+)
+from lexicons.store import Lexicon
+
+from .options import number
+
+__all__ = ["CS221", "Sampling", "mc", "mc_rh", "rh", "sampled_choice", "vanilla"]
+
+
+class Sampling(NamedTuple):
+    """How many moves and continuations are sampled."""
+
+    candidates: int
+    samples: int
+    """Samples of each candidate."""
+    plies: int
+    """Turns after the candidate."""
+
+
+CS221 = Sampling(candidates=3, samples=15, plies=2)
+_LEAST = Sampling(candidates=1, samples=2, plies=1)
+_MOST = Sampling(candidates=128, samples=1_000_000, plies=64)
+
+
+def vanilla() -> Player:
+    """Return a player of the highest score."""
+    return _Player(None)
+
+
+def rh(weights: str = "") -> Player:
+    """Return a player of the highest score plus leave features; ValueError as ``_weights``."""
+    return _Player(_weights(weights, "rh"))
+
+
+def mc(candidates: str = "3", samples: str = "15", plies: str = "2") -> Player:
+    """Return a player of the highest mean gain; raise ValueError if an option is invalid."""
+    return _Player(None, _sampling(candidates, samples, plies))
+
+
+def mc_rh(
+    weights: str = "", candidates: str = "3", samples: str = "15", plies: str = "2"
+) -> Player:
+    """Return a player like ``mc``, by score and features; raise ValueError as ``mc`` and ``rh``."""
+    return _Player(_weights(weights, "mc+rh"), _sampling(candidates, samples, plies))
+
+
+def _sampling(*options: str) -> Sampling:
+    given = zip(Sampling._fields, options, _LEAST, _MOST, strict=True)
+    return Sampling(*(number(*option) for option in given))
+
+
+def _weights(path: str, player: Trained) -> RackWeights:
+    """Read weights, or return built-in ones; raise ValueError if they can't be read or parsed."""
+    try:
+        return read_rack_weights(path) if path else shipped_rack_weights(player)
+    except OSError as error:
+        raise ValueError(f"the weights {path!r} cannot be read: {error.strerror}") from None
+
+
+class _Player(Player):
+    """Without weights, leaves are worth nothing; without sampling, nothing is rolled out."""
+
+    def __init__(self, weights: RackWeights | None, sampling: Sampling | None = None) -> None:
+        self._weights, self._sampling = weights, sampling
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        """Compute the leave values; raise ValueError if the weights are for another alphabet."""
+        self._leaves(rules)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Choose by samples, with the first candidate as an offer; or by equity."""
+        leaves = self._leaves(view.rules)
+        if self._sampling is not None:
+            return sampled_choice(view, budget, leaves, self._sampling)
+        return best_choice(Generator(view.lexicon, view.rules, leaves, PLAIN), view)
+
+    def _leaves(self, rules: Rules) -> LeaveTable | None:
+        return leave_table(self._weights, rules.distribution) if self._weights else None
+
+
+def sampled_choice(
+    view: View, budget: Budget, leaves: LeaveTable | None, sampling: Sampling = CS221
+) -> Choice:
+    """Choose a move by samples.
+
+    Args:
+        view: the game on the player's turn; refused moves are left out.
+        budget: the first candidate is offered before sampling, and chosen if time is over before
+            all candidates are sampled.
+        leaves: leave values for either side; None: leaves are worth nothing.
+        sampling: how many candidates, samples and plies.
+    """
+    generators = [
+        Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))
+    ]
+    ranked = generators[0].best(view.position, sampling.candidates + len(view.refused))
+    candidates = not_refused(view, ranked)[: sampling.candidates]
+    choice = as_choice(candidates[0])
+    if len(candidates) == 1:
+        return choice
+    budget.offer(choice)
+    simulation = Simulation(
+        generators,
+        view.position,
+        candidates,
+        None,
+        plies=sampling.plies,
+        seed=random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}").getrandbits(64),
+        rule="equal",
+        first=sampling.samples,
+        utility=BY_POINTS,
+        use_prior=False,  # only the samples count
+        limit=len(candidates) * sampling.samples,
+    )
+    Anytime(simulation).run(budget.remaining_ms)
+    estimates = simulation.estimates()
+    best = estimates[0]
+    return Choice(
+        best.move,
+        score=best.score,
+        equity=best.equity,
+        candidates=tuple(map(_considered, estimates)),
+    )
+
+
+def _considered(estimate: Estimate) -> Considered:
+    # There is no error before two samples: not before all candidates are sampled, and not in a
+    # position without luck, which takes only one.
+    row = considered(estimate)
+    error = row.equity_error if estimate.samples > 1 else None
+    return replace(row, win=None, win_error=None, equity_error=error)
