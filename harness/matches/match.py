@@ -8,16 +8,18 @@ counts every game once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import msgspec
+import structlog
 
 from bot.equipment import Equipment
-from harness.arbiter.journal import Journal, KeptGame
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
@@ -26,15 +28,21 @@ from lexicons.cache import replacing
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from .results import GameResult
-from .running import GameRunner, MatchError
-from .schedule import PlannedGame, pairs
-from .summary import game_record, game_result
+from .results import GameResult, PlannedGame, game_record, game_result
 
 __all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
 
+log = structlog.get_logger(__name__)
+
 NO_SHOWS = 2
 """Games in a row that a seat may miss before the match is given up."""
+
+HOST_ERRORS = 3
+"""Host failures of one game before the match is given up."""
+
+
+class MatchError(Exception):
+    """The match can't go on; the message gives the reason. Finished games are on disk."""
 
 
 class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,15 +140,43 @@ class Match:
             MatchError: the match can't go on.
             JournalError: the folder's journal can't be used.
         """
-        config = self._config
         with closing(Journal(self._folder / "match.db")) as journal:
             self._recall(journal)
-            schedule = pairs(config.games, shared=config.paired)
-            todo = [game for game in schedule if game.number not in self._counted]
-            async with LagMeter() as lag:
-                open_book = partial(self._open_book, journal)
-                runner = GameRunner(journal, lag, open_book, self._open_seat, self._settle)
-                await runner.play_all(todo, config.concurrency)
+            games = iter(self._todo())
+            try:
+                async with LagMeter() as lag, asyncio.TaskGroup() as tables:
+                    for _ in range(self._config.concurrency):
+                        tables.create_task(self._play_at_a_table(games, journal, lag))
+            except* (MatchError, JournalError, OSError) as errors:
+                raise errors.exceptions[0] from None
+
+    def _todo(self) -> list[PlannedGame]:
+        """Return the games without a result; the sides take turns to move first."""
+        paired = self._config.paired
+        return [
+            PlannedGame(number=at + 1, pair=at // 2 + 1 if paired else at + 1, first=at % 2)
+            for at in range(self._config.games)
+            if at + 1 not in self._counted
+        ]
+
+    async def _play_at_a_table(
+        self, games: Iterator[PlannedGame], journal: Journal, lag: LagMeter
+    ) -> None:
+        """Play games one after another, each until it has a result that counts."""
+        for planned in games:
+            for _ in range(HOST_ERRORS):
+                book = await self._open_book(journal, planned)
+                first, second = (
+                    self._open_seat(planned.side_of(seat), planned.number) for seat in (0, 1)
+                )
+                ended = await GameHost(book, (first, second), journal, lag).run()
+                if self._settle(planned, book):
+                    break
+                log.warning("game void, played again", number=planned.number, reason=ended.message)
+            else:
+                raise MatchError(
+                    f"game {planned.number} came to nothing {HOST_ERRORS} times: {ended.message}"
+                )
 
     def _recall(self, journal: Journal) -> None:
         """Load the journal's games; void games are played again."""

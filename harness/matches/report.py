@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from harness.figures import DASH, minutes, number, plain, rate, share
+from harness.figures import DASH, counted, minutes, number, plain, rate, share
 from lexicons.cache import replacing
 
 from .results import GameResult, read_results, result_line
@@ -44,8 +44,7 @@ def match_table(stats: MatchStatistics, results: Sequence[GameResult]) -> Render
     from rich.console import Group
     from rich.padding import Padding
 
-    verdict = Padding(_verdict(stats, results), (0, 0, 0, 1))
-    return Group(_sides_table(stats), verdict)
+    return Group(_sides_table(stats), Padding(_verdict(stats, results), (0, 0, 0, 1)))
 
 
 def _sides_table(stats: MatchStatistics) -> Table:
@@ -53,41 +52,35 @@ def _sides_table(stats: MatchStatistics) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=box.ROUNDED, title=_heading(stats), title_style="", header_style="", width=WIDTH
-    )
+    title = Text(_heading(stats), style="bold")
+    table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=WIDTH)
     table.add_column("", style="dim", width=18)
     for side in stats.sides:
         name = Text(plain(side.name), style="bold")
         table.add_column(name, justify="right", ratio=1, overflow="fold")
 
     lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
-    for row in (
+    results = (
         ("wins", str(stats.wins), str(stats.losses)),
         ("win rate", share(stats.win_rate), share(lost_rate)),
         *rows(stats, "scores"),
-    ):
-        table.add_row(*map(Text, row))
-    table.add_section()
-    for row in rows(stats, "time"):
-        table.add_row(*map(Text, row))
-    table.add_section()
-    for row in rows(stats, "faults"):
-        table.add_row(*map(Text, row))
+    )
+    for section in (results, rows(stats, "time"), rows(stats, "faults")):
+        for row in section:
+            table.add_row(*map(Text, row))
+        table.add_section()
     return table
 
 
-def _heading(stats: MatchStatistics) -> Text:
-    from rich.text import Text
-
-    parts = [f"{stats.games:,} game{'s' * (stats.games != 1)}"]
+def _heading(stats: MatchStatistics) -> str:
+    heading = counted(stats.games, "game")
     if stats.paired:
-        parts[0] += f" in {stats.units:,} pair{'s' * (stats.units != 1)}"
+        heading += f" in {counted(stats.units, 'pair')}"
     if stats.ties:
-        parts.append(f"{stats.ties:,} tied")
+        heading += f", {stats.ties:,} tied"
     if stats.void:
-        parts.append(f"{stats.void:,} void")
-    return Text(", ".join(parts), style="bold")
+        heading += f", {stats.void:,} void"
+    return heading
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
@@ -155,14 +148,14 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
     )
 
 
-def table_text(stats: MatchStatistics, results: Sequence[GameResult], width: int = WIDTH) -> str:
+def table_text(stats: MatchStatistics, results: Sequence[GameResult]) -> str:
     """Return the table as plain text, without colour."""
     import io
 
     from rich.console import Console
 
     out = io.StringIO()
-    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
+    console = Console(file=out, width=WIDTH, color_system=None, legacy_windows=False)
     console.print(match_table(stats, results))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
