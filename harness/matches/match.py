@@ -9,7 +9,7 @@ counts every game once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -24,10 +24,12 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.seats.seat_factory import seating
 from lexicons.cache import replacing
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
+from .report import MatchFolder
 from .results import GameResult, PlannedGame, game_record, game_result
 
 __all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
@@ -105,32 +107,29 @@ class Match:
     Args:
         config: the settings.
         lexicon: the words.
-        folder: for journal, results and games.
-        open_seat: makes the seat of a side (0 or 1) for a game by number.
+        files: for the results; journal and games are beside them.
         finished: called with each new result, including void games.
-        known: results of earlier runs, not passed to ``finished`` again.
+        notice: takes a sentence when a process takes long.
     """
 
     def __init__(
         self,
         config: MatchConfig,
         lexicon: Lexicon,
-        folder: Path,
-        open_seat: Callable[[int, int], Seat],
-        finished: Callable[[GameResult], None] = lambda _result: None,
-        known: Iterable[GameResult] = (),
+        files: MatchFolder,
+        finished: Callable[[GameResult], None],
+        notice: Callable[[str], None] | None = None,
     ) -> None:
         self._config = config
         self._lexicon = lexicon
-        self._folder = folder
-        self._open_seat = open_seat
+        self._files = files
         self._finished = finished
-        self._counted = {result.number for result in known if not result.void}
+        self._notice = notice
         self._halves: dict[int, KeptGame] = {}
         """Unfinished games of the journal, by number."""
         self._absent = [0, 0]
         """Games in a row that each side has missed."""
-        self._games = folder / "games"
+        self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
     async def play(self) -> None:
@@ -139,16 +138,28 @@ class Match:
         Raises:
             MatchError: the match can't go on.
             JournalError: the folder's journal can't be used.
+            SeatError: a seat's text is invalid.
         """
-        with closing(Journal(self._folder / "match.db")) as journal:
-            self._recall(journal)
-            games = iter(self._todo())
-            try:
-                async with LagMeter() as lag, asyncio.TaskGroup() as tables:
-                    for _ in range(self._config.concurrency):
-                        tables.create_task(self._play_at_a_table(games, journal, lag))
-            except* (MatchError, JournalError, OSError) as errors:
-                raise errors.exceptions[0] from None
+        config = self._config
+        players = seating(
+            config.seats,
+            config.names,
+            config.equipment,
+            self._lexicon,
+            seed=config.seed,
+            by_websocket=config.transport == "websocket",
+            notice=self._notice,
+        )
+        async with players as open_seat:
+            with closing(Journal(self._files.path / "match.db")) as journal:
+                self._recall(journal)
+                games = iter(self._todo())
+                try:
+                    async with LagMeter() as lag, asyncio.TaskGroup() as tables:
+                        for _ in range(config.concurrency):
+                            tables.create_task(self._table(games, open_seat, journal, lag))
+                except* (MatchError, JournalError, OSError) as errors:
+                    raise errors.exceptions[0] from None
 
     def _todo(self) -> list[PlannedGame]:
         """Return the games without a result; the sides take turns to move first."""
@@ -156,18 +167,22 @@ class Match:
         return [
             PlannedGame(number=at + 1, pair=at // 2 + 1 if paired else at + 1, first=at % 2)
             for at in range(self._config.games)
-            if at + 1 not in self._counted
+            if at + 1 not in self._files.counted
         ]
 
-    async def _play_at_a_table(
-        self, games: Iterator[PlannedGame], journal: Journal, lag: LagMeter
+    async def _table(
+        self,
+        games: Iterator[PlannedGame],
+        open_seat: Callable[[int, int], Seat],
+        journal: Journal,
+        lag: LagMeter,
     ) -> None:
         """Play games one after another, each until it has a result that counts."""
         for planned in games:
             for _ in range(HOST_ERRORS):
                 book = await self._open_book(journal, planned)
                 first, second = (
-                    self._open_seat(planned.side_of(seat), planned.number) for seat in (0, 1)
+                    open_seat(planned.side_of(seat), planned.number) for seat in (0, 1)
                 )
                 ended = await GameHost(book, (first, second), journal, lag).run()
                 if self._settle(planned, book):
@@ -182,7 +197,7 @@ class Match:
         """Load the journal's games; void games are played again."""
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
-            if planned.number not in self._counted:
+            if planned.number not in self._files.counted:
                 book = Scorebook.restored(kept.records, None, self._lexicon)
                 if not game_result(book, planned).void:
                     self._keep(planned, book)
@@ -217,7 +232,7 @@ class Match:
         if not result.void:
             gcg = game_record(book, f"Game {number}, {first} against {second}")
             self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
-            self._counted.add(number)
+        self._files.append(result)
         self._finished(result)
         return not result.void
 

@@ -305,7 +305,8 @@ class MatchFolder:
         if log.exists():
             self.results = read_results(log)
             os.truncate(log, log.read_bytes().rfind(b"\n") + 1)
-        self._counted = {result.number for result in self.results if not result.void}
+        self.counted = {result.number for result in self.results if not result.void}
+        """Numbers of the games with a result that counts."""
         self._file = log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
@@ -315,12 +316,12 @@ class MatchFolder:
             ValueError: the game of this number already has a result that counts.
         """
         if not result.void:
-            if result.number in self._counted:
+            if result.number in self.counted:
                 raise ValueError(
                     f"game {result.number} of the match has a result already in "
                     f"{self._file.name}; a game counts once"
                 )
-            self._counted.add(result.number)
+            self.counted.add(result.number)
         self._file.write(result_line(result))
         self.results.append(result)
 

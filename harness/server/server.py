@@ -55,7 +55,7 @@ log = structlog.get_logger(__name__)
 HELLO_S = 10.0
 """Time for a connection to say hello."""
 
-OpenBot: TypeAlias = Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
+OpenBot: TypeAlias = Callable[[str], Awaitable[Worker]]
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,7 @@ class MatchServer:
         journal: of all games; its unfinished games are resumed.
         gatekeeper: authenticates names.
         bots: makes a seat for a built-in bot, by name.
-        open_bot: opens a channel to a built-in bot, for an arbiter elsewhere; returns it with its
-            process, if it is ours.
+        open_bot: starts or dials a bot by name, for an arbiter elsewhere.
     """
 
     def __init__(
@@ -186,7 +185,7 @@ class MatchServer:
             )
         with self._lobby.lend():
             try:
-                bot, worker = await self._open_bot(name)
+                bot = await self._open_bot(name)
             except (ChannelClosed, OSError) as error:
                 log.error("bot did not come up", bot=name, reason=str(error))
                 raise PeerError(
@@ -195,10 +194,10 @@ class MatchServer:
             try:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
-                reason = await relay(channel, bot)
+                reason = await relay(channel, bot.channel)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
             finally:
-                await (bot.close() if worker is None else worker.kill())
+                await bot.kill()
 
     async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
         player = self._lobby.player(name)

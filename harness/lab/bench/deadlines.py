@@ -38,7 +38,7 @@ from harness.arbiter.views import exchanged_count
 from harness.lab.rows import column, percent
 from harness.lab.sampled_positions import Situation, varied_situations
 from harness.lab.study_context import Field
-from harness.seats.seat_factory import WorkerMaker
+from harness.seats.seat_factory import SeatMaker
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -169,7 +169,7 @@ async def ask_for_moves(
     )
     arbiter = _Arbiter(asking, field)
     spec = parse_seat(asking.bot)
-    worker = await WorkerMaker(spec, spec.name, asking.equipment, seed=asking.seed).make()
+    worker = await SeatMaker(spec, spec.name, asking.equipment, seed=asking.seed).worker()
     try:
         with _busy(asking.load):
             for number, situation in enumerate(situations):
