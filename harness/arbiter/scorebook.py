@@ -253,14 +253,10 @@ class Scorebook:
         now_ms: int,
         faults: Iterable[Accusation] = (),
     ) -> Ended:
-        """End the game.
+        """End the game; a running clock stops at ``now_ms``.
 
-        Args:
-            outcome: the code.
-            winner: the winning seat, or None; ignored if the game was played out.
-            message: details beyond the outcome.
-            now_ms: the time, at which a running clock stops.
-            faults: new faults, beyond those in the records.
+        ``winner`` is ignored if the game was played out; ``message`` goes beyond the outcome, and
+        ``faults`` beyond those in the records.
         """
         clocks = self.clocks(now_ms)
         penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]

@@ -21,7 +21,7 @@ from bot.equipment import Equipment
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
+from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seat_factory import seating
@@ -102,14 +102,10 @@ def read_config(folder: Path) -> MatchConfig:
 
 
 class Match:
-    """One match in its folder.
+    """One match in its folder, which has the journal and the games too.
 
-    Args:
-        config: the settings.
-        lexicon: the words.
-        files: for the results; journal and games are beside them.
-        finished: called with each new result, including void games.
-        notice: takes a sentence when a process takes long.
+    ``finished`` takes each new result, including void games; ``notice`` takes a sentence when a
+    process takes long.
     """
 
     def __init__(

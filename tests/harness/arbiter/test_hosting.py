@@ -14,8 +14,7 @@ from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
-from harness.arbiter.records import Ended, Record, Thought, Turn
+from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Happening, Report, Said, Seat
 from harness.lab.bench.client import Client

@@ -22,15 +22,10 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
-from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal
-from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.records import Ended
-from harness.arbiter.scorebook import Scorebook
+from harness.lab.bench.engines import engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import Declined
-from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.files import Exchange as Files
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
@@ -62,24 +57,17 @@ def in_words(path: Path) -> list[list[str]]:
 
 async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> tuple[Ended, int]:
     """Host a game between two programs behind files; how it ended, and after how many turns."""
-    journal = Journal(folder / "j.db")
-    opened = new_game(("ann", "bob"), LEXICON, time, Draws.seeded(5, 0))
-    await journal.create(opened, {})
-
-    def seat(name: str) -> EngineSeat:
-        spec = parse_seat(f"files:{folder}?out=to-{name}&in=from-{name}")
-        context = Context(name, "scowl", LEXICON)
-        return EngineSeat(name, lambda: engine_for(spec, context), LEXICON)
-
+    ann, bob = (
+        engine_seat(f"files:{folder}?out=to-{name}&in=from-{name}&name={name}", LEXICON)
+        for name in ("ann", "bob")
+    )
     with ExitStack() as stack:
         for name, manner in zip(("ann", "bob"), manners, strict=True):
             command = (sys.executable, BOT, folder, f"to-{name}", f"from-{name}", manner)
             stack.enter_context(running(*command))
-        async with LagMeter() as lag:
-            book = Scorebook(opened, LEXICON)
-            ended = await GameHost(book, (seat("ann"), seat("bob")), journal, lag).run()
-    journal.close()
-    return ended, len(book.turns)
+        book = await play_engine(ann, bob, time, LEXICON, folder)
+    assert book.ended is not None
+    return book.ended, len(book.turns)
 
 
 async def test_a_match_host_plays_a_whole_game_with_programs_that_poll(tmp_path: Path) -> None:
