@@ -74,31 +74,21 @@ class Reception:
 
 @dataclass(eq=False)
 class SeatMaker:
-    """Makes the seats of one player, game by game, and starts its processes.
-
-    Args:
-        spec: the player.
-        name: its name in the games.
-        equipment: what they are played with.
-        seed: for the player's random choices; None: new.
-        reception: where its processes report by WebSocket; None: talk over a pipe.
-        notice: takes a sentence when a process takes long.
-    """
+    """Makes the seats of one player, game by game, and starts its processes."""
 
     spec: SeatSpec
     name: str
     equipment: Equipment
     seed: int | None = None
+    """For the player's random choices; None: new."""
     reception: Reception | None = None
+    """Where its processes report by WebSocket; None: talk over a pipe."""
     notice: Callable[[str], None] | None = None
+    """Takes a sentence when a process takes long."""
     _idle: list[Worker] = field(default_factory=list)
 
     def check(self, lexicon: Lexicon) -> None:
-        """Check an engine's options, which a game would find too late.
-
-        Raises:
-            SeatError: they are invalid.
-        """
+        """Raise SeatError if an engine's options are invalid, which a game would find too late."""
         if self.spec.kind == "engine":
             engine_for(self.spec, self._context(lexicon))
 
@@ -201,14 +191,7 @@ async def seating(
 ) -> AsyncIterator[Callable[[int, int], Seat]]:
     """Yield a function that makes the seat of a side (0 or 1) for a game by number.
 
-    Args:
-        seats: the texts of both sides.
-        names: their names in the match.
-        equipment: what the match is played with.
-        lexicon: its words, loaded.
-        seed: the match's, for the players' random choices; None: new.
-        by_websocket: whether worker processes use a WebSocket, not a pipe.
-        notice: takes a sentence when a process takes long.
+    ``by_websocket``: worker processes use a WebSocket, not a pipe. The rest: see ``SeatMaker``.
 
     Raises:
         SeatError: a seat's text is invalid.

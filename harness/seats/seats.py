@@ -24,6 +24,7 @@ __all__ = [
     "GuestSeat",
     "ProcessSeat",
     "RemoteSeat",
+    "TaskSeat",
     "Worker",
     "WorkerFailed",
     "welcomed",
@@ -39,14 +40,42 @@ STALL_MS = 5_000
 """How long a local process may leave pings unanswered before it counts as hung."""
 
 
-class _LinkSeat:
-    """A seat whose player is at the other end of a link, if connected."""
+class TaskSeat:
+    """A seat run by one task, which makes and keeps the connection to its player."""
 
     is_ours = False
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._report: Report = lambda _happening: None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, report: Report) -> None:
+        """Begin, and report the seat's events from now on."""
+        self._report = report
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again after a failure."""
+        self._task = asyncio.create_task(self._live())
+
+    async def stop(self) -> None:
+        """End the task."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _live(self) -> None:
+        raise AssertionError("each kind of seat has a life of its own")
+
+
+class _LinkSeat(TaskSeat):
+    """A seat whose player is at the other end of a link, if connected."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._link: Link | None = None
 
     def send(self, message: Message) -> None:
@@ -57,37 +86,15 @@ class _LinkSeat:
         if self._link is not None:
             self._link.refuse(error)
 
-    def take(self, message: Message, at_ms: int) -> None:
-        lag_ms = self._link.channel.lag_ms if self._link else 0
-        self._report(Said(message, at_ms, lag_ms))
-
-
-class _TaskSeat(_LinkSeat):
-    """A seat run by one task, which makes and keeps the connection."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self, report: Report) -> None:
-        self._report = report
-        self.restart()
-
-    def restart(self) -> None:
-        self._task = asyncio.create_task(self._live())
-
     async def stop(self) -> None:
         if self._link is not None:
             await self._link.flush()
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await super().stop()
         self._link = None
 
-    async def _live(self) -> None:
-        raise AssertionError("each kind of seat has a life of its own")
+    def take(self, message: Message, at_ms: int) -> None:
+        lag_ms = self._link.channel.lag_ms if self._link else 0
+        self._report(Said(message, at_ms, lag_ms))
 
     def _take(self, message: Message, at_ms: int) -> None:
         match message:
@@ -140,13 +147,8 @@ class Worker:
         await self.channel.close()
 
 
-class ProcessSeat(_TaskSeat):
-    """A player in a process of this host.
-
-    Args:
-        name: its name.
-        start_worker: starts the process and opens the channel to it.
-    """
+class ProcessSeat(_LinkSeat):
+    """A player in a process of this host."""
 
     is_ours = True
 
@@ -223,12 +225,10 @@ def _evidence(worker: Worker, link: Link) -> str:
     return "\n".join(parts)
 
 
-class RemoteSeat(_TaskSeat):
+class RemoteSeat(_LinkSeat):
     """A remote bot, which we dial, and redial when the connection is lost.
 
-    Args:
-        name: its name.
-        dial: opens a channel to it and waits for its welcome.
+    ``dial`` opens a channel to it and waits for its welcome.
     """
 
     def __init__(self, name: str, dial: Callable[[], Awaitable[Channel]]) -> None:

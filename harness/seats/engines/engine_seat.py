@@ -21,7 +21,7 @@ from bot.seat.game_session import MAX_MOVE, GameSession
 from bot.seat.offers import Declined, rules_in_play
 from engine.notation import format_move
 from engine.rules.rules import IllegalMove, check_move
-from harness.arbiter.seat import Came, Gone, Noted, Report, Said
+from harness.arbiter.seat import Came, Gone, Noted, Said
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.codec import MSGPACK
@@ -37,6 +37,7 @@ from protocol.messages import (
 )
 from protocol.session import FromArbiter
 
+from ..seats import TaskSeat
 from .engine import Engine, EngineChoice, EngineFailed
 
 __all__ = ["EngineSeat"]
@@ -50,36 +51,21 @@ MAX_SENTENCE = 1_000
 """Characters of a note; a score may have thousands of digits."""
 
 
-class EngineSeat:
-    """An engine behind an adapter.
-
-    Args:
-        name: its name.
-        make: returns an engine; called again after a failure.
-        lexicon: the game's words.
-    """
-
-    is_ours = False
+class EngineSeat(TaskSeat):
+    """An engine behind an adapter; ``make`` returns it, and is called again after a failure."""
 
     def __init__(self, name: str, make: Callable[[], Engine], lexicon: Lexicon) -> None:
-        self.name = name
+        super().__init__(name)
         self._make = make
         self._lexicon = lexicon
-        self._report: Report = lambda _happening: None
         self._inbox: asyncio.Queue[Message] = asyncio.Queue()
-        self._life: asyncio.Task[None] | None = None
         self._session: GameSession[Engine] | None = None
         self._failure: asyncio.Future[NoReturn] | None = None
-
-    def start(self, report: Report) -> None:
-        """Begin, and report the seat's events from now on."""
-        self._report = report
-        self.restart()
 
     def restart(self) -> None:
         """Begin again after a failure."""
         self._inbox = asyncio.Queue()
-        self._life = asyncio.create_task(self._live())
+        super().restart()
 
     def send(self, message: Message) -> None:
         """Take a message from the arbiter."""
@@ -91,15 +77,10 @@ class EngineSeat:
 
     async def stop(self) -> None:
         """End the engine, once it has heard the result."""
-        life, self._life = self._life, None
-        if life is None:
-            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
                 await self._inbox.join()
-        life.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await life
+        await super().stop()
 
     async def _live(self) -> None:
         """Run one engine until it fails or the seat is stopped."""

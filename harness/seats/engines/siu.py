@@ -31,9 +31,15 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Command, Go, IsReady, Mode, NewGame, Quit, SetOption, Siu, Stop
 
-from .engine import STALL_S, Context, Declined, EngineFailed, ProcessEngine
+from .engine import (
+    STALL_S,
+    Context,
+    Declined,
+    EngineFailed,
+    ProcessEngine,
+    latest_ms,
+)
 from .process import EngineProcess
-from .shared_terms import latest_ms
 from .siu_terms import Found, game_so_far, same_lexicon, settings, trial
 
 __all__ = ["SiuEngine"]
@@ -61,16 +67,7 @@ LEAD_MS = 200
 
 
 class SiuEngine(ProcessEngine):
-    """An SIU engine in one game.
-
-    Args:
-        spec: its command and options; those not in ``OURS`` are set in the
-            engine.
-        context: what the game is played with.
-
-    Raises:
-        SeatError: an option is invalid.
-    """
+    """An SIU engine in one game."""
 
     quit_line = Quit().line()
 

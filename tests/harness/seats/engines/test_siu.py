@@ -10,12 +10,10 @@ from engine_games import HASTY, EngineGames
 
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
 from bot.registry import SeatError
-from bot.seat_text import parse_seat
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
-from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import Declined, EngineChoice, EngineFailed
 from harness.seats.engines.process import EngineProcess
 from harness.seats.engines.siu import SiuEngine
@@ -38,13 +36,6 @@ def view(lexicon: Lexicon, rack: str = "AEINRST") -> View:
     return View("g", 0, ("a", "b"), position, 86, (1_000, 1_000), HASTY, RULES, lexicon)
 
 
-def engine(games: EngineGames, query: str = "", **told: object) -> SiuEngine:
-    spec = parse_seat(games.seat(query, **told))
-    made = engine_for(spec, Context(spec.name, games.lexicon.name, games.lexicon, threads=8))
-    assert isinstance(made, SiuEngine)
-    return made
-
-
 async def answered(it: SiuEngine, seen: View, budget: Budget) -> EngineChoice:
     """Let it get ready, answer one question, and end."""
     try:
@@ -65,7 +56,7 @@ def in_ms(plan: int, last: int) -> Budget:
 
 async def test_the_conversation_up_to_the_first_move(games: EngineGames) -> None:
     answer = await answered(
-        engine(games, "style=wild&Clear%20Hash="), view(games.lexicon), in_ms(60_000, 90_000)
+        games.engine("style=wild&Clear%20Hash="), view(games.lexicon), in_ms(60_000, 90_000)
     )
     assert answer == EngineChoice(PASS)
     *opening, go = games.heard()
@@ -103,7 +94,7 @@ def test_the_whole_game_is_in_the_question(games: EngineGames) -> None:
 
 async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames) -> None:
     answer = await answered(
-        engine(games, fault="until-stop"), view(games.lexicon), in_ms(20, 60_000)
+        games.engine(fault="until-stop"), view(games.lexicon), in_ms(20, 60_000)
     )
     assert games.heard()[-2].startswith("go auto movetime ")
     assert 1 <= int(games.heard()[-2].split()[-1]) <= 20
@@ -116,7 +107,7 @@ async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames
 
 
 async def test_half_a_move_is_no_move(games: EngineGames) -> None:
-    it = engine(games)
+    it = games.engine()
     it.process = await EngineProcess.start(["printf", "bestmove 8D.CAT"], name="it")
     with pytest.raises(EngineFailed, match="exit status 0"):
         await it._best_within(60, Found())
@@ -124,7 +115,7 @@ async def test_half_a_move_is_no_move(games: EngineGames) -> None:
 
 
 async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
-    it, found = engine(games), Found()
+    it, found = games.engine(), Found()
     lines = (f"info gen move {move} score 1 eq 1 leave" for move in ("8D.AT", "8D." + "A" * 9_000))
     it.process = await EngineProcess.start(["printf", "%s\n", *lines, "bestmove pass"], name="it")
     await it._best_within(60, found)
@@ -136,13 +127,13 @@ async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
 async def test_an_answer_has_to_be_there_before_the_last_moment(
     games: EngineGames, plan: int, last: int, most: int
 ) -> None:
-    await answered(engine(games), view(games.lexicon), in_ms(plan, last))
+    await answered(games.engine(), view(games.lexicon), in_ms(plan, last))
     (go,) = [line for line in games.heard() if line.startswith("go auto movetime ")]
     assert 1 <= int(go.split()[-1]) <= most
 
 
 async def test_a_search_that_was_given_up_is_ended_before_the_next(games: EngineGames) -> None:
-    it, seen = engine(games, fault="until-stop", moves="pass,swap"), view(games.lexicon)
+    it, seen = games.engine(fault="until-stop", moves="pass,swap"), view(games.lexicon)
     await it.start(seen)
     first = asyncio.create_task(it.choose(seen, in_ms(60_000, 90_000)))
     while not games.heard()[-1].startswith("go auto"):  # noqa: ASYNC110 - a file calls nobody
@@ -176,7 +167,7 @@ async def test_a_search_that_was_given_up_is_ended_before_the_next(games: Engine
 async def test_what_an_engine_can_not_play_is_found_before_the_game(
     games: EngineGames, query: str, told: dict[str, str], code: str, says: str
 ) -> None:
-    it = engine(games, query, **told)
+    it = games.engine(query, **told)
     with pytest.raises(Declined, match=says) as found:
         await it.start(view(games.lexicon))
     await it.close()
@@ -202,7 +193,7 @@ async def test_a_game_for_other_words_is_declined_with_the_reason(games: EngineG
 async def test_an_engine_that_will_do(
     games: EngineGames, query: str, told: dict[str, str], goes: str
 ) -> None:
-    await answered(engine(games, query, **told), view(games.lexicon), in_ms(60_000, 90_000))
+    await answered(games.engine(query, **told), view(games.lexicon), in_ms(60_000, 90_000))
     assert games.heard()[-1].startswith(goes)
 
 
@@ -223,4 +214,4 @@ def test_lexicons_are_the_same_by_their_name() -> None:
 )
 def test_options_that_make_no_sense(games: EngineGames, query: str, says: str) -> None:
     with pytest.raises(SeatError, match=says):
-        engine(games, query)
+        games.engine(query)
