@@ -242,23 +242,21 @@ class RemoteSeat(_LinkSeat):
                 channel = await self._dial()
             except ChannelClosed as closed:
                 log.warning("bot can't be reached", seat=self.name, reason=str(closed))
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, 5)
-                continue
-            began = now_ms()
-            self._link = Link(channel, self._take)
-            self._report(Came())
-            try:
-                why = await self._link.run()
-            finally:
-                await channel.close()
-            self._link = None
-            self._report(Gone(why))
-            if now_ms() - began > STEADY_MS:
-                wait = 0.1
-            else:  # it welcomed us and left: wait before redialling
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, 5)
+            else:
+                began = now_ms()
+                self._link = Link(channel, self._take)
+                self._report(Came())
+                try:
+                    why = await self._link.run()
+                finally:
+                    await channel.close()
+                self._link = None
+                self._report(Gone(why))
+                if now_ms() - began > STEADY_MS:
+                    wait = 0.1
+                    continue
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, 5)
 
 
 async def welcomed(channel: Channel) -> None:

@@ -74,11 +74,6 @@ class Exchange:
         before, self._content = self._content, self._tail()
         return self._content != before
 
-    async def news(self) -> None:
-        """Wait until they have."""
-        while not self.look():  # noqa: ASYNC110 - files give no notice
-            await asyncio.sleep(POLL_S)
-
     @property
     def lines(self) -> list[str]:
         """The other side's lines at the last look, stripped."""
@@ -217,7 +212,8 @@ class FilesEngine(Engine):
 
     async def _answer_to(self, number: int) -> str:
         while (answer := _answer_in(self._exchange.lines, self._game, number)) is None:
-            await self._exchange.news()
+            if not self._exchange.look():
+                await asyncio.sleep(POLL_S)
         self._recent.append(f"< {self._game} {number} {answer}")
         return answer
 

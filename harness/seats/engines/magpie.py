@@ -236,29 +236,27 @@ class MagpieEngine(ProcessEngine):
             listed = generated(said, view)
             if not listed:
                 return " ".join(said)
-            turn = Turn(view, listed)
-            await self._search_by_phase(view, budget, turn)
+            turn = Turn(view, budget, listed)
+            await self._search_by_phase(turn)
         except Unreadable as line:
             return str(line)
         return turn.answer()
 
-    async def _search_by_phase(self, view: View, budget: Budget, turn: Turn) -> None:
-        left = budget.remaining_ms()
-        if not view.bag:
-            await self._search(ENDGAME, left, view, budget, turn)
-        elif left < PREENDGAME_MS.get(view.bag, math.inf):
-            await self._search(SIMULATION, left, view, budget, turn)
+    async def _search_by_phase(self, turn: Turn) -> None:
+        bag, left = turn.view.bag, turn.budget.remaining_ms()
+        if not bag:
+            await self._search(ENDGAME, left, turn)
+        elif left < PREENDGAME_MS.get(bag, math.inf):
+            await self._search(SIMULATION, left, turn)
         else:
-            await self._search(SIMULATION, int(left * SIMULATED_FIRST), view, budget, turn)
-            await self._search(PREENDGAME, budget.remaining_ms(), view, budget, turn)
+            await self._search(SIMULATION, int(left * SIMULATED_FIRST), turn)
+            await self._search(PREENDGAME, turn.budget.remaining_ms(), turn)
 
-    async def _search(
-        self, search: _Search, limit_ms: int, view: View, budget: Budget, turn: Turn
-    ) -> None:
+    async def _search(self, search: _Search, limit_ms: int, turn: Turn) -> None:
         """Search for ``limit_ms``, stop it if it goes on, and kill it if it does not stop."""
         console = await self._ready()
         began = now_ms()
-        latest = began + latest_ms(budget, LEAD_MS)
+        latest = began + latest_ms(turn.budget, LEAD_MS)
         limit_ms = min(limit_ms, latest - began)
         if limit_ms < LEAST_MS:
             return
@@ -268,7 +266,7 @@ class MagpieEngine(ProcessEngine):
         if said is None:
             await self._kill()
             turn.note(f"{name} was killed, {took}")
-        elif moves := search.read(said, view):
+        elif moves := search.read(said, turn.view):
             turn.found(moves, f"{name}, {took}")
         else:
             turn.note(f"{name} found nothing that counts, {took}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
-from bot.player import Choice, Considered, View
+from bot.player import Budget, Choice, Considered, View
 from engine.notation import (
     MagpieMove,
     NotationError,
@@ -56,10 +56,11 @@ class Unreadable(Exception):
 
 
 class Turn:
-    """Results of a turn so far."""
+    """A turn, and its results so far."""
 
-    def __init__(self, view: View, listed: list[MagpieMove]) -> None:
-        self._view = view
+    def __init__(self, view: View, budget: Budget, listed: list[MagpieMove]) -> None:
+        self.view = view
+        self.budget = budget
         self._listed = listed
         self._found: list[MagpieMove] = []
         self._by = ["generate"]
@@ -74,7 +75,7 @@ class Turn:
 
     def answer(self) -> Choice:
         """Return the best move that was not refused in this turn."""
-        refused = {refusal.move for refusal in self._view.refused}
+        refused = {refusal.move for refusal in self.view.refused}
         scores = {listed.move: listed.score for listed in self._listed}
         moves = [
             Considered(

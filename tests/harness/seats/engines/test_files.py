@@ -12,15 +12,15 @@ from pathlib import Path
 
 import folder_bot
 import pytest
+from search_views import opening, view_at
 
-from bot.player import Budget, Choice, View
+from bot.player import Budget, Choice
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from engine.notation import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
-from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
 from harness.arbiter.records import Ended
 from harness.lab.bench.engines import engine_seat, play_engine
@@ -32,6 +32,7 @@ from protocol.parts import TimeControl
 
 LEXICON, RULES = load_lexicon(), standard_rules()
 ALPHABET = RULES.distribution.alphabet
+VIEW = view_at(opening("AEINRST"))
 BOT = Path(folder_bot.__file__)
 TILEWIRE = (sys.executable, "-c", "from harness.cli import main; main()")
 
@@ -175,22 +176,6 @@ async def test_a_bot_of_ours_plays_for_a_host_that_polls(tmp_path: Path) -> None
 # --- what may lie in the files --------------------------------------------------------------------
 
 
-def view(seat: int = 0) -> View:
-    rack = ALPHABET.tiles("AEINRST")
-    position = Position(Board.empty(RULES.layout), (rack, ()), (0, 0))
-    return View(
-        game="g",
-        seat=seat,
-        players=("ann", "bob"),
-        position=position,
-        bag=86,
-        clocks=(9_000, 8_000),
-        time=TimeControl(initial_ms=9_000),
-        rules=RULES,
-        lexicon=LEXICON,
-    )
-
-
 def last_line(path: Path) -> list[str]:
     return path.read_text().splitlines()[-1].split() if path.exists() else []
 
@@ -245,13 +230,13 @@ async def test_what_counts_as_an_answer(
     host, bot = tmp_path / "sub" / "host.txt", tmp_path / "sub" / "bot.txt"
     context = Context("ann", "scowl", LEXICON)
     engine = engine_for(parse_seat(f"files:{tmp_path}/sub"), context)
-    starting = asyncio.create_task(engine.start(view()))
+    starting = asyncio.create_task(engine.start(VIEW))
     bot_says = await asked(host, "game")
     bot.write_text(f"{bot_says} ready\n")
     await starting
     with pytest.raises(Declined, match=r"another game is played through .*host\.txt"):
-        await engine_for(parse_seat(f"files:{tmp_path}/sub"), context).start(view())
-    choosing = asyncio.create_task(engine.choose(view(), Budget(0)))
+        await engine_for(parse_seat(f"files:{tmp_path}/sub"), context).start(VIEW)
+    choosing = asyncio.create_task(engine.choose(VIEW, Budget(0)))
     for content in contents(await asked(host, "move")):
         assert not choosing.done()
         bot.write_bytes(content)
@@ -261,7 +246,7 @@ async def test_what_counts_as_an_answer(
     assert (chosen.move if isinstance(chosen, Choice) else chosen) == answer
     if isinstance(answer, str):
         assert answer[:20] in engine.evidence()
-        again = asyncio.create_task(engine.choose(view(), Budget(0)))
+        again = asyncio.create_task(engine.choose(VIEW, Budget(0)))
         await asked(host, "move")
         assert in_words(host)[-2][1:3] == ["refused", "this"]
         again.cancel()
@@ -271,7 +256,7 @@ async def test_what_counts_as_an_answer(
 
 async def test_a_bot_that_will_not_play(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
-    starting = asyncio.create_task(engine.start(view()))
+    starting = asyncio.create_task(engine.start(VIEW))
     (tmp_path / "bot.txt").write_text(f"{await asked(tmp_path / 'host.txt', 'game')} declined by\n")
     with pytest.raises(Declined, match="ann says: declined by"):
         await starting
@@ -299,5 +284,5 @@ async def test_pipes_are_no_files(tmp_path: Path) -> None:
         spec = parse_seat(f"files:{tmp_path}?{names}")
         engine = engine_for(spec, Context("ann", "scowl", LEXICON))
         with pytest.raises(OSError, match=r"seek|No such device"):
-            await engine.start(view())
+            await engine.start(VIEW)
         await engine.close()
