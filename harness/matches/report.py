@@ -1,29 +1,31 @@
 """Display of a match: while it runs, at its end, and in its files.
 
-``rich`` is imported where something is drawn, to keep this module's import cheap. Players' names
-are shown as plain text, without markup or control characters.
+Players' names are shown as plain text, without markup or control characters.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
 
 from harness.figures import DASH, counted, minutes, number, plain, rate, share
 from lexicons.cache import replacing
 
 from .results import GameResult, read_results, result_line
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.progress import Progress
-    from rich.table import Table
-    from rich.text import Text
 
 __all__ = ["MatchFolder", "MatchProgress", "match_table", "table_text"]
 
@@ -41,17 +43,10 @@ EVERY_S = 10.0
 
 def match_table(stats: MatchStatistics, results: Sequence[GameResult]) -> RenderableType:
     """Return the result of a match as a table, 80 columns wide; ``results`` give the histogram."""
-    from rich.console import Group
-    from rich.padding import Padding
-
     return Group(_sides_table(stats), Padding(_verdict(stats, results), (0, 0, 0, 1)))
 
 
 def _sides_table(stats: MatchStatistics) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     title = Text(_heading(stats), style="bold")
     table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=WIDTH)
     table.add_column("", style="dim", width=18)
@@ -84,9 +79,6 @@ def _heading(stats: MatchStatistics) -> str:
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", width=18)
     grid.add_column(max_width=WIDTH - 22, overflow="fold")
@@ -127,8 +119,6 @@ def _sentence(stats: MatchStatistics) -> str:
 
 def _histogram(spreads: Sequence[int]) -> Text | None:
     """Return a one-line histogram of spreads about 0, with columns of equal width."""
-    from rich.text import Text
-
     if len(spreads) < 2:
         return None
     half = BINS // 2
@@ -150,10 +140,6 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
 
 def table_text(stats: MatchStatistics, results: Sequence[GameResult]) -> str:
     """Return the table as plain text, without colour."""
-    import io
-
-    from rich.console import Console
-
     out = io.StringIO()
     console = Console(file=out, width=WIDTH, color_system=None, legacy_windows=False)
     console.print(match_table(stats, results))
@@ -183,8 +169,6 @@ class MatchProgress:
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        from rich.console import Console
-
         self.console = console or Console(stderr=True)
         self._total = total
         self._names = plain(a), plain(b)
@@ -264,9 +248,6 @@ class MatchProgress:
         }
 
     def _new_bar(self) -> Progress:
-        from rich.markup import escape
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
         a, b = (escape(name if len(name) <= 10 else f"{name[:9]}…") for name in self._names)
         a, b = (name.replace("{", "{{").replace("}", "}}") for name in (a, b))
         score = f"{a} [bold]{{task.fields[score]}}[/] {b}  {{task.fields[spread]}}"
