@@ -7,12 +7,15 @@ import secrets
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from rollout_positions import scowl
 
+from bot.seat_text import parse_seat
 from harness.arbiter.scorebook import Scorebook
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
+from harness.seats.engines import Context, engine_for
 from protocol.parts import Accusation, TimeControl
 
 __all__ = ["ENDS", "HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
@@ -53,6 +56,8 @@ class EngineGames:
         self.folder = folder
         self.dialect = dialect
         self.program = program
+        self.data = Path()
+        """The engine's folder of data, where its dialect has one."""
         self.mark = f"stand-in-{secrets.token_hex(8)}"
         self.log = folder / "heard.txt"
         self.lexicon = scowl()
@@ -66,8 +71,14 @@ class EngineGames:
     def seat(self, query: str = "", **told: object) -> str:
         """Return the text of a seat; ``query`` has its options, ``told`` is for the stand-in."""
         program = shlex.join(self.command(**told)).replace("%", "%25").replace("?", "%3F")
-        options = urlencode({"name": "engine"}) + (f"&{query}" if query else "")
-        return f"{self.dialect}:{program}?{options}"
+        options = [urlencode({"name": "engine"})]
+        options += [f"data={self.data}"] if self.data.name else []
+        return f"{self.dialect}:{program}?{'&'.join([*options, query] if query else options)}"
+
+    def engine(self, query: str = "", **told: object) -> Any:
+        """Return the adapter of such a seat, in a match with eight threads."""
+        spec = parse_seat(self.seat(query, **told))
+        return engine_for(spec, Context("engine", "scowl", self.lexicon, threads=8))
 
     async def play(self, seat: str, time: TimeControl = LONG) -> Scorebook:
         """Play a game of the engine, which moves first, against one that passes."""

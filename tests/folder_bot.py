@@ -1,4 +1,4 @@
-"""A bot behind files, written from the description in ``harness.seats.engines.files`` alone.
+"""A bot behind files, written from the description in ``docs/engines.md`` alone.
 
     python folder_bot.py FOLDER IN OUT [neat | messy | silent]
 

@@ -16,8 +16,7 @@ from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_move
 from engine.rules.moves import Exchange, Place
 from engine.rules.moves import Move as EngineMove
-from harness.arbiter.new_game import Draws, new_game
-from harness.arbiter.records import Began, ClockNote, Ended, Opened, Record, Turn
+from harness.arbiter.records import Began, ClockNote, Draws, Ended, Opened, Record, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient

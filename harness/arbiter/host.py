@@ -39,12 +39,8 @@ Spectator: TypeAlias = Callable[[Message], None]
 class GameHost:
     """One game from its first offer, or its last record in the journal, to its end.
 
-    Args:
-        book: the game.
-        seats: its players, by seat number.
-        journal: contains the game's first record already.
-        lag: how late this host's own loop runs.
-        guests: the server's own players in this game, who may ask for the verdict afterwards.
+    ``journal`` contains its first record already; ``guests`` are players of a server, who may ask
+    for the verdict afterwards.
     """
 
     def __init__(

@@ -158,12 +158,9 @@ class Journal:
         self._numbers[game] = 1
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
-        """Append records to a game; they are durable when this returns.
+        """Append the next records to a game, which ends if they are the ``last``.
 
-        Args:
-            game: id.
-            records: the next records, in order.
-            last: whether the game ends with them.
+        They are durable when this returns.
 
         Raises:
             JournalError: they could not be written.

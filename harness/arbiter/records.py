@@ -1,4 +1,4 @@
-"""What the journal keeps of a game: everything, hidden information too.
+"""What the journal keeps of a game: everything, hidden information too; and how a game is set up.
 
 Records are appended in order; replaying them restores the game. They never leave the host
 unchanged: ``harness.arbiter.views`` turns them into messages to players and spectators.
@@ -6,15 +6,22 @@ unchanged: ``harness.arbiter.views`` turns them into messages to players and spe
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
 from protocol.parts import Accusation, Belief, Candidate, Outcome, RulesInPlay, TimeControl
 
+if TYPE_CHECKING:
+    from lexicons.store import Lexicon
+
 __all__ = [
     "Began",
     "ClockNote",
+    "Draws",
     "Ended",
     "Failed",
     "Opened",
@@ -22,6 +29,7 @@ __all__ = [
     "RefusedMove",
     "Thought",
     "Turn",
+    "new_game",
 ]
 
 
@@ -130,3 +138,50 @@ class ClockNote(Struct, frozen=True, kw_only=True):
     """Milliseconds left to both, the running turn charged."""
     seq: int
     """The number of the event that the seat to move is choosing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """The source of a bag's order.
+
+    ``committed``: the host commits to the secret before the players add their nonces, and opens it
+    at the end, so neither side can steer the draws. ``mirrored``: each seat draws from its own end,
+    so both games of a pair give both players the same luck.
+    """
+
+    secret: bytes
+    committed: bool
+    mirrored: bool = False
+
+    @classmethod
+    def fresh(cls) -> Draws:
+        """Return draws from a fresh secret: for remote and rated games."""
+        return cls(secrets.token_bytes(32), committed=True)
+
+    @classmethod
+    def seeded(cls, seed: int, pair: int) -> Draws:
+        """Return the draws of a pair of games from a known seed: for local, trusted matches."""
+        secret = hashlib.sha256(f"tilewire pair {pair} of seed {seed}".encode()).digest()
+        return cls(secret, committed=False, mirrored=True)
+
+
+def new_game(
+    players: tuple[str, str],
+    lexicon: Lexicon,
+    time: TimeControl,
+    draws: Draws,
+    rules: RulesInPlay | None = None,
+    game: str | None = None,
+) -> Opened:
+    """Return a game's setup, the first record of its journal; by default with a fresh id."""
+    return Opened(
+        game=game or secrets.token_hex(8),
+        players=players,
+        lexicon=lexicon.name,
+        lexicon_checksum=lexicon.checksum,
+        rules=rules or RulesInPlay(),
+        time=time,
+        secret=draws.secret.hex(),
+        committed=draws.committed,
+        mirrored=draws.mirrored,
+    )

@@ -16,7 +16,6 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.rules import IllegalMove
 from lexicons.store import Lexicon
-from protocol.messages import Info
 from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
 from .clock import Clock, TurnLimit
@@ -170,12 +169,6 @@ class Scorebook:
 
     # --- records --------------------------------------------------------------------------------
 
-    def begin(self, nonces: tuple[str, str]) -> Began:
-        """Deal, once both seats are ready."""
-        record = Began(nonces=nonces)
-        self.take(record)
-        return record
-
     def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
         """Make the move of the seat to move, stop its clock, draw.
 
@@ -213,38 +206,6 @@ class Scorebook:
         self._finish(turn, after)
         return turn
 
-    def refuse(self, move: str, error: IllegalMove) -> RefusedMove:
-        """Record an illegal move of the seat to move."""
-        assert self.on_turn is not None, "nobody is to move"
-        record = RefusedMove(
-            seq=self.next_seq,
-            seat=self.on_turn,
-            attempt=self.attempt,
-            move=move,
-            code=error.code,
-            message=str(error),
-        )
-        self.take(record)
-        return record
-
-    def think(self, seat: int, info: Info) -> Thought:
-        """Record a seat's thoughts."""
-        record = Thought(
-            seq=info.seq,
-            seat=seat,
-            text=info.text,
-            candidates=info.candidates,
-            belief=info.belief,
-        )
-        self.take(record)
-        return record
-
-    def fail(self, seat: int, code: str, message: str, evidence: str) -> Failed:
-        """Record a seat's failure."""
-        record = Failed(seat=seat, code=code, message=message, evidence=evidence)
-        self.take(record)
-        return record
-
     def end(
         self,
         outcome: Outcome,
@@ -253,14 +214,10 @@ class Scorebook:
         now_ms: int,
         faults: Iterable[Accusation] = (),
     ) -> Ended:
-        """End the game.
+        """End the game; a running clock stops at ``now_ms``.
 
-        Args:
-            outcome: the code.
-            winner: the winning seat, or None; ignored if the game was played out.
-            message: details beyond the outcome.
-            now_ms: the time, at which a running clock stops.
-            faults: new faults, beyond those in the records.
+        ``winner`` is ignored if the game was played out; ``message`` goes beyond the outcome, and
+        ``faults`` beyond those in the records.
         """
         clocks = self.clocks(now_ms)
         penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]

@@ -133,12 +133,7 @@ class Followed:
 
     def clocks_at(self, at_ms: int) -> tuple[int, int]:
         """Return both clocks, the running one charged since the last message."""
-        first, second = self.clocks
-        passed = at_ms - self.at_ms
-        match self.on_turn:
-            case 0:
-                return first - passed, second
-            case 1:
-                return first, second - passed
-            case _:
-                return self.clocks
+        shown = list(self.clocks)
+        if self.on_turn is not None:
+            shown[self.on_turn] -= at_ms - self.at_ms
+        return shown[0], shown[1]

@@ -22,7 +22,7 @@ from protocol.parts import Accusation, Outcome, Style
 from protocol.session import ArbiterSession, FromArbiter, Repeated
 
 from . import views
-from .records import Record
+from .records import Began, Failed, Record, RefusedMove, Thought
 from .scorebook import ATTEMPTS, Scorebook, accusation
 from .views import EVERYBODY, Recipient
 
@@ -152,7 +152,7 @@ class Table:
         """Record a fault of a seat without any other effect."""
         if self.over:
             return Effects()
-        return Effects(records=(self.book.fail(seat, code, message, evidence),))
+        return self._record(Failed(seat=seat, code=code, message=message, evidence=evidence))
 
     def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
         """Void the game for a failure of the host: nobody loses.
@@ -210,12 +210,24 @@ class Table:
             case Resign():
                 return self._end("resign", 1 - seat, "", now_ms)
             case Info() as info if self.book.thoughts < MAX_THOUGHTS:
-                return Effects(records=(self.book.think(seat, info),))
+                return self._record(
+                    Thought(
+                        seq=info.seq,
+                        seat=seat,
+                        text=info.text,
+                        candidates=info.candidates,
+                        belief=info.belief,
+                    )
+                )
             case Resume(seen=seen):
                 return self._offer(seat, now_ms, seen)
             case Repeated(message=repeated):
                 return Effects(sends=((seat, self._answer_again(seat, repeated, now_ms)),))
         return Effects()
+
+    def _record(self, record: Record) -> Effects:
+        self.book.take(record)
+        return Effects(records=(record,))
 
     # --- messages -------------------------------------------------------------------------------
 
@@ -292,9 +304,8 @@ class Table:
         return caught_up + self._ask(seat, now_ms) if seat == book.on_turn else caught_up
 
     def _begin(self, now_ms: int) -> Effects:
-        began = self.book.begin((self._seats[0].nonce, self._seats[1].nonce))
-        told = self._say_to_all(lambda to: views.started(self.book, to, now_ms))
-        return Effects(records=(began,)) + told
+        began = self._record(Began(nonces=(self._seats[0].nonce, self._seats[1].nonce)))
+        return began + self._say_to_all(lambda to: views.started(self.book, to, now_ms))
 
     def _seat_moves(
         self, seat: int, move: str, now_ms: int, lag_ms: int, host_lag_ms: int
@@ -315,8 +326,15 @@ class Table:
         return effects
 
     def _refuse(self, seat: int, move: str, error: IllegalMove, now_ms: int) -> Effects:
-        refusal = self.book.refuse(move, error)
-        effects = Effects(records=(refusal,))
+        refusal = RefusedMove(
+            seq=self.book.next_seq,
+            seat=seat,
+            attempt=self.book.attempt,
+            move=move,
+            code=error.code,
+            message=str(error),
+        )
+        effects = self._record(refusal)
         if refusal.attempt < ATTEMPTS:
             return effects + self._say(seat, views.refused(self.book, refusal, now_ms))
         message = f"{move}: {error}"

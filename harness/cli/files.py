@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from bot.seat_text import parse_seat
 from harness.figures import plain
 from harness.seats.engines.files import BOT_FILE, HOST_FILE, Exchange
 from harness.seats.engines.files_host import FilesHost
-from harness.seats.seat_factory import WorkerMaker, open_remote
+from harness.seats.seat_factory import SeatMaker
 from harness.server.relay import relay
 from protocol.channel import ChannelClosed
 
@@ -71,21 +70,16 @@ def _show(over: str) -> None:
 
 async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int | None) -> None:
     """Put the bot through to the host until all games are played."""
-    maker = WorkerMaker(spec, spec.name, equipment, seed=seed, notice=options.say_once())
     last_words = ""
-    async with AsyncExitStack() as stack:
+    try:
+        bot = await SeatMaker(spec, spec.name, equipment, seed, notice=options.say_once()).worker()
         try:
-            if spec.kind == "remote":
-                bot = await open_remote(spec)
-            else:
-                worker = await maker.make()
-                stack.push_async_callback(worker.kill)
-                bot = worker.channel
             options.say(f"{spec.name} waits for a host to write {host.peer}")
-            why = await relay(host, bot)
-            if spec.kind != "remote":
-                last_words = worker.stderr_tail.strip()
-        except ChannelClosed as closed:
-            why = str(closed)
+            why = await relay(host, bot.channel)
+            last_words = bot.stderr_tail.strip()
+        finally:
+            await bot.kill()
+    except ChannelClosed as closed:
+        why = str(closed)
     if host.games:
         raise CommandFailed(f"{why}{chr(10) * bool(last_words)}{last_words}", status=1)

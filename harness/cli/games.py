@@ -105,7 +105,7 @@ def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
     """Write the games that are over, and name those that can't be written."""
     from bot.seat.offers import Declined
     from harness.arbiter.scorebook import Scorebook
-    from harness.matches.summary import game_record
+    from harness.matches.results import game_record
 
     written = count = 0
     for game in kept:

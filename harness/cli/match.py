@@ -27,10 +27,8 @@ from harness.matches.match import (
     write_config,
 )
 from harness.matches.report import MatchFolder, MatchProgress, table_text
-from harness.matches.results import GameResult
 from harness.matches.statistics import as_json_object
-from harness.seats.engines import Context, engine_for
-from harness.seats.seat_factory import Seating
+from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
@@ -163,8 +161,7 @@ def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexi
             )
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
-            if spec.kind == "engine":  # its options are read before there is a folder to keep them
-                engine_for(spec, Context(name, equipment.lexicon, words, equipment.threads))
+            SeatMaker(spec, name, equipment).check(words)  # before there is a folder
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=names,
@@ -223,23 +220,8 @@ async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: b
         opened = MatchFolder(folder)
     with opened as files:
         with MatchProgress(config.games, a, b, earlier=files.results) as progress:
-
-            def finished(result: GameResult) -> None:
-                files.append(result)
-                progress.game_finished(result)
-
-            seating = Seating(
-                config.seats,
-                config.names,
-                config.equipment,
-                words,
-                seed=config.seed,
-                by_websocket=config.transport == "websocket",
-                notice=options.say_once(),
-            )
-            async with seating:
-                match = Match(config, words, folder, seating.open, finished, files.results)
-                await match.play()
+            notice = options.say_once()
+            await Match(config, words, files, progress.game_finished, notice).play()
         stats = files.write_summary(a, b)
         sys.stdout.write(table_text(stats, files.results))
     print(f" games and results: {folder}")

@@ -21,12 +21,10 @@ from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.seat import Seat
 from harness.figures import counted
-from harness.seats.engines import Context, engine_for
-from harness.seats.seat_factory import WorkerMaker, open_remote, seat_for
+from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, read_token_file
-from protocol.channel import Channel
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 
@@ -185,30 +183,24 @@ async def _serve(
     bots: dict[str, SeatSpec],
 ) -> None:
     lexicon = options.load_equipped(equipment)
-    for name, spec in bots.items():
-        if spec.kind == "engine":  # its options are read before anybody plays
-            engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
-    journal = Journal(settings["db"])
     seed, notice = settings.get("seed"), options.say_once()
     makers = {
-        name: WorkerMaker(spec, name, equipment, seed, reuse=spec.built_in, notice=notice)
-        for name, spec in bots.items()
-        if spec.kind == "local"
+        name: SeatMaker(spec, name, equipment, seed, notice=notice) for name, spec in bots.items()
     }
+    for maker in makers.values():
+        maker.check(lexicon)  # before anybody plays
+    journal = Journal(settings["db"])
     numbers = count()  # of games, so that each has random numbers of its own
 
     def seat(name: str) -> Seat:
-        return seat_for(bots[name], name, makers.get(name), equipment, lexicon, next(numbers))
+        return makers[name].open(lexicon, next(numbers))
 
     house: dict[str, Callable[[], Seat]] = {name: partial(seat, name) for name in bots}
 
-    async def open_bot(name: str) -> tuple[Channel, Worker | None]:
+    async def open_bot(name: str) -> Worker:
         if bots[name].kind == "engine":
             raise PeerError("unknown_bot", f"{name} plays on this server only", close=1008)
-        if name in makers:
-            worker = await makers[name].make(next(numbers))
-            return worker.channel, worker
-        return await open_remote(bots[name]), None
+        return await makers[name].worker(next(numbers))
 
     server = MatchServer(
         lexicon,

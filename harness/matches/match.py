@@ -8,33 +8,43 @@ counts every game once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import msgspec
+import structlog
 
 from bot.equipment import Equipment
-from harness.arbiter.journal import Journal, KeptGame
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
+from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.seats.seat_factory import seating
 from lexicons.cache import replacing
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-from .results import GameResult
-from .running import GameRunner, MatchError
-from .schedule import PlannedGame, pairs
-from .summary import game_record, game_result
+from .report import MatchFolder
+from .results import GameResult, PlannedGame, game_record, game_result
 
 __all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
 
+log = structlog.get_logger(__name__)
+
 NO_SHOWS = 2
 """Games in a row that a seat may miss before the match is given up."""
+
+HOST_ERRORS = 3
+"""Host failures of one game before the match is given up."""
+
+
+class MatchError(Exception):
+    """The match can't go on; the message gives the reason. Finished games are on disk."""
 
 
 class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,37 +102,30 @@ def read_config(folder: Path) -> MatchConfig:
 
 
 class Match:
-    """One match in its folder.
+    """One match in its folder, which has the journal and the games too.
 
-    Args:
-        config: the settings.
-        lexicon: the words.
-        folder: for journal, results and games.
-        open_seat: makes the seat of a side (0 or 1) for a game by number.
-        finished: called with each new result, including void games.
-        known: results of earlier runs, not passed to ``finished`` again.
+    ``finished`` takes each new result, including void games; ``notice`` takes a sentence when a
+    process takes long.
     """
 
     def __init__(
         self,
         config: MatchConfig,
         lexicon: Lexicon,
-        folder: Path,
-        open_seat: Callable[[int, int], Seat],
-        finished: Callable[[GameResult], None] = lambda _result: None,
-        known: Iterable[GameResult] = (),
+        files: MatchFolder,
+        finished: Callable[[GameResult], None],
+        notice: Callable[[str], None] | None = None,
     ) -> None:
         self._config = config
         self._lexicon = lexicon
-        self._folder = folder
-        self._open_seat = open_seat
+        self._files = files
         self._finished = finished
-        self._counted = {result.number for result in known if not result.void}
+        self._notice = notice
         self._halves: dict[int, KeptGame] = {}
         """Unfinished games of the journal, by number."""
         self._absent = [0, 0]
         """Games in a row that each side has missed."""
-        self._games = folder / "games"
+        self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
     async def play(self) -> None:
@@ -131,22 +134,66 @@ class Match:
         Raises:
             MatchError: the match can't go on.
             JournalError: the folder's journal can't be used.
+            SeatError: a seat's text is invalid.
         """
         config = self._config
-        with closing(Journal(self._folder / "match.db")) as journal:
-            self._recall(journal)
-            schedule = pairs(config.games, shared=config.paired)
-            todo = [game for game in schedule if game.number not in self._counted]
-            async with LagMeter() as lag:
-                open_book = partial(self._open_book, journal)
-                runner = GameRunner(journal, lag, open_book, self._open_seat, self._settle)
-                await runner.play_all(todo, config.concurrency)
+        players = seating(
+            config.seats,
+            config.names,
+            config.equipment,
+            self._lexicon,
+            seed=config.seed,
+            by_websocket=config.transport == "websocket",
+            notice=self._notice,
+        )
+        async with players as open_seat:
+            with closing(Journal(self._files.path / "match.db")) as journal:
+                self._recall(journal)
+                games = iter(self._todo())
+                try:
+                    async with LagMeter() as lag, asyncio.TaskGroup() as tables:
+                        for _ in range(config.concurrency):
+                            tables.create_task(self._table(games, open_seat, journal, lag))
+                except* (MatchError, JournalError, OSError) as errors:
+                    raise errors.exceptions[0] from None
+
+    def _todo(self) -> list[PlannedGame]:
+        """Return the games without a result; the sides take turns to move first."""
+        paired = self._config.paired
+        return [
+            PlannedGame(number=at + 1, pair=at // 2 + 1 if paired else at + 1, first=at % 2)
+            for at in range(self._config.games)
+            if at + 1 not in self._files.counted
+        ]
+
+    async def _table(
+        self,
+        games: Iterator[PlannedGame],
+        open_seat: Callable[[int, int], Seat],
+        journal: Journal,
+        lag: LagMeter,
+    ) -> None:
+        """Play games one after another, each until it has a result that counts."""
+        for planned in games:
+            for _ in range(HOST_ERRORS):
+                book = await self._open_book(journal, planned)
+                first, second = (
+                    open_seat(planned.side_of(seat), planned.number) for seat in (0, 1)
+                )
+                ended = await GameHost(book, (first, second), journal, lag).run()
+                if self._settle(planned, book):
+                    break
+                log.warning("game void, played again", number=planned.number, reason=ended.message)
+            else:
+                raise MatchError(
+                    f"game {planned.number} came to nothing {HOST_ERRORS} times: {ended.message}"
+                )
 
     def _recall(self, journal: Journal) -> None:
         """Load the journal's games; void games are played again."""
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
-            if planned.number not in self._counted:
+            if planned.number not in self._files.counted:
                 book = Scorebook.restored(kept.records, None, self._lexicon)
                 if not game_result(book, planned).void:
                     self._keep(planned, book)
@@ -181,7 +228,7 @@ class Match:
         if not result.void:
             gcg = game_record(book, f"Game {number}, {first} against {second}")
             self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
-            self._counted.add(number)
+        self._files.append(result)
         self._finished(result)
         return not result.void
 

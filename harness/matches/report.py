@@ -1,29 +1,31 @@
 """Display of a match: while it runs, at its end, and in its files.
 
-``rich`` is imported where something is drawn, to keep this module's import cheap. Players' names
-are shown as plain text, without markup or control characters.
+Players' names are shown as plain text, without markup or control characters.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from harness.figures import DASH, minutes, number, plain, rate, share
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from harness.figures import DASH, counted, minutes, number, plain, rate, share
 from lexicons.cache import replacing
 
 from .results import GameResult, read_results, result_line
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.progress import Progress
-    from rich.table import Table
-    from rich.text import Text
 
 __all__ = ["MatchFolder", "MatchProgress", "match_table", "table_text"]
 
@@ -41,59 +43,42 @@ EVERY_S = 10.0
 
 def match_table(stats: MatchStatistics, results: Sequence[GameResult]) -> RenderableType:
     """Return the result of a match as a table, 80 columns wide; ``results`` give the histogram."""
-    from rich.console import Group
-    from rich.padding import Padding
-
-    verdict = Padding(_verdict(stats, results), (0, 0, 0, 1))
-    return Group(_sides_table(stats), verdict)
+    return Group(_sides_table(stats), Padding(_verdict(stats, results), (0, 0, 0, 1)))
 
 
 def _sides_table(stats: MatchStatistics) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        box=box.ROUNDED, title=_heading(stats), title_style="", header_style="", width=WIDTH
-    )
+    title = Text(_heading(stats), style="bold")
+    table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=WIDTH)
     table.add_column("", style="dim", width=18)
     for side in stats.sides:
         name = Text(plain(side.name), style="bold")
         table.add_column(name, justify="right", ratio=1, overflow="fold")
 
     lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
-    for row in (
+    results = (
         ("wins", str(stats.wins), str(stats.losses)),
         ("win rate", share(stats.win_rate), share(lost_rate)),
         *rows(stats, "scores"),
-    ):
-        table.add_row(*map(Text, row))
-    table.add_section()
-    for row in rows(stats, "time"):
-        table.add_row(*map(Text, row))
-    table.add_section()
-    for row in rows(stats, "faults"):
-        table.add_row(*map(Text, row))
+    )
+    for section in (results, rows(stats, "time"), rows(stats, "faults")):
+        for row in section:
+            table.add_row(*map(Text, row))
+        table.add_section()
     return table
 
 
-def _heading(stats: MatchStatistics) -> Text:
-    from rich.text import Text
-
-    parts = [f"{stats.games:,} game{'s' * (stats.games != 1)}"]
+def _heading(stats: MatchStatistics) -> str:
+    heading = counted(stats.games, "game")
     if stats.paired:
-        parts[0] += f" in {stats.units:,} pair{'s' * (stats.units != 1)}"
+        heading += f" in {counted(stats.units, 'pair')}"
     if stats.ties:
-        parts.append(f"{stats.ties:,} tied")
+        heading += f", {stats.ties:,} tied"
     if stats.void:
-        parts.append(f"{stats.void:,} void")
-    return Text(", ".join(parts), style="bold")
+        heading += f", {stats.void:,} void"
+    return heading
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", width=18)
     grid.add_column(max_width=WIDTH - 22, overflow="fold")
@@ -134,8 +119,6 @@ def _sentence(stats: MatchStatistics) -> str:
 
 def _histogram(spreads: Sequence[int]) -> Text | None:
     """Return a one-line histogram of spreads about 0, with columns of equal width."""
-    from rich.text import Text
-
     if len(spreads) < 2:
         return None
     half = BINS // 2
@@ -155,14 +138,10 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
     )
 
 
-def table_text(stats: MatchStatistics, results: Sequence[GameResult], width: int = WIDTH) -> str:
+def table_text(stats: MatchStatistics, results: Sequence[GameResult]) -> str:
     """Return the table as plain text, without colour."""
-    import io
-
-    from rich.console import Console
-
     out = io.StringIO()
-    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
+    console = Console(file=out, width=WIDTH, color_system=None, legacy_windows=False)
     console.print(match_table(stats, results))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
@@ -190,8 +169,6 @@ class MatchProgress:
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        from rich.console import Console
-
         self.console = console or Console(stderr=True)
         self._total = total
         self._names = plain(a), plain(b)
@@ -271,9 +248,6 @@ class MatchProgress:
         }
 
     def _new_bar(self) -> Progress:
-        from rich.markup import escape
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
         a, b = (escape(name if len(name) <= 10 else f"{name[:9]}…") for name in self._names)
         a, b = (name.replace("{", "{{").replace("}", "}}") for name in (a, b))
         score = f"{a} [bold]{{task.fields[score]}}[/] {b}  {{task.fields[spread]}}"
@@ -312,7 +286,8 @@ class MatchFolder:
         if log.exists():
             self.results = read_results(log)
             os.truncate(log, log.read_bytes().rfind(b"\n") + 1)
-        self._counted = {result.number for result in self.results if not result.void}
+        self.counted = {result.number for result in self.results if not result.void}
+        """Numbers of the games with a result that counts."""
         self._file = log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
@@ -322,12 +297,12 @@ class MatchFolder:
             ValueError: the game of this number already has a result that counts.
         """
         if not result.void:
-            if result.number in self._counted:
+            if result.number in self.counted:
                 raise ValueError(
                     f"game {result.number} of the match has a result already in "
                     f"{self._file.name}; a game counts once"
                 )
-            self._counted.add(result.number)
+            self.counted.add(result.number)
         self._file.write(result_line(result))
         self.results.append(result)
 

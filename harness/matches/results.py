@@ -1,4 +1,4 @@
-"""The result of one game of a match, as a value and as a line of JSON.
+"""The games of a match: as planned, and their results as values, lines of JSON and GCG.
 
 Everything is by **match side**: 0 is side a, 1 is side b, whoever moved first. A file of results
 has one game a line, in finishing order; a line counts once its line break is written, so a killed
@@ -7,21 +7,49 @@ process loses at most that game.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
+from engine.notation.gcg import write_gcg
+from engine.notation.recording import gcg_from_game
+from harness.arbiter.scorebook import Scorebook
 from protocol.parts import Outcome
 
-__all__ = ["GameResult", "SeatResult", "read_results", "result_line"]
+__all__ = [
+    "GameResult",
+    "PlannedGame",
+    "SeatResult",
+    "game_record",
+    "game_result",
+    "read_results",
+    "result_line",
+]
 
 FORFEITS: frozenset[Outcome] = frozenset({"resign", "time", "illegal", "crash", "stall", "no_show"})
 """Outcomes that decide a game against one side, whatever the score."""
 
 Side = Annotated[int, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """One game of the schedule; a journal stores its fields as the game's label."""
+
+    number: int
+    """From 1."""
+    pair: int
+    """From 1; games 1 and 2 are pair 1. Unpaired games are each a pair of their own."""
+    first: int
+    """The side of the match (0 or 1) that moves first."""
+
+    def side_of(self, seat: int) -> int:
+        """Return the match side at a seat or, equally, the seat of a side."""
+        return seat if self.first == 0 else 1 - seat
 
 
 class SeatResult(Struct, frozen=True):
@@ -108,3 +136,59 @@ def read_results(path: str | Path) -> list[GameResult]:
                 "mend or remove the line, or use another folder"
             ) from error
     return results
+
+
+def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
+    """Return a finished game's result, by side of the match."""
+    ended = book.ended
+    assert ended is not None, "the game is not over"
+    seats = (_seat_result(book, 0), _seat_result(book, 1))
+    away = any(fault.code == "disconnect" for fault in ended.faults)
+    return GameResult(
+        game=book.opened.game,
+        number=planned.number,
+        pair=planned.pair,
+        first=planned.first,
+        sides=(seats[planned.first], seats[1 - planned.first]),
+        outcome=ended.outcome,
+        winner=None if ended.winner is None else planned.side_of(ended.winner),
+        turns=len(book.turns),
+        seconds=sum(turn.think_ms for turn in book.turns) / 1_000,
+        note="disconnect" if away else "",
+    )
+
+
+def _seat_result(book: Scorebook, seat: int) -> SeatResult:
+    ended = book.ended
+    assert ended is not None
+    turns = [turn for turn in book.turns if turn.seat == seat]
+    made = book.game.turns if book.game else ()
+    return SeatResult(
+        name=book.opened.players[seat],
+        score=ended.scores[seat],
+        moves=len(turns),
+        think_ms=sum(turn.think_ms for turn in turns),
+        longest_ms=max((turn.think_ms for turn in turns), default=0),
+        overtime_ms=max(0, -ended.clocks[seat]) if book.opened.time.max_overtime_ms else 0,
+        time_penalty=ended.time_penalties[seat],
+        bingos=sum(turn.bingo for turn in made if turn.seat == seat),
+        faults=tuple(fault.code for fault in ended.faults if fault.seat == seat),
+    )
+
+
+def game_record(book: Scorebook, title: str) -> str:
+    """Return a finished game as GCG; facts without a line of their own in GCG go into a note."""
+    ended, opened = book.ended, book.opened
+    assert ended is not None, "the game is not over"
+    if book.game is None:
+        return f"#character-encoding UTF-8\n#note {title}: {ended.message}\n"
+    game = gcg_from_game(
+        book.game,
+        opened.players,
+        lexicon=opened.lexicon,
+        title=title,
+        id=f"tilewire {opened.game}",
+        note="" if ended.outcome == "out" else ended.message,
+        time_penalties=ended.time_penalties,
+    )
+    return write_gcg(game)

@@ -1,7 +1,6 @@
 """How far results of games can be trusted: intervals, Elo and a test, over independent units.
 
-Student's t, errors of clustered means, the Elo difference with its error, and a sign-flip test, in
-numpy alone. ``harness.matches.statistics`` defines the units of a match.
+``harness.matches.statistics`` defines the units of a match.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ __all__ = [
     "elo_difference",
     "mean_and_error",
     "sign_flip_p_value",
-    "student_t_quantile",
 ]
 
 CONFIDENCE = 0.95
@@ -38,8 +36,6 @@ Interval: TypeAlias = tuple[float | None, float | None]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
-# --- means --------------------------------------------------------------------------------------
-
 
 def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | None, float | None]:
     """Return the mean over games, and half the width of its 95 % interval over units.
@@ -51,9 +47,12 @@ def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | N
     mean = float(values.mean())
     if units < 2:
         return mean, None
+    from scipy.special import stdtrit  # costly to import
+
     off = np.bincount(unit_of, weights=values - mean, minlength=units)
     variance = units / (units - 1) * float(off @ off) / values.size**2
-    return mean, student_t_quantile(0.5 + CONFIDENCE / 2, units - 1) * math.sqrt(variance)
+    student_t = float(stdtrit(units - 1, 0.5 + CONFIDENCE / 2))
+    return mean, student_t * math.sqrt(variance)
 
 
 def around(middle: float | None, error: float | None) -> Interval:
@@ -61,14 +60,6 @@ def around(middle: float | None, error: float | None) -> Interval:
     if middle is None or error is None:
         return None, None
     return middle - error, middle + error
-
-
-# --- Elo ----------------------------------------------------------------------------------------
-
-
-def _elo_of(rate: float) -> float:
-    """Return the Elo difference with expected score ``rate``, 0 < rate < 1."""
-    return 400 * math.log10(rate / (1 - rate))
 
 
 def elo_difference(
@@ -89,14 +80,14 @@ def elo_difference(
     if rate in (0.0, 1.0):
         bound = _elo_of(((1 - CONFIDENCE) / 2) ** (1 / units))
         return None, None, ((bound, None) if rate == 1.0 else (None, -bound))
-    elo = _elo_of(rate)
-    if rate_error is None or rate_error < NO_VARIANCE:
-        return elo, None, (None, None)
-    error = rate_error * 400 / (math.log(10) * rate * (1 - rate))
-    return elo, error, (elo - error, elo + error)
+    elo, error = _elo_of(rate), None
+    if rate_error is not None and rate_error >= NO_VARIANCE:
+        error = rate_error * 400 / (math.log(10) * rate * (1 - rate))
+    return elo, error, around(elo, error)
 
 
-# --- the test -----------------------------------------------------------------------------------
+def _elo_of(rate: float) -> float:
+    return 400 * math.log10(rate / (1 - rate))
 
 
 def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
@@ -152,22 +143,3 @@ def _sampled_share(sizes: Ints, observed: int, random: np.random.Generator) -> f
         totals += 2 * int(size) * random.binomial(int(count), 0.5, RESAMPLES)
     hits = int(np.count_nonzero(np.abs(totals) >= observed))
     return (1 + hits) / (1 + RESAMPLES)
-
-
-# --- Student's t --------------------------------------------------------------------------------
-
-
-def student_t_quantile(probability: float, freedom: int) -> float:
-    """Return the t below which a Student variable lies with this probability.
-
-    Raises:
-        ValueError: ``probability`` is not between 0 and 1, or ``freedom`` is below 1.
-    """
-    if not 0 < probability < 1 or freedom < 1:
-        raise ValueError(
-            f"no t quantile for probability {probability} and {freedom} degrees of freedom; "
-            "the first is between 0 and 1, the second at least 1"
-        )
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, probability))

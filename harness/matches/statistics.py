@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -37,7 +37,6 @@ from harness.figures import DASH, duration, number, share, tally
 from .results import GameResult
 from .significance import (
     Interval,
-    Ints,
     around,
     elo_difference,
     mean_and_error,
@@ -177,20 +176,29 @@ def match_statistics(
         ValueError: two games that count have the same number.
     """
     counted = [result for result in results if not result.void]
-    _refuse_repeats(counted)
-    unit_of, sizes = _units(counted)
-    spreads = np.array([result.spread for result in counted], dtype=np.int64)
+    times = Counter(result.number for result in counted)
+    if repeated := [number for number, count in times.items() if count > 1]:
+        raise ValueError(
+            f"game {min(repeated)} of the match is there {times[min(repeated)]} times; "
+            "a game counts once, so leave out the others"
+        )
+    pairs, unit_of = np.unique(
+        np.array([result.pair for result in counted], dtype=np.int64), return_inverse=True
+    )
+    units = len(pairs)
+    spreads = np.array([result.spread for result in counted], dtype=np.float64)
     points = np.array([result.points for result in counted], dtype=np.float64)
-    mean_spread, spread_error = mean_and_error(spreads.astype(np.float64), unit_of, len(sizes))
-    win_rate, rate_error = mean_and_error(points, unit_of, len(sizes))
-    elo, elo_error, elo_ci95 = elo_difference(win_rate, rate_error, len(sizes))
+    mean_spread, spread_error = mean_and_error(spreads, unit_of, units)
+    win_rate, rate_error = mean_and_error(points, unit_of, units)
+    elo, elo_error, elo_ci95 = elo_difference(win_rate, rate_error, units)
+    unit_spreads = np.bincount(unit_of, weights=spreads, minlength=units)  # exact: whole numbers
     if names is None:
         names = (results[-1].sides[0].name, results[-1].sides[1].name) if results else ("a", "b")
     sides = _side(names[0], results, counted, 0), _side(names[1], results, counted, 1)
     return MatchStatistics(
         games=len(counted),
-        units=len(sizes),
-        paired=bool(len(sizes) < len(counted)),
+        units=units,
+        paired=units < len(counted),
         void=len(results) - len(counted),
         wins=int(np.count_nonzero(points == 1.0)),
         losses=int(np.count_nonzero(points == 0.0)),
@@ -200,7 +208,7 @@ def match_statistics(
         opponent_mean_score=sides[1].mean_score,
         mean_spread=mean_spread,
         spread_ci95=around(mean_spread, spread_error),
-        p_value=sign_flip_p_value(_unit_sums(spreads, unit_of, len(sizes)), seed),
+        p_value=sign_flip_p_value(unit_spreads.astype(np.int64), seed),
         elo=elo,
         elo_error=elo_error,
         elo_ci95=elo_ci95,
@@ -211,35 +219,6 @@ def match_statistics(
         seconds=math.fsum(result.seconds for result in counted),
         sides=sides,
     )
-
-
-# --- units --------------------------------------------------------------------------------------
-
-
-def _refuse_repeats(counted: Sequence[GameResult]) -> None:
-    times = Counter(result.number for result in counted)
-    repeated = sorted(number for number, count in times.items() if count > 1)
-    if repeated:
-        raise ValueError(
-            f"game {repeated[0]} of the match is there {times[repeated[0]]} times; "
-            "a game counts once, so leave out the others"
-        )
-
-
-def _units(counted: Sequence[GameResult]) -> tuple[Ints, Ints]:
-    """Return the unit index of each game, and the number of games of each unit."""
-    pairs = np.array([result.pair for result in counted], dtype=np.int64)
-    _, unit_of, sizes = np.unique(pairs, return_inverse=True, return_counts=True)
-    return unit_of.astype(np.int64), sizes.astype(np.int64)
-
-
-def _unit_sums(values: Ints, unit_of: Ints, units: int) -> Ints:
-    sums = np.zeros(units, dtype=np.int64)
-    np.add.at(sums, unit_of, values)
-    return sums
-
-
-# --- one side -----------------------------------------------------------------------------------
 
 
 def _side(
@@ -253,6 +232,9 @@ def _side(
         for result in counted
         if not result.forfeit
     ]
+    forfeits = (r.outcome for r in counted if r.forfeit and r.winner == 1 - side)
+    judged = (r for r in results if r.outcome != "host_error")
+    faults = (code for result in judged for code in result.sides[side].faults)
     return SideStatistics(
         name=name,
         mean_score=_ratio(sum(seat.score for seat in own), games),
@@ -263,31 +245,15 @@ def _side(
         overtime_games=sum(seat.overtime_ms > 0 for seat in own),
         time_penalty=sum(seat.time_penalty for seat in own),
         bingos_mean=_ratio(sum(seat.bingos for seat in own), games),
-        lost_double=_ratio(sum(_doubled(*pair) for pair in scores), len(scores)),
+        lost_double=_ratio(sum(b > a and b >= 2 * a for a, b in scores), len(scores)),
         largest_ratio=max((b / a for a, b in scores if a > 0 and b > 0), default=None),
-        forfeits=_tally(r.outcome for r in counted if r.forfeit and r.winner == 1 - side),
-        faults=_tally(
-            code
-            for result in results
-            if result.outcome != "host_error"
-            for code in result.sides[side].faults
-        ),
+        forfeits=dict(Counter(forfeits).most_common()),
+        faults=dict(Counter(faults).most_common()),
     )
 
 
 def _ratio(total: int, count: int) -> float | None:
     return total / count if count else None
-
-
-def _doubled(own: int, other: int) -> bool:
-    return other > own and other >= 2 * own
-
-
-def _tally(codes: Iterable[str]) -> dict[str, int]:
-    return dict(Counter(codes).most_common())
-
-
-# --- by field -----------------------------------------------------------------------------------
 
 
 def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]:
@@ -309,13 +275,14 @@ def as_json_object(stats: MatchStatistics, a: str, b: str) -> dict[str, Any]:
     Unknown numbers are null; an interval is always a list of two. Each side's own statistics are an
     object with the keys ``a`` and ``b``.
     """
-    names = [statistic.name for statistic in fields(MatchStatistics) if statistic.name != "sides"]
-    known: dict[str, Any] = {"a": a, "b": b}
-    for name in names:
-        value = getattr(stats, name)
-        known[name] = list(value) if isinstance(value, tuple) else value
-    for statistic in fields(SideStatistics):
-        if statistic.name not in ("name", *names):
-            values = (getattr(side, statistic.name) for side in stats.sides)
-            known[statistic.name] = dict(zip("ab", values, strict=True))
+    of_match = vars(stats)
+    known: dict[str, Any] = {"a": a, "b": b} | {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in of_match.items()
+        if name != "sides"
+    }
+    of_a, of_b = map(vars, stats.sides)
+    for name in of_a:
+        if name not in ("name", *of_match):
+            known[name] = {"a": of_a[name], "b": of_b[name]}
     return {key: known[key] for key in PROMISED_KEYS} | known

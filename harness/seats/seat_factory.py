@@ -1,4 +1,4 @@
-"""From the text of a seat to a playing seat, for the games of one match.
+"""From the text of a seat to a playing seat, for the games of one match or server.
 
 Built-in players are made anew for each game in a lasting process; a user's player gets a new
 process for each game, so that no state is left over.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from types import TracebackType
+
+from websockets.asyncio.server import Server
+from websockets.http11 import Request
 
 from bot.equipment import Equipment
 from bot.registry import SeatSpec
@@ -22,78 +26,95 @@ from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Hello, Welcome
-from protocol.websocket import WebSocketChannel, dial
+from protocol.websocket import WebSocketChannel, dial, listen
 
 from .engines import Context, engine_for
 from .engines.engine_seat import EngineSeat
 from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, welcomed
-from .worker_listener import Reception
 
-__all__ = ["Seating", "WorkerMaker", "open_remote", "seat_for"]
+__all__ = ["SeatMaker", "open_remote", "seating"]
 
 START_S = 60.0
 """How long a process may take to say hello, before compiling."""
 
 
+class Reception:
+    """A loopback listener that admits expected worker processes, each by its token."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self._expected: dict[str, asyncio.Future[Channel]] = {}
+        self._server: Server | None = None
+
+    async def __aenter__(self) -> Reception:
+        self._server = await listen("127.0.0.1", 0, self._receive, trusted=True)
+        self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets)).getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    def expect(self) -> tuple[str, asyncio.Future[Channel]]:
+        """Return a process's token, and its channel to come."""
+        token = secrets.token_urlsafe(32)
+        self._expected[token] = asyncio.get_running_loop().create_future()
+        return token, self._expected[token]
+
+    async def _receive(self, channel: WebSocketChannel, request: Request) -> None:
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        future = self._expected.pop(token, None)
+        if future is None or future.done():
+            await channel.close(1008, "forbidden")
+            return
+        future.set_result(channel)
+        await channel.ended()
+
+
 @dataclass(eq=False)
-class _SeatWorker:
-    """A worker process and its channel; once released, it waits in the pool for the next game."""
-
-    process: SeatProcess
-    channel: Channel
-    pool: list[Worker] | None = None
-
-    @property
-    def stderr_tail(self) -> str:
-        return self.process.stderr_tail
-
-    @property
-    def returncode(self) -> int | None:
-        return self.process.returncode
-
-    async def release(self) -> None:
-        if self.pool is not None and self.returncode is None:
-            self.pool.append(self)
-        else:
-            await self.kill()
-
-    async def kill(self) -> None:
-        await self.process.kill()
-        await self.channel.close()
-
-
-@dataclass(eq=False)
-class WorkerMaker:
-    """Starts the worker processes of one seat.
-
-    Args:
-        spec: the seat.
-        name: its name in the game.
-        equipment: the player's equipment.
-        seed: for the players' random choices; None: new.
-        reception: where they report by WebSocket; None: talk over a pipe.
-        reuse: whether a process serves several games.
-        notice: takes a sentence when a process takes long.
-    """
+class SeatMaker:
+    """Makes the seats of one player, game by game, and starts its processes."""
 
     spec: SeatSpec
     name: str
     equipment: Equipment
     seed: int | None = None
+    """For the player's random choices; None: new."""
     reception: Reception | None = None
-    reuse: bool = False
+    """Where its processes report by WebSocket; None: talk over a pipe."""
     notice: Callable[[str], None] | None = None
+    """Takes a sentence when a process takes long."""
     _idle: list[Worker] = field(default_factory=list)
 
-    async def make(self, number: int = 0) -> Worker:
-        """Return a new or waiting process, already welcomed.
+    def check(self, lexicon: Lexicon) -> None:
+        """Raise SeatError if an engine's options are invalid, which a game would find too late."""
+        if self.spec.kind == "engine":
+            engine_for(self.spec, self._context(lexicon))
 
-        Args:
-            number: of the game, which varies the seed.
+    def open(self, lexicon: Lexicon, number: int = 0) -> Seat:
+        """Make the seat for a game; its ``number`` varies the seed."""
+        match self.spec.kind:
+            case "engine":
+                make = partial(engine_for, self.spec, self._context(lexicon))
+                return EngineSeat(self.name, make, lexicon)
+            case "remote":
+                return RemoteSeat(self.name, partial(open_remote, self.spec))
+            case "local":
+                return ProcessSeat(self.name, partial(self.worker, number))
+
+    def _context(self, lexicon: Lexicon) -> Context:
+        return Context(self.name, self.equipment.lexicon, lexicon, self.equipment.threads)
+
+    async def worker(self, number: int = 0) -> Worker:
+        """Return a new or waiting process, or a remote bot, already welcomed.
 
         Raises:
-            ChannelClosed: it failed to start; the message has its last words.
+            ChannelClosed: it failed to start, with its last words; or can't be reached.
+            OSError: no process can be started.
         """
+        if self.spec.kind == "remote":
+            return Worker(await open_remote(self.spec))
         while self._idle:
             worker = self._idle.pop()
             if worker.returncode is None:
@@ -109,20 +130,20 @@ class WorkerMaker:
             token=token,
             notice=self.notice,
         )
-        return await self._welcome(process, process.channel if coming is None else coming)
+        channel = await self._welcome(process, coming)
+        return Worker(channel, process, self._idle if self.spec.built_in else None)
 
     async def _welcome(
-        self, process: SeatProcess, coming: Channel | asyncio.Future[WebSocketChannel]
-    ) -> Worker:
+        self, process: SeatProcess, coming: asyncio.Future[Channel] | None
+    ) -> Channel:
         ended = asyncio.ensure_future(process.wait())
-        hello = asyncio.ensure_future(_hello(coming))
+        greeted = asyncio.ensure_future(_greet(process, coming))
         try:
             async with asyncio.timeout(START_S):
-                await asyncio.wait((ended, hello), return_when=asyncio.FIRST_COMPLETED)
-            if not hello.done():
+                await asyncio.wait((ended, greeted), return_when=asyncio.FIRST_COMPLETED)
+            if not greeted.done():
                 raise ChannelClosed("the process ended before it said hello")
-            channel = hello.result()
-            await channel.send(Welcome(name="tilewire", software=software()))
+            return greeted.result()
         except (ChannelClosed, TimeoutError) as error:
             await process.kill()
             raise WorkerFailed(
@@ -133,9 +154,8 @@ class WorkerMaker:
             await process.kill()
             raise
         finally:
-            for task in (ended, hello):
+            for task in (ended, greeted):
                 task.cancel()
-        return _SeatWorker(process, channel, self._idle if self.reuse else None)
 
     async def close(self) -> None:
         """End the waiting processes."""
@@ -143,82 +163,13 @@ class WorkerMaker:
             await self._idle.pop().kill()
 
 
-async def _hello(coming: Channel | asyncio.Future[WebSocketChannel]) -> Channel:
-    if isinstance(coming, asyncio.Future):
-        return await coming  # the reception has read the hello
-    hello = (await coming.receive()).content
+async def _greet(process: SeatProcess, coming: asyncio.Future[Channel] | None) -> Channel:
+    channel = process.channel if coming is None else await coming
+    hello = (await channel.receive()).content
     if not isinstance(hello, Hello):
         raise ChannelClosed(f"it said {hello!r} instead of hello")
-    return coming
-
-
-class Seating:
-    """The seats of a match; enter it before the first game.
-
-    Args:
-        seats: their texts.
-        names: their names in the match.
-        equipment: what the match is played with.
-        lexicon: its words, loaded.
-        seed: the match's, for the players' random choices; None: new.
-        by_websocket: whether worker processes use a WebSocket, not a pipe.
-        notice: takes a sentence when a process takes long.
-
-    Raises:
-        SeatError: a seat's text is invalid.
-    """
-
-    def __init__(
-        self,
-        seats: tuple[str, str],
-        names: tuple[str, str],
-        equipment: Equipment,
-        lexicon: Lexicon,
-        *,
-        seed: int | None = None,
-        by_websocket: bool = False,
-        notice: Callable[[str], None] | None = None,
-    ) -> None:
-        self._names = names
-        self._equipment = equipment
-        self._lexicon = lexicon
-        self._specs = parse_seat(seats[0]), parse_seat(seats[1])
-        self._reception = Reception() if by_websocket else None
-        self._makers = []
-        for spec, name in zip(self._specs, names, strict=True):
-            if spec.kind == "engine":  # check its options now, not in mid-match
-                engine_for(spec, Context(name, equipment.lexicon, lexicon, equipment.threads))
-            maker = WorkerMaker(
-                spec, name, equipment, seed, self._reception, reuse=spec.built_in, notice=notice
-            )
-            self._makers.append(maker)
-
-    async def __aenter__(self) -> Seating:
-        if self._reception is not None:
-            await self._reception.open()
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        for maker in self._makers:
-            await maker.close()
-        if self._reception is not None:
-            await self._reception.close()
-
-    def open(self, side: int, number: int) -> Seat:
-        """Make a side's seat for a numbered game."""
-        return seat_for(
-            self._specs[side],
-            self._names[side],
-            self._makers[side],
-            self._equipment,
-            self._lexicon,
-            number,
-        )
+    await channel.send(Welcome(name="tilewire", software=software()))
+    return channel
 
 
 def player_seed(seed: int, name: str, number: int) -> int:
@@ -227,33 +178,34 @@ def player_seed(seed: int, name: str, number: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 
-def seat_for(
-    spec: SeatSpec,
-    name: str,
-    maker: WorkerMaker | None,
+@asynccontextmanager
+async def seating(
+    seats: tuple[str, str],
+    names: tuple[str, str],
     equipment: Equipment,
     lexicon: Lexicon,
-    number: int = 0,
-) -> Seat:
-    """Make a seat for one game.
+    *,
+    seed: int | None,
+    by_websocket: bool,
+    notice: Callable[[str], None] | None,
+) -> AsyncIterator[Callable[[int, int], Seat]]:
+    """Yield a function that makes the seat of a side (0 or 1) for a game by number.
 
-    Args:
-        spec: the player.
-        name: its name.
-        maker: starts processes, for a local player.
-        equipment: what the game is played with.
-        lexicon: its words, loaded.
-        number: of the game, which varies the seed.
+    ``by_websocket``: worker processes use a WebSocket, not a pipe. The rest: see ``SeatMaker``.
 
     Raises:
-        SeatError: an engine's options are invalid.
+        SeatError: a seat's text is invalid.
     """
-    if spec.kind == "engine":
-        context = Context(name, equipment.lexicon, lexicon, equipment.threads)
-        return EngineSeat(name, partial(engine_for, spec, context), lexicon)
-    if spec.kind == "remote" or maker is None:
-        return RemoteSeat(name, partial(open_remote, spec))
-    return ProcessSeat(name, partial(maker.make, number))
+    async with AsyncExitStack() as stack:
+        reception = await stack.enter_async_context(Reception()) if by_websocket else None
+        makers = [
+            SeatMaker(parse_seat(text), name, equipment, seed, reception, notice)
+            for text, name in zip(seats, names, strict=True)
+        ]
+        for maker in makers:
+            maker.check(lexicon)
+            stack.push_async_callback(maker.close)
+        yield lambda side, number: makers[side].open(lexicon, number)
 
 
 async def open_remote(spec: SeatSpec) -> Channel:

@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from dataclasses import dataclass
 
 import structlog
 
 from bot.seat.link import Link
+from bot.seat.worker_handle import SeatProcess
 from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Welcome
-from protocol.parts import Outcome
 
 __all__ = [
     "GuestSeat",
     "ProcessSeat",
     "RemoteSeat",
+    "TaskSeat",
     "Worker",
     "WorkerFailed",
     "welcomed",
@@ -39,14 +40,42 @@ STALL_MS = 5_000
 """How long a local process may leave pings unanswered before it counts as hung."""
 
 
-class _LinkSeat:
-    """A seat whose player is at the other end of a link, if connected."""
+class TaskSeat:
+    """A seat run by one task, which makes and keeps the connection to its player."""
 
     is_ours = False
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._report: Report = lambda _happening: None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, report: Report) -> None:
+        """Begin, and report the seat's events from now on."""
+        self._report = report
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again after a failure."""
+        self._task = asyncio.create_task(self._live())
+
+    async def stop(self) -> None:
+        """End the task."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _live(self) -> None:
+        raise AssertionError("each kind of seat has a life of its own")
+
+
+class _LinkSeat(TaskSeat):
+    """A seat whose player is at the other end of a link, if connected."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._link: Link | None = None
 
     def send(self, message: Message) -> None:
@@ -57,37 +86,15 @@ class _LinkSeat:
         if self._link is not None:
             self._link.refuse(error)
 
-    def take(self, message: Message, at_ms: int) -> None:
-        lag_ms = self._link.channel.lag_ms if self._link else 0
-        self._report(Said(message, at_ms, lag_ms))
-
-
-class _TaskSeat(_LinkSeat):
-    """A seat run by one task, which makes and keeps the connection."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self, report: Report) -> None:
-        self._report = report
-        self.restart()
-
-    def restart(self) -> None:
-        self._task = asyncio.create_task(self._live())
-
     async def stop(self) -> None:
         if self._link is not None:
             await self._link.flush()
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await super().stop()
         self._link = None
 
-    async def _live(self) -> None:
-        raise AssertionError("each kind of seat has a life of its own")
+    def take(self, message: Message, at_ms: int) -> None:
+        lag_ms = self._link.channel.lag_ms if self._link else 0
+        self._report(Said(message, at_ms, lag_ms))
 
     def _take(self, message: Message, at_ms: int) -> None:
         match message:
@@ -107,37 +114,41 @@ class WorkerFailed(ChannelClosed):
         self.evidence = evidence
 
 
-class Worker(Protocol):
-    """The process of a seat, already welcomed."""
+@dataclass(eq=False)
+class Worker:
+    """A bot that was welcomed: a process of ours, or, without one, remote."""
 
     channel: Channel
+    process: SeatProcess | None = None
+    pool: list[Worker] | None = None
+    """Where it waits for the next game; None: it serves one game."""
 
     @property
     def stderr_tail(self) -> str:
         """The end of its standard error."""
-        ...
+        return "" if self.process is None else self.process.stderr_tail
 
     @property
     def returncode(self) -> int | None:
         """Its exit status, once it has ended."""
-        ...
+        return None if self.process is None else self.process.returncode
 
     async def release(self) -> None:
         """Release it after a completed game: to be reused, or ended."""
-        ...
+        if self.pool is not None and self.returncode is None:
+            self.pool.append(self)
+        else:
+            await self.kill()
 
     async def kill(self) -> None:
-        """Kill it and its descendants."""
-        ...
+        """Kill it and its descendants, and close the channel."""
+        if self.process is not None:
+            await self.process.kill()
+        await self.channel.close()
 
 
-class ProcessSeat(_TaskSeat):
-    """A player in a process of this host.
-
-    Args:
-        name: its name.
-        start_worker: starts the process and opens the channel to it.
-    """
+class ProcessSeat(_LinkSeat):
+    """A player in a process of this host."""
 
     is_ours = True
 
@@ -148,24 +159,13 @@ class ProcessSeat(_TaskSeat):
         self._hangs = False
         self._clean = False
 
-    def evidence(self) -> str:
-        """Evidence of a process's failure: its last words, in and out."""
-        parts = []
-        if self._worker is not None:
-            status, words = self._worker.returncode, self._worker.stderr_tail.strip()
-            parts += [f"exit status: {status}", f"stderr:\n{words or '(nothing)'}"]
-        if self._link is not None and self._link.recent:
-            parts += ["last messages:", *self._link.recent]
-        return "\n".join(parts)
-
     async def stop(self) -> None:
         """Release the process."""
         await super().stop()
-        worker, self._worker = self._worker, None
-        if worker is not None and self._clean:
-            await worker.release()
-        elif worker is not None:
-            await worker.kill()
+        if self._worker is not None and self._clean:
+            await self._worker.release()
+            self._worker = None
+        await self._kill()
 
     def send(self, message: Message) -> None:
         """Send a message; a completed game makes the process reusable."""
@@ -181,31 +181,28 @@ class ProcessSeat(_TaskSeat):
     async def _live(self) -> None:
         await self._kill()
         try:
-            self._worker = await self._start_worker()
+            worker = self._worker = await self._start_worker()
         except OSError as error:  # no process can be started: the host's fault
             self._report(Gone(f"no process can be started: {error}", "host_error"))
             return
-        except ChannelClosed as error:
-            self._report(Gone(str(error), "crash", getattr(error, "evidence", "")))
+        except WorkerFailed as error:
+            self._report(Gone(str(error), "crash", error.evidence))
             return
-        self._link = Link(self._worker.channel, self._take)
+        link = self._link = Link(worker.channel, self._take)
         self._hangs = False
         self._report(Came())
-        watch = asyncio.create_task(self._watch(self._link))
+        watch = asyncio.create_task(self._watch(link, worker))
         try:
-            why = await self._link.run()
+            why = await link.run()
         finally:
             watch.cancel()
-        await self._lost(why, "stall" if self._hangs else "crash")
-
-    async def _lost(self, why: str, failure: Outcome) -> None:
         await asyncio.sleep(0.05)  # lets the end of stderr and the exit status come in
-        evidence = self.evidence()
+        evidence = _evidence(worker, link)
         await self._kill()
         self._link = None
-        self._report(Gone(why, failure, evidence))
+        self._report(Gone(why, "stall" if self._hangs else "crash", evidence))
 
-    async def _watch(self, link: Link) -> None:
+    async def _watch(self, link: Link, worker: Worker) -> None:
         """Ping the process; kill it when it hangs."""
         number = unanswered = 0
         # Count pings, not time: the host itself may have been suspended with its processes.
@@ -216,16 +213,22 @@ class ProcessSeat(_TaskSeat):
             await asyncio.sleep(PING_EVERY_MS / 1_000)
             unanswered = 0 if link.heard_ms >= asked_ms else unanswered + 1
         self._hangs = True
-        if self._worker is not None:
-            await self._worker.kill()
+        await worker.kill()
 
 
-class RemoteSeat(_TaskSeat):
+def _evidence(worker: Worker, link: Link) -> str:
+    """Return a failed process's last words, in and out."""
+    words = worker.stderr_tail.strip() or "(nothing)"
+    parts = [f"exit status: {worker.returncode}", f"stderr:\n{words}"]
+    if link.recent:
+        parts += ["last messages:", *link.recent]
+    return "\n".join(parts)
+
+
+class RemoteSeat(_LinkSeat):
     """A remote bot, which we dial, and redial when the connection is lost.
 
-    Args:
-        name: its name.
-        dial: opens a channel to it and waits for its welcome.
+    ``dial`` opens a channel to it and waits for its welcome.
     """
 
     def __init__(self, name: str, dial: Callable[[], Awaitable[Channel]]) -> None:
@@ -239,23 +242,21 @@ class RemoteSeat(_TaskSeat):
                 channel = await self._dial()
             except ChannelClosed as closed:
                 log.warning("bot can't be reached", seat=self.name, reason=str(closed))
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, 5)
-                continue
-            began = now_ms()
-            self._link = Link(channel, self._take)
-            self._report(Came())
-            try:
-                why = await self._link.run()
-            finally:
-                await channel.close()
-            self._link = None
-            self._report(Gone(why))
-            if now_ms() - began > STEADY_MS:
-                wait = 0.1
-            else:  # it welcomed us and left: wait before redialling
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, 5)
+            else:
+                began = now_ms()
+                self._link = Link(channel, self._take)
+                self._report(Came())
+                try:
+                    why = await self._link.run()
+                finally:
+                    await channel.close()
+                self._link = None
+                self._report(Gone(why))
+                if now_ms() - began > STEADY_MS:
+                    wait = 0.1
+                    continue
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, 5)
 
 
 async def welcomed(channel: Channel) -> None:

@@ -21,8 +21,7 @@ from bot.seat.link import Link
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
-from harness.arbiter.records import Opened
+from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat

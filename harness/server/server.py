@@ -66,9 +66,8 @@ class MatchServer:
     gatekeeper: Gatekeeper
     bots: Mapping[str, Callable[[], Seat]]
     """Makes a seat for a built-in bot, by name."""
-    open_bot: Callable[[str], Awaitable[tuple[Channel, Worker | None]]]
-    """Opens a channel to a built-in bot, for an arbiter elsewhere; returns it with its process, if
-    it is ours."""
+    open_bot: Callable[[str], Awaitable[Worker]]
+    """Starts or dials a bot by name, for an arbiter elsewhere."""
     _: KW_ONLY
     host: str = "127.0.0.1"
     port: int = 0
@@ -165,7 +164,7 @@ class MatchServer:
             )
         with self._lobby.lend():
             try:
-                bot, worker = await self.open_bot(name)
+                bot = await self.open_bot(name)
             except (ChannelClosed, OSError) as error:
                 log.error("bot did not come up", bot=name, reason=str(error))
                 raise PeerError(
@@ -174,10 +173,10 @@ class MatchServer:
             try:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
-                reason = await relay(channel, bot)
+                reason = await relay(channel, bot.channel)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
             finally:
-                await (bot.close() if worker is None else worker.kill())
+                await bot.kill()
 
     async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
         player = self._lobby.player(name)

@@ -39,7 +39,7 @@ from harness.lab.in_process import view_of
 from harness.lab.positions import Situation, varied_situations
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
-from harness.seats.seat_factory import WorkerMaker
+from harness.seats.seat_factory import SeatMaker
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -168,7 +168,7 @@ async def ask_for_moves(
     situations = varied_situations(field, asking.moves, asking.seed)
     arbiter = _Arbiter(asking, field)
     spec = parse_seat(asking.bot)
-    worker = await WorkerMaker(spec, spec.name, asking.equipment, seed=asking.seed).make()
+    worker = await SeatMaker(spec, spec.name, asking.equipment, seed=asking.seed).worker()
     try:
         with _busy(asking.load):
             for number, situation in enumerate(situations):

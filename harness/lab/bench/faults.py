@@ -24,9 +24,9 @@ from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
+from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Report, Said
+from harness.arbiter.seat import Came, Report, Said, Seat
 from harness.lab.rows import Column
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import STALL_S
@@ -273,16 +273,16 @@ def engine_seat(text: str, lexicon: Lexicon) -> EngineSeat:
 
 
 async def play_engine(
-    engine: EngineSeat, other: Passes, time: TimeControl, lexicon: Lexicon, folder: Path
+    first: Seat, second: Seat, time: TimeControl, lexicon: Lexicon, folder: Path
 ) -> Scorebook:
-    """Play a game in which the engine moves first; its processes are gone when this returns."""
-    opened = new_game((engine.name, other.name), lexicon, time, Draws.seeded(1, 1))
+    """Play a game, mostly of an engine; its processes are gone when this returns."""
+    opened = new_game((first.name, second.name), lexicon, time, Draws.seeded(1, 1))
     journal = Journal(folder / f"{opened.game}.db")
     try:
         await journal.create(opened, {})
         book = Scorebook(opened, lexicon)
         async with LagMeter() as lag:
-            await GameHost(book, (engine, other), journal, lag).run()
+            await GameHost(book, (first, second), journal, lag).run()
     finally:
         journal.close()
     return book

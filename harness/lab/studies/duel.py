@@ -27,7 +27,7 @@ from engine.movegen.evaluation import PLAIN, STANDARD, Evaluation
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.game import Game
 from engine.simulation.selfplay import play_static_games
-from harness.arbiter.new_game import Draws
+from harness.arbiter.records import Draws
 from harness.lab.in_process import FullKnowledgePlayer, dealt, play_game
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study

@@ -34,7 +34,6 @@ from harness.matches.report import MatchFolder
 from harness.matches.results import GameResult, read_results
 from harness.matches.statistics import match_statistics
 from harness.pictures import picture
-from harness.seats.seat_factory import Seating
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
@@ -112,22 +111,10 @@ class EngineTable:
         self._take_up(config, folder)
         with MatchFolder(folder) as files:
 
-            def finished(result: GameResult) -> None:
-                files.append(result)
+            def finished(_result: GameResult) -> None:
                 tell(len(self._counted(files.results)))
 
-            seating = Seating(
-                config.seats,
-                config.names,
-                config.equipment,
-                self.lexicon,
-                seed=config.seed,
-                by_websocket=config.transport == "websocket",
-                notice=notice,
-            )
-            async with seating:
-                match = Match(config, self.lexicon, folder, seating.open, finished, files.results)
-                await match.play()
+            await Match(config, self.lexicon, files, finished, notice).play()
             files.write_summary(*config.names)
 
     def rows(self) -> list[PlayedRow]:

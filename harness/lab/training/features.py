@@ -10,8 +10,8 @@ are played in generations, each with the weights of the last.
 The common part of all leaves goes into an intercept, which is discarded: the empty leave is worth
 nothing, and only differences choose moves.
 
-With simulation the games are those of *mc+rh* (``bot.players.cs221``), which rolls out a few moves by
-the current weights; the target is still the plain equity. They take longer, so there are fewer
+With simulation the games are those of *mc+rh* (``bot.players.cs221``), which rolls out a few moves
+by the current weights; the target is still the plain equity. They take longer, so there are fewer
 games; each generation is learned from several times instead.
 """
 

@@ -6,11 +6,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bot.registry import SeatSpec
 
 from .engine import Context, Engine
+from .files import FilesEngine
+from .magpie import MagpieEngine
+from .quackle import QuackleEngine
+from .siu import SiuEngine
 
 __all__ = ["Context", "Engine", "engine_for"]
+
+_ADAPTERS: dict[str, Callable[[SeatSpec, Context], Engine]] = {
+    "files": FilesEngine,
+    "magpie": MagpieEngine,
+    "quackle": QuackleEngine,
+    "siu": SiuEngine,
+}
 
 
 def engine_for(spec: SeatSpec, context: Context) -> Engine:
@@ -19,21 +32,4 @@ def engine_for(spec: SeatSpec, context: Context) -> Engine:
     Raises:
         SeatError: its options are invalid.
     """
-    match spec.dialect:
-        case "files":
-            from .files import FilesEngine
-
-            return FilesEngine(spec, context)
-        case "magpie":
-            from .magpie import MagpieEngine
-
-            return MagpieEngine(spec, context)
-        case "quackle":
-            from .quackle import QuackleEngine
-
-            return QuackleEngine(spec, context)
-        case "siu":
-            from .siu import SiuEngine
-
-            return SiuEngine(spec, context)
-    raise AssertionError(f"no adapter for {spec.dialect!r}")
+    return _ADAPTERS[spec.dialect](spec, context)

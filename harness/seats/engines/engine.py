@@ -10,15 +10,19 @@ import asyncio
 import shlex
 import shutil
 import tempfile
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from bot.player import Choice, Result, View
+from bot.player import Budget, Choice, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
-from engine.rules.position import Rack
+from engine.notation import write_cgp
+from engine.rules.position import Board, Position, Rack
+from engine.rules.rules import Rules, standard_rules
 from lexicons.store import Lexicon
 
 from .process import EngineFailed, EngineProcess
@@ -31,7 +35,12 @@ __all__ = [
     "EngineFailed",
     "ProcessEngine",
     "data_folder",
-    "limits_of",
+    "difference",
+    "latest_ms",
+    "opening",
+    "other_rule",
+    "unseen_tiles",
+    "words_of",
 ]
 
 STALL_S = 5.0
@@ -83,22 +92,21 @@ class Engine(SeatPlayer):
 class ProcessEngine(Engine):
     """An engine in a process of its own, which may be restarted in a game.
 
-    ``quit_line`` asks it to end after a completed game.
-
-    Args:
-        spec: its command and options.
-        context: what the game is played with.
-
-    Raises:
-        SeatError: an option is invalid.
+    All seats of engines have the options ``memory`` (MiB) and ``cores``; an invalid option raises
+    ``SeatError``.
     """
 
     quit_line = ""
+    """Asks it to end after a completed game."""
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         self._name = context.name
         self._command = shlex.split(spec.target)
-        self._limits = limits_of(spec)
+        options = dict(spec.options)
+        try:
+            self._limits = Limits(int(options.get("memory", "0")), int(options.get("cores", "0")))
+        except ValueError as error:
+            raise SeatError(f"{spec.text!r}: memory (MiB) and cores are numbers: {error}") from None
         self._process: EngineProcess | None = None
         self._running = asyncio.Event()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -150,21 +158,8 @@ class ProcessEngine(Engine):
             folder.cleanup()
 
     def evidence(self) -> str:
-        """Return the exit status, the end of standard error and the last lines."""
+        """Return its exit status, the end of its standard error, and the last lines."""
         return "" if self.process is None else self.process.evidence()
-
-
-def limits_of(spec: SeatSpec) -> Limits:
-    """Read the options ``memory`` (MiB) and ``cores``, which all engines' seats take.
-
-    Raises:
-        SeatError: they are not numbers, or too small.
-    """
-    options = dict(spec.options)
-    try:
-        return Limits(int(options.get("memory", "0")), int(options.get("cores", "0")))
-    except ValueError as error:
-        raise SeatError(f"{spec.text!r}: memory (MiB) and cores are numbers: {error}") from None
 
 
 def data_folder(spec: SeatSpec) -> Path:
@@ -186,3 +181,53 @@ def data_folder(spec: SeatSpec) -> Path:
         if (above / "data" / "lexica").is_dir():
             return above / "data"
     raise SeatError(f"{spec.text!r}: no data folder with lexica is near {program}; add data=DIR")
+
+
+def opening(rack: Rack, rules: Rules) -> str:
+    """Return the CGP of the first turn of a game."""
+    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
+
+
+def unseen_tiles(view: View) -> Rack:
+    """Return the tiles hidden from the player, sorted."""
+    return tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
+
+
+def other_rule(rules: Rules, names: Sequence[str]) -> str | None:
+    """Return the first of these rules that differs from the standard for the tiles."""
+    standard = standard_rules(rules.distribution.name)
+    return next((name for name in names if getattr(rules, name) != getattr(standard, name)), None)
+
+
+def latest_ms(budget: Budget, lead_ms: int) -> int:
+    """Return the longest search that leaves ``lead_ms``, or a quarter, for its answer."""
+    last = budget.until_last_ms()
+    return last - min(lead_ms, last // 4)
+
+
+def difference(ours: Set[str], theirs: Set[str]) -> str:
+    """Count the words that an engine lacks and adds, and name a few of each."""
+    lacks, adds = (_some(sorted(words)) for words in (ours - theirs, theirs - ours))
+    return f"lacks {lacks} and adds {adds}"
+
+
+def _some(words: Sequence[str]) -> str:
+    if not words:
+        return "none"
+    return f"{len(words):,} ({', '.join(words[:5])}{', …' if len(words) > 5 else ''})"
+
+
+@lru_cache(maxsize=4)
+def words_of(lexicon: Lexicon, racks: tuple[Rack, ...]) -> list[frozenset[str]]:
+    """Return the words that each rack of different letters forms alone."""
+    made: list[set[Rack]] = [set() for _ in racks]
+    sets = list(map(frozenset, racks))
+    longest = max(map(len, racks))
+    for word in lexicon.graph.words():
+        letters = frozenset(word)
+        if len(letters) == len(word) <= longest:
+            for rack, words in zip(sets, made, strict=True):
+                if letters <= rack:
+                    words.add(word)
+    text = lexicon.distribution.alphabet.text
+    return [frozenset(map(text, words)) for words in made]

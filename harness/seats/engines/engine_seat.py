@@ -21,7 +21,7 @@ from bot.seat.game_session import MAX_MOVE, GameSession
 from bot.seat.offers import Declined, rules_in_play
 from engine.notation import format_move
 from engine.rules.rules import IllegalMove, check_move
-from harness.arbiter.seat import Came, Gone, Noted, Report, Said
+from harness.arbiter.seat import Came, Gone, Noted, Said
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.codec import MSGPACK
@@ -37,6 +37,7 @@ from protocol.messages import (
 )
 from protocol.session import FromArbiter
 
+from ..seats import TaskSeat
 from .engine import Engine, EngineChoice, EngineFailed
 
 __all__ = ["EngineSeat"]
@@ -50,36 +51,21 @@ MAX_SENTENCE = 1_000
 """Characters of a note; a score may have thousands of digits."""
 
 
-class EngineSeat:
-    """An engine behind an adapter.
-
-    Args:
-        name: its name.
-        make: returns an engine; called again after a failure.
-        lexicon: the game's words.
-    """
-
-    is_ours = False
+class EngineSeat(TaskSeat):
+    """An engine behind an adapter; ``make`` returns it, and is called again after a failure."""
 
     def __init__(self, name: str, make: Callable[[], Engine], lexicon: Lexicon) -> None:
-        self.name = name
+        super().__init__(name)
         self._make = make
         self._lexicon = lexicon
-        self._report: Report = lambda _happening: None
-        self._inbox: asyncio.Queue[Message] = asyncio.Queue()
-        self._life: asyncio.Task[None] | None = None
+        self._inbox: asyncio.Queue[Message | BaseException] = asyncio.Queue()
+        """What the arbiter says, and failures of the engine and its adapter."""
         self._session: GameSession[Engine] | None = None
-        self._failure: asyncio.Future[NoReturn] | None = None
-
-    def start(self, report: Report) -> None:
-        """Begin, and report the seat's events from now on."""
-        self._report = report
-        self.restart()
 
     def restart(self) -> None:
         """Begin again after a failure."""
         self._inbox = asyncio.Queue()
-        self._life = asyncio.create_task(self._live())
+        super().restart()
 
     def send(self, message: Message) -> None:
         """Take a message from the arbiter."""
@@ -91,19 +77,14 @@ class EngineSeat:
 
     async def stop(self) -> None:
         """End the engine, once it has heard the result."""
-        life, self._life = self._life, None
-        if life is None:
-            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
                 await self._inbox.join()
-        life.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await life
+        await super().stop()
 
     async def _live(self) -> None:
         """Run one engine until it fails or the seat is stopped."""
-        self._session, self._failure = None, asyncio.get_running_loop().create_future()
+        self._session = None
         try:
             engine = self._make()
         except Exception as error:  # such as a file removed since the match began
@@ -111,7 +92,7 @@ class EngineSeat:
             return
         self._report(Came())
         try:
-            await self._take_part(engine, self._failure)
+            await self._take_part(engine)
         except EngineFailed as failed:
             gone = Gone(str(failed), failed.code, engine.evidence())
         except OSError as error:
@@ -120,43 +101,33 @@ class EngineSeat:
             log.exception("adapter", seat=self.name)
             gone = Gone(f"{type(error).__name__} in its adapter", "host_error")
         finally:
-            self._failure.cancel()
             if self._session is not None:
                 await self._session.close()
             await _to_the_end(engine.close())
         self._report(gone)
 
-    async def _take_part(self, engine: Engine, failure: asyncio.Future[NoReturn]) -> NoReturn:
-        """Take messages and watch the engine until it fails."""
+    async def _take_part(self, engine: Engine) -> NoReturn:
+        """Take messages until the engine fails, or its adapter in a search."""
         ended = asyncio.create_task(engine.ended())
+        ended.add_done_callback(self._ended)
         try:
             while True:
-                message = await self._next_message(ended, failure)
-                if isinstance(message, NewGame):
-                    await self._offered(engine, message)
+                content = await self._inbox.get()
+                if isinstance(content, BaseException):
+                    raise content
+                if isinstance(content, NewGame):
+                    await self._offered(engine, content)
                 elif self._session is not None:
-                    if isinstance(message, Refused):
-                        self._note_refusal(self._session, message)
-                    self._session.take(cast("FromArbiter", message), now_ms(), 0)
+                    if isinstance(content, Refused):
+                        self._note_refusal(self._session, content)
+                    self._session.take(cast("FromArbiter", content), now_ms(), 0)
                 self._inbox.task_done()
         finally:
             ended.cancel()
 
-    async def _next_message(
-        self, ended: asyncio.Task[EngineFailed], failure: asyncio.Future[NoReturn]
-    ) -> Message:
-        """Wait for a message, unless the engine or the current question fails first."""
-        message = asyncio.ensure_future(self._inbox.get())
-        try:
-            ends: set[asyncio.Future[Any]] = {message, ended, failure}
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if failure.done():
-                failure.result()
-            if ended.done() and not message.done():
-                raise ended.result()
-            return await message
-        finally:
-            message.cancel()
+    def _ended(self, ended: asyncio.Task[EngineFailed]) -> None:
+        if not ended.cancelled():
+            self._inbox.put_nowait(ended.exception() or ended.result())
 
     async def _offered(self, engine: Engine, offer: NewGame) -> None:
         try:
@@ -167,7 +138,7 @@ class EngineSeat:
                 engine,
                 seed=0,
                 say=self._say,
-                failed=self._failed,
+                failed=self._inbox.put_nowait,
                 nonce=False,
             )
             await session.prepare()
@@ -175,10 +146,6 @@ class EngineSeat:
             self._say(Decline(game=offer.game, code=declined.code, message=str(declined)))
         else:
             session.offered(offer)
-
-    def _failed(self, error: BaseException) -> None:
-        if self._failure is not None and not self._failure.done():
-            self._failure.set_exception(error)
 
     def _say(self, *messages: GameMessage) -> None:
         """Report messages; an answer counts from its arrival from the engine."""

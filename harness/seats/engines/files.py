@@ -1,68 +1,9 @@
 """Games through two files in a folder, as students of CS221 (Stanford 2016) played Quackle.
 
 There is a **host**, which deals, keeps score and clock and rules on moves, and a **bot**, which
-chooses moves. Each writes one file and polls the other's. A match host of ours may be the host,
-with any program as the bot:
-
-    tilewire match "files:/tmp/x?out=host.txt&in=bot.txt" static
-
-Or a foreign program is the host, and a bot of ours joins (``files_host``):
-
-    tilewire files /tmp/x --bot champion --in host.txt --out bot.txt
-
-``out`` is the file that tilewire writes, ``in`` the one that it polls. In both cases the host's is
-called ``host.txt`` and the bot's ``bot.txt``, unless other names are given.
-
-**Lines.** Each is ``GAME NUMBER WHAT …``, in UTF-8, its parts separated by blanks. GAME is a word
-that the host makes up afresh for each game, and for a game that it takes up again, of which it
-tells what was played. NUMBER rises with each line of the host's in a game and begins with 0. What
-the host says:
-
-=================================  =================================================================
-``g 0 game SEAT MS LEXICON``       A game is offered. SEAT: the bot is ``first`` or ``second`` to
-                                   move; MS: milliseconds on its clock; LEXICON: the name of the
-                                   words, or ``-``. The bot answers ``ready``, or ``declined
-                                   WHY``; no clock runs before that.
-``g n rack TILES``                 What the bot holds now: after the deal, and after each turn of
-                                   its own. A blank is ``?``.
-``g n opponent SCORE TOTAL MOVE``  The opponent's turn, what it scored, and its total after it. Of
-                                   an exchange only the number of tiles is told: ``-3``.
-``g n you SCORE TOTAL MOVE``       The bot's own turn, as it counted.
-``g n move MS MS``                 The bot is to move; the clocks show this for it and for the
-                                   opponent, below 0 in overtime. The bot answers with a move.
-``g n refused WHY``                The move is against the rules. ``move`` asks again, under a new
-                                   number, or the game is over.
-``g n over HOW OWN OTHER TEXT``    The game has ended, with the bot's score and the opponent's.
-                                   HOW is ``out``, ``zeroes``, ``time``, ``illegal`` … as
-                                   ``protocol/SPEC.md`` has it, or ``unfinished``; TEXT says it as
-                                   a sentence.
-=================================  =================================================================
-
-The bot says nothing but answers, to lines that ask: ``g n ANSWER`` with the GAME and NUMBER of the
-line that it answers. A move is ``8D WO.Ds`` (across) or ``D8 …`` (down), ``.`` for a tile that lies
-there and lower case for a blank; ``-ABC`` exchanges, ``-`` passes.
-
-    76489e5d 0 game first 60000 scowl
-                                             76489e5d 0 ready
-    76489e5d 1 rack AEFGHSU
-    76489e5d 2 move 60000 60000
-                                             76489e5d 2 8D FAUGHS
-    76489e5d 3 you 34 34 8D FAUGHS
-    76489e5d 4 rack EEKLSTW
-    76489e5d 5 opponent 44 44 E5 UNP.PER
-    76489e5d 6 move 59959 59989
-
-**Writing.** Lines are added at the end of one's own file, each whole, with its line end, in one
-write. A file may be there already or come later, and may be begun anew or replaced at any time:
-since each answer names its question, nothing is taken twice and nothing of another game is taken
-at all. The last 64 KB count.
-
-**Reading.** A line counts when its line end (LF or CR LF) is there. What follows GAME and NUMBER
-is taken as the answer, whatever it is; the first answer to a question is the one. All other lines
-are passed over. Of the host's lines those of the last ``game`` count.
-
-**Time.** The host's clock runs from the line ``move`` until it has read the answer; its poll (ours:
-every 20 ms) and the bot's are in it. What does not come is for the clock to decide.
+chooses moves. Each writes one file and polls the other's. Here a match host of ours is the host,
+and any program the bot; ``files_host`` has the other side. ``docs/engines.md`` says which lines
+there are, and what may lie in the files.
 """
 
 from __future__ import annotations
@@ -97,12 +38,7 @@ _AT_ONCE = os.O_NONBLOCK
 
 
 class Exchange:
-    """One side of a folder: appends lines to its own file, and polls the other side's.
-
-    Args:
-        folder: created if missing.
-        out: name of the file to write.
-        in_: name of the file to poll.
+    """One side of a folder: appends lines to its file ``out``, and polls the other side's, ``in_``.
 
     Raises:
         ValueError: these are not two file names.
@@ -119,12 +55,7 @@ class Exchange:
         self._content = b""
 
     def open(self) -> None:
-        """Open the file for writing, with an exclusive lock.
-
-        Raises:
-            BlockingIOError: another game uses the file.
-            OSError: the folder or the file can't be written.
-        """
+        """Open the file for writing; raise BlockingIOError if another game uses it."""
         self.out.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _AT_ONCE, 0o666)
         try:
@@ -135,26 +66,13 @@ class Exchange:
         self._content = b""
 
     def say(self, text: str) -> None:
-        """Append a line, which the other side sees whole or not at all.
-
-        Raises:
-            OSError: the file can't be written.
-        """
+        """Append a line, which the other side sees whole or not at all."""
         os.write(self._file, f"{text}\n".encode())
 
     def look(self) -> bool:
-        """Check whether the other side's lines have changed since the last look.
-
-        Raises:
-            OSError: the file exists but can't be read.
-        """
+        """Check whether the other side's lines have changed since the last look."""
         before, self._content = self._content, self._tail()
         return self._content != before
-
-    async def news(self) -> None:
-        """Wait until they have; raise OSError as ``look`` does."""
-        while not self.look():  # noqa: ASYNC110 - files give no notice
-            await asyncio.sleep(POLL_S)
 
     @property
     def lines(self) -> list[str]:
@@ -194,12 +112,7 @@ def _answer_in(lines: list[str], game: str, number: int) -> str | None:
 
 
 class FilesEngine(Engine):
-    """A bot at the other end of a folder, in one game.
-
-    Args:
-        spec: the folder, and the options ``out`` and ``in``.
-        context: what the game is played with.
-    """
+    """A bot at the other end of a folder, in one game."""
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         options = dict(spec.options)
@@ -299,7 +212,8 @@ class FilesEngine(Engine):
 
     async def _answer_to(self, number: int) -> str:
         while (answer := _answer_in(self._exchange.lines, self._game, number)) is None:
-            await self._exchange.news()
+            if not self._exchange.look():
+                await asyncio.sleep(POLL_S)
         self._recent.append(f"< {self._game} {number} {answer}")
         return answer
 
@@ -311,7 +225,12 @@ class FilesEngine(Engine):
             self._tell_rack(view)
         for play in news:
             self._scores = play.scores[view.seat], play.scores[view.opponent]
-            self._say(self._turn(view, play))
+            who = "you" if play.seat == view.seat else "opponent"
+            if isinstance(play.move, ExchangedCount):
+                move = format_exchange_count(play.move.count)
+            else:
+                move = format_move(play.move, view.rules.distribution.alphabet)
+            self._say(f"{who} {play.score} {play.scores[play.seat]} {move}")
         if moved:
             self._rack_told = False
             self._tell_rack(view)
@@ -320,15 +239,6 @@ class FilesEngine(Engine):
         if not self._rack_told:
             self._rack_told = True
             self._say(f"rack {view.rules.distribution.alphabet.text(view.rack)}")
-
-    @staticmethod
-    def _turn(view: View, play: Observed) -> str:
-        who = "you" if play.seat == view.seat else "opponent"
-        if isinstance(play.move, ExchangedCount):
-            move = format_exchange_count(play.move.count)
-        else:
-            move = format_move(play.move, view.rules.distribution.alphabet)
-        return f"{who} {play.score} {play.scores[play.seat]} {move}"
 
     def _end(self, seat: int, how: str, scores: tuple[int, int], text: str) -> None:
         if self._game:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple, get_args
 
 import msgspec
@@ -55,25 +55,21 @@ class _Line(NamedTuple):
     what: str
     rest: str
 
-    @classmethod
-    def all_in(cls, lines: list[str]) -> list[_Line]:
-        """Parse the lines of this form; skip others."""
-        read = []
-        for line in lines:
-            match line.split(maxsplit=3):
-                case [game, number, what, *rest] if number.isdecimal():
-                    read.append(cls(game, int(number), what.lower(), rest[0] if rest else ""))
-        return read
+
+def _parsed(lines: list[str]) -> list[_Line]:
+    """Parse the lines of this form; skip others."""
+    read = []
+    for line in lines:
+        match line.split(maxsplit=3):
+            case [game, number, what, *rest] if number.isdecimal():
+                read.append(_Line(game, int(number), what.lower(), rest[0] if rest else ""))
+    return read
 
 
 class FilesHost:
-    """The host at the other end of a folder; a ``Channel``.
+    """The host at the other end of a folder; a ``Channel`` that closes after a number of games.
 
-    Args:
-        exchange: the two files, open.
-        lexicon: the bot's words.
-        games: number to play before the channel closes.
-        finished: takes the host's sentence after each game.
+    ``finished`` takes the host's sentence after each game.
     """
 
     lag_ms = 0
@@ -141,7 +137,7 @@ class FilesHost:
 
     def _take(self) -> None:
         """Convert new lines to messages, the current game's first."""
-        lines = _Line.all_in(self._exchange.lines)
+        lines = _parsed(self._exchange.lines)
         if self._game is not None and self._ready:
             self._follow(self._game, lines)
         last = next((line for line in reversed(lines) if line.what == "game"), None)
@@ -150,7 +146,8 @@ class FilesHost:
         if self._game is not None:
             if last.game == self._game.name:
                 return
-            self._messages.append(self._game.given_up())
+            over = self._game.over("unfinished", 0, 0, "the host began another game")
+            self._messages.append(over)
             self._leave(self._game)
         if any(line.game == last.game and line.what == "over" for line in lines):
             self._left.add(last.game)
@@ -197,68 +194,52 @@ class FilesHost:
         self._game = None
 
 
-@dataclass
 class _Game:
     """One game, from the host's lines to messages; no I/O."""
 
-    name: str
-    seat: int
-    initial_ms: int
-    lexicon: Lexicon
-    number: int = 0
-    """Number of the last line taken."""
-    question: int = 0
-    """Number of the line that asks for a move."""
-    _started: bool = False
-    _own: Played | None = None
-    """The bot's turn whose new rack is not told yet."""
-    _rack: Rack = ()
-    _refusal: str | None = None
-    _turn: tuple[int, int] = 0, 0
-    """Event and attempt of the last request."""
-    _clocks: tuple[int, int] = 0, 0
-    offer: NewGame = field(init=False)
-    _watched: Watched = field(init=False)
-
-    def __post_init__(self) -> None:
-        ms = self.initial_ms
-        self._clocks = ms, ms
+    def __init__(self, name: str, seat: int, ms: int, lexicon: Lexicon) -> None:
+        self.name = name
+        self.seat = seat
+        self.number = 0
+        """Number of the last line taken."""
+        self.question = 0
+        """Number of the line that asks for a move."""
         self.offer = NewGame(
-            game=self.name,
+            game=name,
             seq=0,
-            players=("host", "bot") if self.seat else ("bot", "host"),
-            you=self.seat,
-            lexicon=self.lexicon.name,
-            lexicon_checksum=self.lexicon.checksum,
+            players=("host", "bot") if seat else ("bot", "host"),
+            you=seat,
+            lexicon=lexicon.name,
+            lexicon_checksum=lexicon.checksum,
             time=TimeControl(initial_ms=ms, max_overtime_ms=0),
         )
         rules = rules_in_play(self.offer.rules)
-        self._watched = Watched(self.offer, rules, Resources(self.lexicon), seed=0)
+        self._watched = Watched(self.offer, rules, Resources(lexicon), seed=0)
+        self._started = False
+        self._own: Played | None = None
+        """The bot's turn whose new rack is not told yet."""
+        self._rack: Rack = ()
+        self._refusal: str | None = None
+        self._turn = 0, 0
+        """Event and attempt of the last request."""
+        self._clocks = ms, ms
 
     def asked(self, seq: int, attempt: int) -> bool:
         """Check whether the host waits for this answer."""
         return (seq, attempt) == self._turn
 
     def take(self, line: _Line) -> Iterator[Message]:
-        """Convert a line to messages.
-
-        Raises:
-            ValueError: the line makes no sense.
-            PeerError: likewise.
-        """
+        """Convert a line to messages; raise ValueError or PeerError if it makes no sense."""
         self.number = line.number
         match line.what, line.rest.split():
             case "rack", [*tiles]:
                 yield from self._dealt("".join(tiles).upper())
             case (("you" | "opponent"), [score, total, *move]):
                 yield from self._settled()
-                own = line.what == "you"
-                seat = self.seat if own else 1 - self.seat
-                played = self._played(seat, int(score), int(total), " ".join(move))
-                if own:
-                    self._own = played  # the next line has the drawn rack
-                else:
-                    yield self._told(played)
+                seat = self.seat if line.what == "you" else 1 - self.seat
+                self._own = self._played(seat, int(score), int(total), " ".join(move))
+                if seat != self.seat:  # after the bot's own, the next line has the drawn rack
+                    yield from self._settled()
             case "refused", _:
                 self._refusal = line.rest
             case "move", [mine, theirs]:
@@ -266,13 +247,9 @@ class _Game:
                 yield self._asks(line.number, (int(mine), int(theirs)))
             case "over", [how, mine, theirs, *words]:
                 yield from self._settled()
-                yield self._over(how, int(mine), int(theirs), " ".join(words))
+                yield self.over(how, int(mine), int(theirs), " ".join(words))
             case _:
                 raise ValueError("it is none of rack, opponent, you, move, refused, over")
-
-    def given_up(self) -> GameOver:
-        """Return the end of a game that the host dropped for another."""
-        return self._over("unfinished", 0, 0, "the host began another game")
 
     def _dealt(self, tiles: str) -> Iterator[Message]:
         alphabet = self._watched.view.rules.distribution.alphabet
@@ -285,30 +262,18 @@ class _Game:
         """Yield the start of the game, or the bot's last turn."""
         if not self._started:
             self._started = True
-            yield self._told(
-                Started(
-                    game=self.name,
-                    seq=0,
-                    bag=self._watched.view.rules.distribution.total - 2 * RACK_SIZE,
-                    clocks=self._clocks,
-                    rack=rack,
-                )
-            )
+            bag = self._watched.view.rules.distribution.total - 2 * RACK_SIZE
+            started = Started(game=self.name, seq=0, bag=bag, clocks=self._clocks, rack=rack)
+            self._watched.started(started)
+            yield started
         own, self._own = self._own, None
         if own is not None:
-            yield self._told(own)
-
-    def _told(self, message: Started | Played) -> Message:
-        """Update the game with a message, which reveals impossible ones."""
-        if isinstance(message, Started):
-            self._watched.started(message)
-        else:
-            self._watched.played(message)
-        return message
+            self._watched.played(own)  # which finds impossible turns
+            yield own
 
     def _played(self, seat: int, score: int, total: int, move: str) -> Played:
-        view = self._watched.view
-        placed = 0
+        view, placed = self._watched.view, 0
+        first, second = view.position.scores
         if not move.startswith("-"):
             read = parse_move(move, view.position.board, view.rules.distribution.alphabet)
             placed = len(read.placed) if isinstance(read, Place) else 0
@@ -318,7 +283,7 @@ class _Game:
             seat=seat,
             move=move,
             score=score,
-            scores=_with(view.position.scores, seat, total),
+            scores=(first, total) if seat else (total, second),
             bag=max(0, view.bag - placed),
             clocks=self._clocks,
         )
@@ -356,7 +321,8 @@ class _Game:
             deadline_ms=deadline_ms,
         )
 
-    def _over(self, how: str, own: int, other: int, text: str) -> GameOver:
+    def over(self, how: str, own: int, other: int, text: str) -> GameOver:
+        """Return the end of the game."""
         return GameOver(
             game=self.name,
             seq=self._watched.seen + 1,
@@ -365,7 +331,3 @@ class _Game:
             scores=(other, own) if self.seat else (own, other),
             message=text,
         )
-
-
-def _with(scores: tuple[int, int], seat: int, total: int) -> tuple[int, int]:
-    return (scores[0], total) if seat else (total, scores[1])

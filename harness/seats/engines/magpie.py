@@ -33,6 +33,10 @@ from .engine import (
     EngineFailed,
     ProcessEngine,
     data_folder,
+    latest_ms,
+    opening,
+    other_rule,
+    words_of,
 )
 from .magpie_console import MagpieConsole, error_in
 from .magpie_terms import (
@@ -47,10 +51,8 @@ from .magpie_terms import (
     simulated,
     told,
     words_differ,
-    words_of,
 )
 from .process import EngineProcess
-from .shared_terms import latest_ms, opening, other_rule
 
 __all__ = ["MagpieEngine"]
 
@@ -127,11 +129,7 @@ ENDGAME = _Search("endgame -etlim", endgame)
 
 
 class MagpieEngine(ProcessEngine):
-    """MAGPIE in one game.
-
-    Raises:
-        SeatError: an option is invalid, or names a missing file.
-    """
+    """MAGPIE in one game."""
 
     quit_line = "quit"
 
@@ -165,8 +163,8 @@ class MagpieEngine(ProcessEngine):
             )
         self._settings["bb"] = str(view.rules.bingo_bonus)
         self._make_folder(view.rules)
-        console = await self._launch()
-        if error := await console.loaded(START_S):
+        console, error = await self._launch()
+        if error:
             code = "unknown_lexicon" if _WORDS.search(error) else "unsupported_option"
             raise Declined(code, f"{self._name} can't be set up for this: {error}")
         await self._check_words(view, console)
@@ -176,7 +174,7 @@ class MagpieEngine(ProcessEngine):
     async def _check_words(self, view: View, console: MagpieConsole) -> None:
         """Compare words and scores of first moves with ours, for some racks."""
         racks = tuple(sample_racks(view.rules))
-        ours = await asyncio.to_thread(words_of, view.lexicon.graph, racks)
+        ours = await asyncio.to_thread(words_of, view.lexicon, racks)
         for rack, words in zip(racks, ours, strict=True):
             said = await console.ask(f"cgp {opening(rack, view.rules)}", START_S)
             said += await console.ask(f"generate -numplays {MANY} -maxnumdplays {MANY}", START_S)
@@ -211,11 +209,17 @@ class MagpieEngine(ProcessEngine):
         for name, file in named.items():
             (data / "lexica" / name).symlink_to(file)
 
-    async def _launch(self) -> MagpieConsole:
-        words = [*self._command, "set", *_words(self._settings).split()]
-        self._console = await MagpieConsole.start(words, self._name, self.folder, self._limits)
-        self.process = self._console.process
-        return self._console
+    async def _launch(self) -> tuple[MagpieConsole, str]:
+        """Start it; return its console, and the error in loading its data, if any."""
+        self.process = await EngineProcess.start(
+            [*self._command, "set", *_words(self._settings).split()],
+            name=self._name,
+            folder=self.folder,
+            limits=self._limits,
+            one_stream=True,
+        )
+        console = self._console = MagpieConsole(self.process)
+        return console, await console.loaded(START_S)
 
     # --- a turn ---------------------------------------------------------------------------------
 
@@ -232,29 +236,27 @@ class MagpieEngine(ProcessEngine):
             listed = generated(said, view)
             if not listed:
                 return " ".join(said)
-            turn = Turn(view, listed)
-            await self._search_by_phase(view, budget, turn)
+            turn = Turn(view, budget, listed)
+            await self._search_by_phase(turn)
         except Unreadable as line:
             return str(line)
         return turn.answer()
 
-    async def _search_by_phase(self, view: View, budget: Budget, turn: Turn) -> None:
-        left = budget.remaining_ms()
-        if not view.bag:
-            await self._search(ENDGAME, left, view, budget, turn)
-        elif left < PREENDGAME_MS.get(view.bag, math.inf):
-            await self._search(SIMULATION, left, view, budget, turn)
+    async def _search_by_phase(self, turn: Turn) -> None:
+        bag, left = turn.view.bag, turn.budget.remaining_ms()
+        if not bag:
+            await self._search(ENDGAME, left, turn)
+        elif left < PREENDGAME_MS.get(bag, math.inf):
+            await self._search(SIMULATION, left, turn)
         else:
-            await self._search(SIMULATION, int(left * SIMULATED_FIRST), view, budget, turn)
-            await self._search(PREENDGAME, budget.remaining_ms(), view, budget, turn)
+            await self._search(SIMULATION, int(left * SIMULATED_FIRST), turn)
+            await self._search(PREENDGAME, turn.budget.remaining_ms(), turn)
 
-    async def _search(
-        self, search: _Search, limit_ms: int, view: View, budget: Budget, turn: Turn
-    ) -> None:
+    async def _search(self, search: _Search, limit_ms: int, turn: Turn) -> None:
         """Search for ``limit_ms``, stop it if it goes on, and kill it if it does not stop."""
         console = await self._ready()
         began = now_ms()
-        latest = began + latest_ms(budget, LEAD_MS)
+        latest = began + latest_ms(turn.budget, LEAD_MS)
         limit_ms = min(limit_ms, latest - began)
         if limit_ms < LEAST_MS:
             return
@@ -264,7 +266,7 @@ class MagpieEngine(ProcessEngine):
         if said is None:
             await self._kill()
             turn.note(f"{name} was killed, {took}")
-        elif moves := search.read(said, view):
+        elif moves := search.read(said, turn.view):
             turn.found(moves, f"{name}, {took}")
         else:
             turn.note(f"{name} found nothing that counts, {took}")
@@ -279,8 +281,8 @@ class MagpieEngine(ProcessEngine):
         if self._console is not None:
             await self._console.settle()
             return self._console
-        console = await self._launch()
-        if error := await console.loaded(START_S):
+        console, error = await self._launch()
+        if error:
             raise EngineFailed("crash", f"{self._name}, started again, says: {error}")
         return console
 

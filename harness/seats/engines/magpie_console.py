@@ -14,12 +14,11 @@ Source: its observed behaviour.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 from protocol.channel import now_ms
 
-from .process import EngineFailed, EngineProcess, Limits
+from .process import EngineFailed, EngineProcess
 
 __all__ = ["MagpieConsole", "error_in"]
 
@@ -42,7 +41,10 @@ with more work than cores; a pre-endgame took seconds, or did not stop.
 
 
 class MagpieConsole:
-    """A running MAGPIE; ``start`` makes one."""
+    """A running MAGPIE, whose standard error joins its output: only so are errors in their place.
+
+    Every method raises ``EngineFailed`` if it has ended or does not answer in time.
+    """
 
     def __init__(self, process: EngineProcess) -> None:
         self.process = process
@@ -50,36 +52,13 @@ class MagpieConsole:
         """Whether a search is running: then nothing else can be asked."""
         self._marks = 0
 
-    @classmethod
-    async def start(
-        cls, command: Sequence[str], name: str, folder: Path, limits: Limits
-    ) -> MagpieConsole:
-        """Start a process, which has yet to load its data.
-
-        Raises:
-            EngineFailed: the program does not exist or may not be run.
-        """
-        # Its errors go to standard error; only in one stream are they in their place.
-        process = await EngineProcess.start(
-            command, name=name, folder=folder, limits=limits, one_stream=True
-        )
-        return cls(process)
-
     async def loaded(self, limit_s: float) -> str:
-        """Wait until its command line is done; return the error, if any.
-
-        Raises:
-            EngineFailed: it has ended without an error, or time is over.
-        """
+        """Wait until its command line is done; return the error, if any."""
         what = "that it has loaded what it plays with"
         return error_in([await self.process.wait_for(_settled, limit_s, what)])
 
     async def ask(self, command: str, limit_s: float) -> list[str]:
-        """Send a command and return the lines of the answer; for ``sync``.
-
-        Raises:
-            EngineFailed: it has ended, or did not answer in time.
-        """
+        """Send a command and return the lines of the answer; for ``sync``."""
         said: list[str] = []
         self._marks += 1
         mark = f"{MARK}{self._marks}"
@@ -98,11 +77,7 @@ class MagpieConsole:
         return said
 
     async def settle(self) -> None:
-        """Return to ``sync`` after a search.
-
-        Raises:
-            EngineFailed: it has ended, or refuses.
-        """
+        """Return to ``sync`` after a search."""
         until_ms = now_ms() + SETTLE_S * 1_000
         while "finished setoptions" not in await self.ask("set -mode sync", SETTLE_S):
             if now_ms() > until_ms:
@@ -112,13 +87,7 @@ class MagpieConsole:
     async def search(self, command: str, until_ms: int, latest_ms: int) -> list[str] | None:
         """Search; return the lines of the answer, or None if it does not stop.
 
-        Args:
-            command: includes its time limit; the mode must be ``sync``.
-            until_ms: time of the request to stop.
-            latest_ms: end of the wait.
-
-        Raises:
-            EngineFailed: it has ended.
+        The mode must be ``sync``. It is told to stop at ``until_ms``, and awaited to ``latest_ms``.
         """
         await self.ask("set -mode async", SETTLE_S)
         self.searching = True

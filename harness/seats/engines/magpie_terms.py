@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from random import Random
 from typing import TypeAlias
 
-from bot.player import Choice, Considered, View
+from bot.player import Budget, Choice, Considered, View
 from engine.notation import (
     MagpieMove,
     NotationError,
@@ -24,9 +23,8 @@ from engine.rules.moves import Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules, score_play
 from lexicons.alphabet import BLANK, Alphabet
-from lexicons.kwg import WordGraph
 
-from .shared_terms import some, unseen_tiles
+from .engine import difference, unseen_tiles
 
 __all__ = [
     "Reader",
@@ -40,7 +38,6 @@ __all__ = [
     "simulated",
     "told",
     "words_differ",
-    "words_of",
 ]
 
 LEAST_SAMPLES = 20
@@ -59,10 +56,11 @@ class Unreadable(Exception):
 
 
 class Turn:
-    """Results of a turn so far."""
+    """A turn, and its results so far."""
 
-    def __init__(self, view: View, listed: list[MagpieMove]) -> None:
-        self._view = view
+    def __init__(self, view: View, budget: Budget, listed: list[MagpieMove]) -> None:
+        self.view = view
+        self.budget = budget
         self._listed = listed
         self._found: list[MagpieMove] = []
         self._by = ["generate"]
@@ -77,24 +75,23 @@ class Turn:
 
     def answer(self) -> Choice:
         """Return the best move that was not refused in this turn."""
-        refused = {refusal.move for refusal in self._view.refused}
-        moves = (*self._found, *self._listed)
-        best = next((move for move in moves if move.move not in refused), moves[0])
+        refused = {refusal.move for refusal in self.view.refused}
         scores = {listed.move: listed.score for listed in self._listed}
-        score = scores.get(best.move) if best.score is None else best.score
-        candidates = tuple(
+        moves = [
             Considered(
-                move.move,
-                scores.get(move.move) if move.score is None else move.score,
-                move.win,
-                move.win_error,
-                move.equity,
-                move.equity_error,
-                move.samples,
+                each.move,
+                scores.get(each.move) if each.score is None else each.score,
+                each.win,
+                each.win_error,
+                each.equity,
+                each.equity_error,
+                each.samples,
             )
-            for move in self._found or self._listed
-        )
-        return Choice(best.move, score, text="; ".join(self._by), candidates=candidates)
+            for each in (*self._found, *self._listed)
+        ]
+        best = next((each for each in moves if each.move not in refused), moves[0])
+        candidates = tuple(moves[: len(self._found) or None])
+        return Choice(best.move, best.score, text="; ".join(self._by), candidates=candidates)
 
 
 def told(view: View) -> str:
@@ -165,29 +162,11 @@ def sample_racks(rules: Rules) -> list[Rack]:
     return racks
 
 
-@lru_cache(maxsize=2)
-def words_of(graph: WordGraph, racks: tuple[Rack, ...]) -> list[frozenset[Rack]]:
-    """Return the words that each rack of different letters forms alone."""
-    sets = list(map(frozenset, racks))
-    made: list[set[Rack]] = [set() for _ in racks]
-    longest = max(map(len, racks))
-    for word in graph.words():
-        letters = frozenset(word)
-        if len(letters) == len(word) <= longest:
-            for at, rack in enumerate(sets):
-                if letters <= rack:
-                    made[at].add(word)
-    return list(map(frozenset, made))
-
-
-def words_differ(said: Sequence[str], ours: frozenset[Rack], rules: Rules) -> str:
+def words_differ(said: Sequence[str], ours: frozenset[str], rules: Rules) -> str:
     """Compare the words of first moves with ours; return the difference, or nothing."""
-    theirs = {place.tiles for place, _ in _first(said, rules)}
-    if theirs == ours:
-        return ""
     text = rules.distribution.alphabet.text
-    lacks, adds = (some(list(map(text, sorted(words)))) for words in (ours - theirs, theirs - ours))
-    return f"lacks {lacks} and adds {adds}"
+    theirs = {text(place.tiles) for place, _ in _first(said, rules)}
+    return "" if theirs == ours else difference(ours, theirs)
 
 
 def scores_differ(said: Sequence[str], rules: Rules) -> str:

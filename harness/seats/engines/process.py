@@ -45,7 +45,10 @@ class EngineFailed(Exception):
 
 
 class EngineProcess(ChildProcess):
-    """A running engine; ``start`` makes one."""
+    """A running engine; ``start`` makes one.
+
+    All that reads raises ``EngineFailed`` once it has ended, or says too long a line.
+    """
 
     def __init__(self, spawned: Spawned, name: str, program: str) -> None:
         super().__init__(spawned, name)
@@ -65,15 +68,7 @@ class EngineProcess(ChildProcess):
         limits: Limits | None = None,
         one_stream: bool = False,
     ) -> EngineProcess:
-        """Start an engine.
-
-        Args:
-            command: the program and its arguments.
-            name: its name in logs and messages.
-            folder: working directory; None: ours.
-            environment: added to ours.
-            limits: its limits; None: unlimited.
-            one_stream: whether its standard error joins its standard output.
+        """Start an engine; ``environment`` is added to ours, the rest is as for ``spawn``.
 
         Raises:
             EngineFailed: the program does not exist or may not be run.
@@ -97,25 +92,23 @@ class EngineProcess(ChildProcess):
 
     def evidence(self) -> str:
         """Return evidence of a failure: status, standard error, the last lines."""
-        status = "still running" if self.returncode is None else _status_text(self.returncode)
-        return "\n".join(
-            (
-                f"{self._program}: {status}",
-                f"stderr:\n{self.stderr_tail.strip() or '(nothing)'}",
-                "last lines:",
-                *self._recent,
-            )
-        )
+        status = f"{self._program}: {self._status('still running')}"
+        stderr = f"stderr:\n{self.stderr_tail.strip() or '(nothing)'}"
+        return "\n".join((status, stderr, "last lines:", *self._recent))
 
     async def last_words(self) -> EngineFailed:
         """Describe its end, once its last output has come in."""
         await self.settle()
         words = self.stderr_tail.strip().splitlines()
         last = f": {words[-1][:200]}" if words else ""
-        status = (
-            "has closed its output" if self.returncode is None else _status_text(self.returncode)
-        )
-        return EngineFailed("crash", f"{self.name} {status}{last}")
+        return EngineFailed("crash", f"{self.name} {self._status('has closed its output')}{last}")
+
+    def _status(self, running: str) -> str:
+        if self.returncode is None:
+            return running
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(-self.returncode).name}"
+        return f"ended with exit status {self.returncode}"
 
     def send(self, line: str) -> None:
         """Send a line without waiting; a dead process loses it."""
@@ -125,11 +118,7 @@ class EngineProcess(ChildProcess):
             stream.write(line.encode() + b"\n")
 
     async def line(self) -> str:
-        """Wait for a line of output, without its line end.
-
-        Raises:
-            EngineFailed: it has ended, or its line is too long.
-        """
+        """Wait for a line of output, without its line end."""
         assert self._process.stdout is not None
         try:
             said = await self._process.stdout.readuntil(b"\n")
@@ -146,38 +135,21 @@ class EngineProcess(ChildProcess):
         return text
 
     async def lines(self) -> AsyncIterator[str]:
-        """Yield the lines of the answer to one question.
-
-        Raises:
-            EngineFailed: it has ended.
-        """
+        """Yield the lines of the answer to one question."""
         for count in itertools.count(1):
             if count % BURST == 0:
                 await asyncio.sleep(SLOWLY_S if count > PLENTY else 0)
             yield await self.line()
 
     async def wait_for(self, wanted: Callable[[str], T | None], limit_s: float, what: str) -> T:
-        """Read lines until one matches.
-
-        Args:
-            wanted: returns a line's meaning, or None if it does not match.
-            limit_s: longest wait.
-            what: name of the awaited line, for the message of a failure.
-
-        Raises:
-            EngineFailed: it has ended, or time is over.
-        """
+        """Read lines as ``until``; raise EngineFailed without a line, called ``what``, in time."""
         answer = await self.until(wanted, limit_s)
         if answer is None:
             raise EngineFailed("stall", f"{self.name} has not said {what} within {limit_s:g} s")
         return answer
 
     async def until(self, wanted: Callable[[str], T | None], limit_s: float) -> T | None:
-        """Read lines until one matches; None if time ends first.
-
-        Raises:
-            EngineFailed: it has ended.
-        """
+        """Read lines until ``wanted`` returns their meaning, not None; None if time ends first."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 async for line in self.lines():
@@ -201,9 +173,3 @@ def _find(program: str, name: str) -> str:
         why = "may not be run" if Path(program).is_file() else "is not there"
         raise EngineFailed("crash", f"{name} can't be started: {program} {why}")
     return str(Path(path).absolute())
-
-
-def _status_text(status: int) -> str:
-    with contextlib.suppress(ValueError):
-        return f"was ended by {signal.Signals(-status).name}"
-    return f"ended with exit status {status}"

@@ -14,14 +14,14 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
 from engine.notation import NotationError, parse_move
 from engine.rules.moves import Move
-from lexicons.alphabet import BLANK
+from engine.rules.position import Rack
+from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 
@@ -29,15 +29,16 @@ from .engine import (
     STALL_S,
     Context,
     Declined,
-    Engine,
     EngineChoice,
     EngineFailed,
     ProcessEngine,
     data_folder,
+    difference,
+    other_rule,
+    words_of,
 )
 from .process import EngineProcess, Limits
-from .quackle_text import Listed, MoveReader, buildable, tiles_differ, written_game
-from .shared_terms import other_rule, some
+from .quackle_text import Listed, MoveReader, tiles_differ, written_game
 
 __all__ = ["QuackleEngine"]
 
@@ -73,11 +74,7 @@ LETTERS_ASKED = 14
 
 
 class QuackleEngine(ProcessEngine):
-    """Quackle in one game.
-
-    Raises:
-        SeatError: an option is invalid, or names a missing file.
-    """
+    """Quackle in one game."""
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
@@ -93,10 +90,12 @@ class QuackleEngine(ProcessEngine):
                 f"{spec.text!r}: Quackle has no player {self._player!r}; it has: "
                 f"{', '.join(SECONDS)}"
             )
-        default = Path(context.lexicon_name).stem.lower()
-        self._lexicon = options.get("lexicon", default)
-        self._alphabet = options.get("alphabet", context.lexicon.distribution.name)
+        lexicon = options.get("lexicon", Path(context.lexicon_name).stem.lower())
+        alphabet = options.get("alphabet", context.lexicon.distribution.name)
+        self._command += [f"--lexicon={lexicon}", f"--alphabet={alphabet}"]
         self._data = data_folder(spec)
+        self._lexicon_file = self._data / "lexica" / f"{lexicon}.dawg"
+        self._alphabet_file = self._data / "alphabets" / f"{alphabet}.quackle_alphabet"
         for file in (self._lexicon_file, self._alphabet_file):
             if not file.is_file():
                 raise SeatError(f"{spec.text!r}: there is no file {file}")
@@ -132,7 +131,9 @@ class QuackleEngine(ProcessEngine):
             )
 
     async def _check_words(self, lexicon: Lexicon) -> None:
-        letters, ours = await asyncio.to_thread(_sample, lexicon)
+        rack = _commonest(lexicon.distribution)
+        letters = lexicon.distribution.alphabet.text(rack)
+        (ours,) = await asyncio.to_thread(words_of, lexicon, (rack,))
         said: set[str] = set()
 
         def take(line: str) -> None:
@@ -141,12 +142,10 @@ class QuackleEngine(ProcessEngine):
 
         await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
         if said != ours:
-            lacks, adds = sorted(ours - said), sorted(said - ours)
             raise Declined(
                 "unknown_lexicon",
                 f"{self._name} plays with other words than {lexicon.name}: of those made of "
-                f"{letters}, {self._lexicon_file} has {len(said):,}, lacks {some(lacks)} and "
-                f"adds {some(adds)}",
+                f"{letters}, {self._lexicon_file} has {len(said):,}, {difference(ours, said)}",
             )
 
     # --- a turn ---------------------------------------------------------------------------------
@@ -218,9 +217,9 @@ class QuackleEngine(ProcessEngine):
 
     async def _hear(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
         """Run it once and read all its output; raise EngineFailed if it crashes or never ends."""
-        named = f"--lexicon={self._lexicon}", f"--alphabet={self._alphabet}"
-        process = self.process = await EngineProcess.start(
-            [*self._command, *named, *arguments],
+        # Not as ``process``: that it ends by itself is no failure.
+        process = self._process = await EngineProcess.start(
+            [*self._command, *arguments],
             name=self._name,
             folder=self.folder / "game",
             limits=self._limits,
@@ -247,31 +246,15 @@ class QuackleEngine(ProcessEngine):
         cause = f"it does so where it can't load its lexicon, {self._lexicon_file}"
         return EngineFailed("crash", f"{failed}; {cause}")
 
-    async def ended(self) -> EngineFailed:
-        """Wait for ever: a process ends with each turn, which is no failure."""
-        return await Engine.ended(self)
-
     def evidence(self) -> str:
         """Return the end of its last output, and the game that it was given."""
         return f"{super().evidence()}\ntold:\n{self._told}"
 
-    @property
-    def _lexicon_file(self) -> Path:
-        return self._data / "lexica" / f"{self._lexicon}.dawg"
 
-    @property
-    def _alphabet_file(self) -> Path:
-        return self._data / "alphabets" / f"{self._alphabet}.quackle_alphabet"
-
-
-@lru_cache(maxsize=2)
-def _sample(lexicon: Lexicon) -> tuple[str, frozenset[str]]:
-    alphabet = lexicon.distribution.alphabet
-    counts = lexicon.distribution.counts
-    plain = [tile for tile in range(1, len(counts)) if alphabet.tile_text(tile).isascii()]
-    letters = sorted(plain, key=lambda tile: -counts[tile])[:LETTERS_ASKED]
-    words = buildable(lexicon.graph, frozenset(letters))
-    return alphabet.text(letters), frozenset(alphabet.text(word) for word in words)
+def _commonest(tiles: TileDistribution) -> Rack:
+    """Return the letters of the check of words, without those that are not ASCII."""
+    plain = [n for n in range(1, len(tiles.counts)) if tiles.alphabet.tile_text(n).isascii()]
+    return tuple(sorted(plain, key=lambda tile: -tiles.counts[tile])[:LETTERS_ASKED])
 
 
 def _answer(
@@ -284,18 +267,17 @@ def _answer(
 ) -> EngineChoice | str:
     """Return the first move that was not refused in this turn, else one of ``spare``."""
     refused = {refusal.move for refusal in view.refused}
-    read = [(_move(view, listed), listed) for listed in heard.moves]
-    more = [(_move(view, listed), listed) for listed in spare]
-    move, listed = next((pair for pair in (*read, *more) if pair[0] not in refused), read[0])
+    read = [(_move(view, listed), listed) for listed in (*heard.moves, *spare)]
+    best, listed = next((pair for pair in read if pair[0] not in refused), read[0])
+    if isinstance(best, str):
+        return best
     candidates = tuple(
-        Considered(read_move, each.score, each.win if simulated else None, equity=each.equity)
-        for read_move, each in read
-        if not isinstance(read_move, str)
+        Considered(move, each.score, each.win if simulated else None, equity=each.equity)
+        for move, each in read[: len(heard.moves)]
+        if not isinstance(move, str)
     )
-    if isinstance(move, str):
-        return move
     rack = _rack(view, heard.rack)
-    return EngineChoice(move, listed.score, text=text, candidates=candidates, rack=rack)
+    return EngineChoice(best, listed.score, text=text, candidates=candidates, rack=rack)
 
 
 def _move(view: View, listed: Listed) -> Move | str:
@@ -305,7 +287,7 @@ def _move(view: View, listed: Listed) -> Move | str:
         return listed.text
 
 
-def _rack(view: View, text: str) -> tuple[int, ...] | None:
+def _rack(view: View, text: str) -> Rack | None:
     try:
         return tuple(sorted(view.rules.distribution.alphabet.tiles(text))) if text else None
     except ValueError:

@@ -18,11 +18,10 @@ from engine.notation.gcg import EventKind, GcgEvent, GcgGame, GcgPlayer, write_g
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.rules import rack_tiles
 from lexicons.alphabet import Alphabet, TileDistribution
-from lexicons.kwg import WordGraph
 
-from .shared_terms import unseen_tiles
+from .engine import unseen_tiles
 
-__all__ = ["Listed", "MoveReader", "buildable", "tiles_differ", "written_game"]
+__all__ = ["Listed", "MoveReader", "tiles_differ", "written_game"]
 
 MOVES = 10
 """Most moves that it lists."""
@@ -158,13 +157,6 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def buildable(graph: WordGraph, letters: frozenset[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the words that use only these letters, each at most once."""
-    for word in graph.words():
-        if letters.issuperset(word) and len(set(word)) == len(word):
-            yield word
 
 
 def tiles_differ(text: str, distribution: TileDistribution) -> str:

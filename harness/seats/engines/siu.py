@@ -30,9 +30,15 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
 
-from .engine import STALL_S, Context, Declined, EngineFailed, ProcessEngine
+from .engine import (
+    STALL_S,
+    Context,
+    Declined,
+    EngineFailed,
+    ProcessEngine,
+    latest_ms,
+)
 from .process import EngineProcess
-from .shared_terms import latest_ms
 from .siu_terms import Found, game_so_far, same_lexicon, settings, trial
 
 __all__ = ["SiuEngine"]
@@ -60,16 +66,7 @@ LEAD_MS = 200
 
 
 class SiuEngine(ProcessEngine):
-    """An SIU engine in one game.
-
-    Args:
-        spec: its command and options; those not in ``OURS`` are set in the
-            engine.
-        context: what the game is played with.
-
-    Raises:
-        SeatError: an option is invalid.
-    """
+    """An SIU engine in one game."""
 
     quit_line = Bare.QUIT.line()
 
@@ -77,7 +74,10 @@ class SiuEngine(ProcessEngine):
         super().__init__(spec, context)
         options = dict(spec.options)
         self._context = context
-        self._mode = _mode_asked_for(spec, options.get("mode"))
+        mode = options.get("mode")
+        self._modes = tuple(each for each in PLAYING if mode in (None, each))
+        if not self._modes:
+            raise SeatError(f"{spec.text!r}: mode is {', '.join(PLAYING)}; it is not {mode!r}")
         self._start_s = _seconds(spec, options.get("start"))
         self._given = {key: value for key, value in options.items() if key not in OURS}
         for key, value in self._given.items():
@@ -85,6 +85,8 @@ class SiuEngine(ProcessEngine):
                 raise SeatError(f"{spec.text!r}: the option {key!r} has to fit in a line")
         self._options: dict[str, Option] = {}
         self._capabilities: set[str] = set()
+        self._go: Mode = self._modes[0]
+        """What it is asked for each turn."""
         self._searching = False
         self._racks: dict[int, tuple[int, ...]] = {}
         """Its racks in earlier turns, by number of the turn."""
@@ -98,7 +100,7 @@ class SiuEngine(ProcessEngine):
         )
         self._say(Bare.SIU)
         await self.process.wait_for(self._introduced, self._start_s, "siuok")
-        self._mode = self._playing_mode()
+        self._go = self._playing_mode()
         chosen = settings(self._name, self._options, self._given, self._context, view.rules)
         await self._set(chosen, end_s - loop.time())
         self._say(Bare.NEWGAME)
@@ -117,13 +119,12 @@ class SiuEngine(ProcessEngine):
         return None
 
     def _playing_mode(self) -> Mode:
-        modes = (self._mode,) if self._mode else PLAYING
-        for mode in modes:
+        for mode in self._modes:
             if mode in self._capabilities:
                 return mode
         raise Declined(
             "unsupported_option",
-            f"{self._name} does not search with 'go {' | '.join(modes)}'; "
+            f"{self._name} does not search with 'go {' | '.join(self._modes)}'; "
             f"it can: {', '.join(sorted(self._capabilities)) or 'nothing'}",
         )
 
@@ -191,11 +192,11 @@ class SiuEngine(ProcessEngine):
         found = Found()
         for fault in await self._ready(STALL_S):
             found.take(fault)
-        movetime, patience = _times(budget)
+        latest = latest_ms(budget, LEAD_MS)
+        movetime = max(1, min(budget.remaining_ms(), latest))
         self._searching = True
-        assert self._mode
-        self._say(Go(self._mode, movetime_ms=movetime))
-        best = await self._best_within(patience / 1_000, found)
+        self._say(Go(self._go, movetime_ms=movetime))
+        best = await self._best_within(min(movetime + LATE_MS, latest) / 1_000, found)
         if best is None:
             self._say(Bare.STOP)
             stalled_s = STALL_S
@@ -242,24 +243,8 @@ class SiuEngine(ProcessEngine):
         self.process.send(command.line())
 
 
-def _times(budget: Budget) -> tuple[int, int]:
-    """Return the times of search and wait before ``stop``, in milliseconds from now."""
-    latest = latest_ms(budget, LEAD_MS)
-    movetime = max(1, min(budget.remaining_ms(), latest))
-    return movetime, min(movetime + LATE_MS, latest)
-
-
 def _quoted(fault: Fault) -> str:
     return f"{fault.code} {fault.text}".strip()[:500]
-
-
-def _mode_asked_for(spec: SeatSpec, text: str | None) -> Mode | None:
-    for mode in PLAYING:
-        if text == mode:
-            return mode
-    if text is not None:
-        raise SeatError(f"{spec.text!r}: mode is {', '.join(PLAYING)}; it is not {text!r}")
-    return None
 
 
 def _seconds(spec: SeatSpec, text: str | None) -> float:

@@ -16,8 +16,12 @@ from engine.rules.rules import Rules
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
 
-from .engine import Context, Declined, EngineChoice
-from .shared_terms import opening
+from .engine import (
+    Context,
+    Declined,
+    EngineChoice,
+    opening,
+)
 
 __all__ = ["Found", "game_so_far", "same_lexicon", "settings", "trial"]
 
@@ -32,14 +36,9 @@ def settings(
     context: Context,
     rules: Rules,
 ) -> list[SetOption]:
-    """Return the options to set: the seat's, and those of the game.
+    """Return the options to set: those ``given`` by the seat, and those of the game.
 
-    Args:
-        name: the engine's name in messages.
-        options: its declared options, by name in lower case.
-        given: the seat's options, name to value.
-        context: what the game is played with.
-        rules: the game's rules.
+    ``options`` are those that the engine declares, by name in lower case.
 
     Raises:
         Declined: it has no such option, or the option refuses the value.
@@ -72,11 +71,7 @@ def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
     """Write a game from its beginning to the player's turn, with the rack at the end.
 
     Scores and the bag follow from the moves. The opponent's exchanges show only the number of
-    tiles; the player's moves include their racks.
-
-    Args:
-        view: the game at the player's turn.
-        racks: its known racks of earlier turns, by number of the turn.
+    tiles; the player's moves include their ``racks``, if known, by number of the turn.
     """
     board = Board.empty(view.rules.layout)
     alphabet = view.rules.distribution.alphabet

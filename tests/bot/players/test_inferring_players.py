@@ -23,7 +23,7 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Rack
 from engine.rules.rules import rack_tiles
-from harness.arbiter.new_game import Draws
+from harness.arbiter.records import Draws
 from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
 

@@ -14,17 +14,16 @@ from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
-from harness.arbiter.records import Ended, Record, Thought, Turn
+from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Happening, Report, Said, Seat
 from harness.lab.bench.client import Client
-from harness.seats.seat_factory import WorkerMaker
-from harness.seats.seats import GuestSeat, ProcessSeat
+from harness.seats.seat_factory import SeatMaker
+from harness.seats.seats import GuestSeat, ProcessSeat, Worker
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
-from protocol.channel import Channel, now_ms
+from protocol.channel import now_ms
 from protocol.codec import JSON
 from protocol.messages import (
     Error,
@@ -86,9 +85,8 @@ async def on_turn(a: Client, b: Client) -> tuple[Client, Client, YourTurn]:
 
 
 async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None:
-    async def lend(_name: str) -> tuple[Channel, None]:
-        ours, _ = MemoryChannel.pair()
-        return ours, None
+    async def lend(_name: str) -> Worker:
+        return Worker(MemoryChannel.pair()[0])
 
     journal = Journal(tmp_path / "serve.db")
     keeper = Gatekeeper(journal, None)
@@ -166,10 +164,10 @@ async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -
     journal = Journal(tmp_path / "j.db")
     opened = new_game(("thinker", "passer"), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
-    maker = WorkerMaker(parse_seat(f"{tmp_path}/thinks.py:Thinks"), "thinker", Equipment())
+    maker = SeatMaker(parse_seat(f"{tmp_path}/thinks.py:Thinks"), "thinker", Equipment())
     passer, watched = Passer("passer"), list[Message]()
     async with LagMeter() as lag:
-        seats = ProcessSeat("thinker", maker.make), passer
+        seats = ProcessSeat("thinker", maker.worker), passer
         host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
         host.watch(watched.append)
         assert (await host.run()).outcome == "zeroes"
@@ -226,10 +224,10 @@ async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
     (tmp_path / "learns.py").write_text(LEARNS)
 
     specs = {name: parse_seat(f"{tmp_path}/learns.py:Learns?of={name}") for name in "ab"}
-    makers = {name: WorkerMaker(specs[name], name, Equipment(), reuse=True) for name in "ab"}
+    makers = {name: SeatMaker(specs[name], name, Equipment()) for name in "ab"}
 
     def seat(name: str) -> ProcessSeat:
-        return ProcessSeat(name, makers[name].make)
+        return ProcessSeat(name, makers[name].worker)
 
     journal = Journal(tmp_path / "j.db")
     assert await game_of_passes(journal, (seat("a"), seat("b"))) == ["{}", "{}"]

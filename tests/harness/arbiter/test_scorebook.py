@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tables import GAME, MINUTE, NONCES, START_MS, Play, book_of, random_policy, words
 
-from harness.arbiter.records import ClockNote, Record, Turn
+from harness.arbiter.records import Began, ClockNote, Record, Turn
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Table
 from protocol.messages import Refused, Resign, YourTurn
@@ -195,5 +195,5 @@ def test_before_the_start_nothing_runs() -> None:
     book.start_clock(START_MS)
     assert not book.clock_runs
     assert book.elapsed(START_MS + 5) == 0
-    book.begin(NONCES)
+    book.take(Began(nonces=NONCES))
     assert (book.on_turn, book.next_seq, book.bag_count) == (0, 1, 86)

@@ -19,8 +19,7 @@ from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Board
 from engine.rules.rules import rack_tiles
-from harness.arbiter.new_game import Draws, new_game
-from harness.arbiter.records import Turn
+from harness.arbiter.records import Draws, Turn, new_game
 from harness.arbiter.views import Recipient, exchanged_count
 from protocol.codec import MSGPACK
 from protocol.messages import GameOver, Message, NewGame, Played, Refused, Started, YourTurn

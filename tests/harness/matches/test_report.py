@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -201,12 +199,6 @@ def test_results_that_are_none_are_refused_and_left_alone(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="line 1 is not the result of a game"):
         MatchFolder(tmp_path)
     assert path.read_text() == '{"game": 1}\nmore'
-
-
-def test_importing_the_report_does_not_load_rich() -> None:
-    code = "import sys, harness.matches.report; sys.exit('rich' in sys.modules)"
-    root = Path(__file__).parents[3]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 
 
 def test_numbers_and_times_as_read() -> None:

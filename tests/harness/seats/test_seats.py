@@ -10,26 +10,11 @@ from bot_table import MemoryChannel
 
 from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
-from harness.seats.seats import ProcessSeat
+from harness.seats.seats import ProcessSeat, Worker
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Ping, Pong
 
 EVERY_MS, STALL_MS = 20, 200
-
-
-class Stub:
-    """What stands for a process."""
-
-    stderr_tail, returncode = "", None
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
-
-    async def release(self) -> None:
-        await self.channel.close()
-
-    async def kill(self) -> None:
-        await self.channel.close()
 
 
 async def answering(channel: Channel, *, until: int) -> None:
@@ -51,8 +36,8 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
     ours, theirs = MemoryChannel.pair()
     heard: asyncio.Queue[Happening] = asyncio.Queue()
 
-    async def start() -> Stub:
-        return Stub(ours)
+    async def start() -> Worker:
+        return Worker(ours)
 
     process = asyncio.create_task(answering(theirs, until=until))
     seat = ProcessSeat("one", start)

@@ -12,31 +12,27 @@ from pathlib import Path
 
 import folder_bot
 import pytest
+from harness.lab.bench.engines import engine_seat, play_engine
+from search_views import opening, view_at
 
-from bot.player import Budget, Choice, View
+from bot.player import Budget, Choice
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from engine.notation import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
-from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
-from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal
-from harness.arbiter.lag import LagMeter
-from harness.arbiter.new_game import Draws, new_game
 from harness.arbiter.records import Ended
-from harness.arbiter.scorebook import Scorebook
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import Declined
-from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.files import Exchange as Files
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 
 LEXICON, RULES = load_lexicon(), standard_rules()
 ALPHABET = RULES.distribution.alphabet
+VIEW = view_at(opening("AEINRST"))
 BOT = Path(folder_bot.__file__)
 TILEWIRE = (sys.executable, "-c", "from harness.cli import main; main()")
 
@@ -62,24 +58,17 @@ def in_words(path: Path) -> list[list[str]]:
 
 async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> tuple[Ended, int]:
     """Host a game between two programs behind files; how it ended, and after how many turns."""
-    journal = Journal(folder / "j.db")
-    opened = new_game(("ann", "bob"), LEXICON, time, Draws.seeded(5, 0))
-    await journal.create(opened, {})
-
-    def seat(name: str) -> EngineSeat:
-        spec = parse_seat(f"files:{folder}?out=to-{name}&in=from-{name}")
-        context = Context(name, "scowl", LEXICON)
-        return EngineSeat(name, lambda: engine_for(spec, context), LEXICON)
-
+    ann, bob = (
+        engine_seat(f"files:{folder}?out=to-{name}&in=from-{name}&name={name}", LEXICON)
+        for name in ("ann", "bob")
+    )
     with ExitStack() as stack:
         for name, manner in zip(("ann", "bob"), manners, strict=True):
             command = (sys.executable, BOT, folder, f"to-{name}", f"from-{name}", manner)
             stack.enter_context(running(*command))
-        async with LagMeter() as lag:
-            book = Scorebook(opened, LEXICON)
-            ended = await GameHost(book, (seat("ann"), seat("bob")), journal, lag).run()
-    journal.close()
-    return ended, len(book.turns)
+        book = await play_engine(ann, bob, time, LEXICON, folder)
+    assert book.ended is not None
+    return book.ended, len(book.turns)
 
 
 async def test_a_match_host_plays_a_whole_game_with_programs_that_poll(tmp_path: Path) -> None:
@@ -187,22 +176,6 @@ async def test_a_bot_of_ours_plays_for_a_host_that_polls(tmp_path: Path) -> None
 # --- what may lie in the files --------------------------------------------------------------------
 
 
-def view(seat: int = 0) -> View:
-    rack = ALPHABET.tiles("AEINRST")
-    position = Position(Board.empty(RULES.layout), (rack, ()), (0, 0))
-    return View(
-        game="g",
-        seat=seat,
-        players=("ann", "bob"),
-        position=position,
-        bag=86,
-        clocks=(9_000, 8_000),
-        time=TimeControl(initial_ms=9_000),
-        rules=RULES,
-        lexicon=LEXICON,
-    )
-
-
 def last_line(path: Path) -> list[str]:
     return path.read_text().splitlines()[-1].split() if path.exists() else []
 
@@ -257,13 +230,13 @@ async def test_what_counts_as_an_answer(
     host, bot = tmp_path / "sub" / "host.txt", tmp_path / "sub" / "bot.txt"
     context = Context("ann", "scowl", LEXICON)
     engine = engine_for(parse_seat(f"files:{tmp_path}/sub"), context)
-    starting = asyncio.create_task(engine.start(view()))
+    starting = asyncio.create_task(engine.start(VIEW))
     bot_says = await asked(host, "game")
     bot.write_text(f"{bot_says} ready\n")
     await starting
     with pytest.raises(Declined, match=r"another game is played through .*host\.txt"):
-        await engine_for(parse_seat(f"files:{tmp_path}/sub"), context).start(view())
-    choosing = asyncio.create_task(engine.choose(view(), Budget(0)))
+        await engine_for(parse_seat(f"files:{tmp_path}/sub"), context).start(VIEW)
+    choosing = asyncio.create_task(engine.choose(VIEW, Budget(0)))
     for content in contents(await asked(host, "move")):
         assert not choosing.done()
         bot.write_bytes(content)
@@ -273,7 +246,7 @@ async def test_what_counts_as_an_answer(
     assert (chosen.move if isinstance(chosen, Choice) else chosen) == answer
     if isinstance(answer, str):
         assert answer[:20] in engine.evidence()
-        again = asyncio.create_task(engine.choose(view(), Budget(0)))
+        again = asyncio.create_task(engine.choose(VIEW, Budget(0)))
         await asked(host, "move")
         assert in_words(host)[-2][1:3] == ["refused", "this"]
         again.cancel()
@@ -283,7 +256,7 @@ async def test_what_counts_as_an_answer(
 
 async def test_a_bot_that_will_not_play(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
-    starting = asyncio.create_task(engine.start(view()))
+    starting = asyncio.create_task(engine.start(VIEW))
     (tmp_path / "bot.txt").write_text(f"{await asked(tmp_path / 'host.txt', 'game')} declined by\n")
     with pytest.raises(Declined, match="ann says: declined by"):
         await starting
@@ -311,5 +284,5 @@ async def test_pipes_are_no_files(tmp_path: Path) -> None:
         spec = parse_seat(f"files:{tmp_path}?{names}")
         engine = engine_for(spec, Context("ann", "scowl", LEXICON))
         with pytest.raises(OSError, match=r"seek|No such device"):
-            await engine.start(view())
+            await engine.start(VIEW)
         await engine.close()

@@ -19,9 +19,8 @@ from engine.rules.position import Board
 from engine.rules.rules import score_play, standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import Declined
-from harness.seats.engines.magpie import MagpieEngine
-from harness.seats.engines.magpie_terms import sample_racks, told, words_of
+from harness.seats.engines.engine import Declined, words_of
+from harness.seats.engines.magpie_terms import sample_racks, told
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
@@ -33,26 +32,19 @@ REAL = os.environ.get("TILEWIRE_MAGPIE")
 
 
 @pytest.fixture
-def data(games: EngineGames, tmp_path: Path) -> Path:
-    """Return a folder of data; its lexicon is what the stand-in lists for the racks it is asked."""
+def games(games: EngineGames, tmp_path: Path) -> EngineGames:
+    """Return games with data: the lexicon is what the stand-in lists for the racks it is asked."""
     games.dialect, games.program = "magpie", STANDIN
-    folder = tmp_path / "its data"
+    folder = games.data = tmp_path / "its data"
     (folder / "lexica").mkdir(parents=True)
     board = Board.empty(RULES.layout)
     lines = []
-    for word in frozenset().union(*words_of(games.lexicon.graph, tuple(sample_racks(RULES)))):
-        score = score_play(board, Place(7, 7, Direction.ACROSS, word), RULES).score
-        lines.append(f"8H {ALPHABET.text(word)} {score}\n")
+    for word in frozenset().union(*words_of(games.lexicon, tuple(sample_racks(RULES)))):
+        place = Place(7, 7, Direction.ACROSS, ALPHABET.tiles(word))
+        lines.append(f"8H {word} {score_play(board, place, RULES).score}\n")
     (folder / "lexica" / "scowl.kwg").write_text("".join(sorted(lines)))
     (folder / "lexica" / "CELscowl.kwg").touch()  # the name that it is given, taken by another
-    return folder
-
-
-def engine_of(games: EngineGames, data: Path, query: str = "", **said: object) -> MagpieEngine:
-    spec = parse_seat(games.seat(f"data={data}{query}", **said))
-    engine = engine_for(spec, Context("engine", "scowl", games.lexicon))
-    assert isinstance(engine, MagpieEngine)
-    return engine
+    return games
 
 
 def late(rack: str = "JKQX") -> View:
@@ -78,14 +70,13 @@ def late(rack: str = "JKQX") -> View:
 )
 async def test_a_game_ends_as_it_should(
     games: EngineGames,
-    data: Path,
     fault: str,
     clocks: TimeControl,
     outcome: str,
     charged: list[str],
 ) -> None:
     swaps = 4 if fault == "illegal" else 2  # it is asked twice a turn
-    seat = games.seat(f"data={data}", fault=fault, moves=",".join(["swap"] * swaps))
+    seat = games.seat(fault=fault, moves=",".join(["swap"] * swaps))
     faults = await games.check_end(seat, clocks, outcome, charged)
     if fault == "rejects":
         assert "(error 51) rack not available in the bag" in faults[0].message
@@ -112,9 +103,9 @@ async def test_a_game_ends_as_it_should(
     ],
 )
 async def test_a_turn_is_searched_by_its_phase(
-    games: EngineGames, data: Path, fault: str, bag: int, limit_ms: int, by: str
+    games: EngineGames, fault: str, bag: int, limit_ms: int, by: str
 ) -> None:
-    engine = engine_of(games, data, fault=fault, moves="swap,8D.QQ")
+    engine = games.engine(fault=fault, moves="swap,8D.QQ")
     view = late() if bag == 0 else view_at(opening("AEINRTS"), bag=bag)
     refused = Place(7, 3, Direction.ACROSS, ALPHABET.tiles("Q" * 7))
     try:
@@ -131,9 +122,9 @@ async def test_a_turn_is_searched_by_its_phase(
 
 
 async def test_a_search_that_does_not_stop_is_killed_and_an_earlier_move_is_played(
-    games: EngineGames, data: Path, tmp_path: Path
+    games: EngineGames, tmp_path: Path
 ) -> None:
-    engine = engine_of(games, data, fault="stubborn", once=tmp_path / "once", moves="swap,swap")
+    engine = games.engine(fault="stubborn", once=tmp_path / "once", moves="swap,swap")
     view = view_at(opening("AEINRTS"))
     try:
         await engine.start(view)
@@ -155,9 +146,9 @@ async def test_a_search_that_does_not_stop_is_killed_and_an_earlier_move_is_play
 
 
 async def test_one_that_is_being_killed_when_the_game_ends_is_gone_all_the_same(
-    games: EngineGames, data: Path
+    games: EngineGames,
 ) -> None:
-    engine = engine_of(games, data)
+    engine = games.engine()
     await engine.start(view_at(opening("AEINRTS")))
     killing = asyncio.create_task(engine._kill())
     await asyncio.sleep(0)
@@ -180,16 +171,16 @@ def test_once_the_bag_is_empty_the_other_rack_is_told() -> None:
         ("8H EAT 6\n", "", "", r"lacks 1 \(EAT\) and adds none"),
         ("8H EAT 6\n", "8H EAT 6\n8H EAAT 1\n", "", r"lacks none and adds 1 \(EAAT\)"),
         ("8H EAT 6\n", "8H EAT 16\n", "", "says that 8H EAT scores 16; it scores 6"),
-        ("", "", "&plies=99", r"set up for this: \(error 8\) integer value for plies"),
+        ("", "", "plies=99", r"set up for this: \(error 8\) integer value for plies"),
     ],
 )
 async def test_other_words_tiles_or_settings_are_found_before_the_game(
-    games: EngineGames, data: Path, old: str, new: str, query: str, why: str
+    games: EngineGames, old: str, new: str, query: str, why: str
 ) -> None:
-    file = data / "lexica" / "scowl.kwg"
+    file = games.data / "lexica" / "scowl.kwg"
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new))
-    engine = engine_of(games, data, query)
+    engine = games.engine(query)
     try:
         with pytest.raises(Declined, match=why):
             await engine.start(view_at(opening("AEINRTS")))
@@ -200,24 +191,23 @@ async def test_other_words_tiles_or_settings_are_found_before_the_game(
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("&lexicon=twl06", r"no file .*twl06\.kwg"),
-        ("&mode=async", "mode follows from the game"),
-        ("&tlim=5", "tlim follows from the game"),
-        ("&Plies=5", "no setting of MAGPIE's"),
-        ("&seed=1 -plies 3", "no setting of MAGPIE's"),
-        ("&memory=much", "memory .* numbers"),
+        ("lexicon=twl06", r"no file .*twl06\.kwg"),
+        ("mode=async", "mode follows from the game"),
+        ("tlim=5", "tlim follows from the game"),
+        ("Plies=5", "no setting of MAGPIE's"),
+        ("seed=1 -plies 3", "no setting of MAGPIE's"),
+        ("memory=much", "memory .* numbers"),
     ],
 )
-def test_options_that_make_no_sense_are_named(
-    games: EngineGames, data: Path, query: str, why: str
-) -> None:
+def test_options_that_make_no_sense_are_named(games: EngineGames, query: str, why: str) -> None:
     with pytest.raises(SeatError, match=why):
-        engine_of(games, data, query)
+        games.engine(query)
 
 
-def test_program_and_data_have_to_be_there(games: EngineGames, data: Path) -> None:
+def test_program_and_data_have_to_be_there(games: EngineGames) -> None:
+    games.data /= "lexica"
     with pytest.raises(SeatError, match="it has no lexica in it"):
-        engine_of(games, data / "lexica")
+        games.engine()
     for seat, why in (("magpie:/no/magpie", "no program"), ("magpie:/bin/sh", "add data=DIR")):
         with pytest.raises(SeatError, match=why):
             engine_for(parse_seat(seat), Context("engine", "scowl", games.lexicon))

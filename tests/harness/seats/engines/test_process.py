@@ -22,6 +22,14 @@ async def started(code: str, *arguments: str, **options: object) -> EngineProces
     return await EngineProcess.start(command, name="it", **options)  # type: ignore[arg-type]
 
 
+async def introduced(games: EngineGames, **told: object) -> EngineProcess:
+    """Start a stand-in, and wait until it has introduced itself."""
+    it = await EngineProcess.start(games.command(**told), name="it")
+    it.send("siu")
+    await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
+    return it
+
+
 async def test_lines_go_both_ways_and_are_kept_as_evidence() -> None:
     echo = "import sys\nfor line in sys.stdin: print('you said', line, end='', flush=True)"
     it = await started(echo)
@@ -120,9 +128,7 @@ async def test_a_start_that_fails_leaves_nothing_open() -> None:
 
 
 async def test_all_that_it_started_ends_with_it(games: EngineGames) -> None:
-    it = await EngineProcess.start(games.command(fault="children+deaf"), name="it")
-    it.send("siu")
-    await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
+    it = await introduced(games, fault="children+deaf")
     await games.until_there_are(4)  # the guard, the engine, and two that it started
     await it.kill()
     assert games.left() == []
@@ -137,9 +143,7 @@ async def test_it_may_end_by_itself_or_is_made_to(games: EngineGames) -> None:
 
 
 async def test_a_guard_that_is_stopped_does_its_work_all_the_same(games: EngineGames) -> None:
-    it = await EngineProcess.start(games.command(fault="children"), name="it")
-    it.send("siu")
-    await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
+    it = await introduced(games, fault="children")
     (guard,) = [pid for pid, line in marked(games.mark).items() if "guard.py" in line]
     os.kill(guard, signal.SIGSTOP)
     async with asyncio.timeout(20):  # what it started holds its output, and lasts a minute
@@ -148,9 +152,7 @@ async def test_a_guard_that_is_stopped_does_its_work_all_the_same(games: EngineG
 
 
 async def test_a_guard_that_is_killed_takes_the_engine_with_it(games: EngineGames) -> None:
-    it = await EngineProcess.start(games.command(), name="it")
-    it.send("siu")
-    await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
+    it = await introduced(games)
     (guard,) = [pid for pid, line in marked(games.mark).items() if "guard.py" in line]
     os.kill(guard, signal.SIGKILL)
     with pytest.raises(EngineFailed, match="was ended by SIGKILL"):

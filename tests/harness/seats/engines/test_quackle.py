@@ -19,8 +19,8 @@ from engine.rules.position import Board
 from engine.rules.rules import standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import EngineChoice, EngineFailed
-from harness.seats.engines.quackle import QuackleEngine, _sample
+from harness.seats.engines.engine import EngineChoice, EngineFailed, words_of
+from harness.seats.engines.quackle import _commonest
 from harness.seats.engines.quackle_text import MoveReader, tiles_differ, written_game
 from lexicons.layout import load_layout
 from lexicons.store import load_lexicon
@@ -45,23 +45,16 @@ def tiles_file(blanks: int = 2) -> str:
 
 
 @pytest.fixture
-def data(games: EngineGames, tmp_path: Path) -> Path:
-    """Return a folder of data; its word list is what the stand-in lists when it is asked."""
+def games(games: EngineGames, tmp_path: Path) -> EngineGames:
+    """Return games with data: the word list is what the stand-in lists when it is asked."""
     games.dialect, games.program = "quackle", STANDIN
-    folder = tmp_path / "its data"
+    folder = games.data = tmp_path / "its data"
     for name in ("lexica", "alphabets"):
         (folder / name).mkdir(parents=True)
-    words = sorted(_sample(games.lexicon)[1])
+    words = sorted(*words_of(games.lexicon, (_commonest(RULES.distribution),)))
     (folder / "lexica" / "scowl.dawg").write_text("\n".join(words) + "#\n")
     (folder / "alphabets" / "english.quackle_alphabet").write_text(tiles_file())
-    return folder
-
-
-def engine_of(games: EngineGames, data: Path, query: str = "", **told: object) -> QuackleEngine:
-    spec = parse_seat(games.seat(f"data={data}{query}", **told))
-    engine = engine_for(spec, Context("engine", "scowl", games.lexicon))
-    assert isinstance(engine, QuackleEngine)
-    return engine
+    return games
 
 
 # --- a game as it is told -------------------------------------------------------------------------
@@ -144,13 +137,12 @@ def test_moves_are_picked_out_of_all_that_is_printed() -> None:
 )
 async def test_a_game_ends_as_it_should(
     games: EngineGames,
-    data: Path,
     fault: str,
     clocks: TimeControl,
     outcome: str,
     charged: list[str],
 ) -> None:
-    seat = games.seat(f"data={data}&player=Speedy Player", fault=fault, moves="swap,swap")
+    seat = games.seat("player=Speedy Player", fault=fault, moves="swap,swap")
     faults = await games.check_end(seat, clocks, outcome, charged)
     if fault == "complains":
         assert "Could not open gcg" in str(faults[0])
@@ -160,10 +152,10 @@ async def test_a_game_ends_as_it_should(
 
 
 async def test_a_player_who_is_not_back_in_time_is_killed_and_the_quick_one_plays(
-    games: EngineGames, data: Path, monkeypatch: pytest.MonkeyPatch
+    games: EngineGames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.seats.engines.quackle.SECONDS", {"Championship Player": 0.01})
-    engine = engine_of(games, data, "&player=Championship Player", fault="slow", moves="swap")
+    engine = games.engine("player=Championship Player", fault="slow", moves="swap")
     view = view_at(opening("AEINRTS"))
     try:
         await engine.start(view)
@@ -186,14 +178,12 @@ async def test_a_player_who_is_not_back_in_time_is_killed_and_the_quick_one_play
         await engine.close()
 
 
-async def test_a_lexicon_that_it_cant_load_is_named_when_it_crashes(
-    games: EngineGames, data: Path
-) -> None:
-    engine = engine_of(games, data)
+async def test_a_lexicon_that_it_cant_load_is_named_when_it_crashes(games: EngineGames) -> None:
+    engine = games.engine()
     view = view_at(opening("AEINRTS"), history=(Observed(1, 1, PASS, 0, (0, 0), 86, 0),))
     try:
         await engine.start(view)
-        (data / "lexica" / "scowl.dawg").unlink()
+        (games.data / "lexica" / "scowl.dawg").unlink()
         with pytest.raises(EngineFailed, match=r"ended by SIGSEGV.*lexica/scowl\.dawg"):
             await engine.choose(view, Budget(now_ms()))
     finally:
@@ -203,19 +193,17 @@ async def test_a_lexicon_that_it_cant_load_is_named_when_it_crashes(
 # --- before the game ------------------------------------------------------------------------------
 
 
-async def test_other_words_or_tiles_are_found_before_the_game(
-    games: EngineGames, data: Path
-) -> None:
-    with (data / "lexica" / "scowl.dawg").open("a") as words:
+async def test_other_words_or_tiles_are_found_before_the_game(games: EngineGames) -> None:
+    with (games.data / "lexica" / "scowl.dawg").open("a") as words:
         words.write("ZZORT\n")
-    book = await games.play(games.seat(f"data={data}"))
+    book = await games.play(games.seat())
     assert book.ended is not None
     assert "declined, unknown_lexicon" in book.ended.message
     assert "lacks none and adds 1 (ZZORT)" in book.ended.message
     assert tiles_differ(tiles_file(), RULES.distribution) == ""
     assert tiles_differ(tiles_file(blanks=1) + "Ą\tą\t5\t1\t1\n", RULES.distribution) == "?, Ą"
     other = replace(RULES, layout=load_layout("standard"), bingo_bonus=35)
-    engine = engine_of(games, data)
+    engine = games.engine()
     with pytest.raises(Exception, match="standard bingo_bonus only"):
         await engine.start(replace(view_at(opening("AEINRTS")), rules=other))
 
@@ -223,23 +211,22 @@ async def test_other_words_or_tiles_are_found_before_the_game(
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("&player=Nobody", "no player 'Nobody'; it has: Static Player, Speedy Player"),
-        ("&lexicon=twl06", r"no file .*twl06\.dawg"),
-        ("&alphabet=polish", r"no file .*polish\.quackle_alphabet"),
-        ("&colour=red", "no option is called 'colour'"),
-        ("&cores=two", "cores are numbers"),
+        ("player=Nobody", "no player 'Nobody'; it has: Static Player, Speedy Player"),
+        ("lexicon=twl06", r"no file .*twl06\.dawg"),
+        ("alphabet=polish", r"no file .*polish\.quackle_alphabet"),
+        ("colour=red", "no option is called 'colour'"),
+        ("cores=two", "cores are numbers"),
     ],
 )
-def test_options_that_make_no_sense_are_named(
-    games: EngineGames, data: Path, query: str, why: str
-) -> None:
+def test_options_that_make_no_sense_are_named(games: EngineGames, query: str, why: str) -> None:
     with pytest.raises(SeatError, match=why):
-        engine_of(games, data, query)
+        games.engine(query)
 
 
-def test_a_data_folder_has_to_be_there(games: EngineGames, data: Path) -> None:
+def test_a_data_folder_has_to_be_there(games: EngineGames) -> None:
+    games.data /= "lexica"
     with pytest.raises(SeatError, match="it has no lexica in it"):
-        engine_of(games, data / "lexica")
+        games.engine()
     with pytest.raises(SeatError, match="add data=DIR"):
         engine_for(
             parse_seat("quackle:/no/such/place/test"), Context("engine", "scowl", games.lexicon)

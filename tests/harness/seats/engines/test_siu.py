@@ -7,42 +7,28 @@ from dataclasses import replace
 
 import pytest
 from engine_games import HASTY, EngineGames
+from search_views import opening, view_at
 
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
 from bot.registry import SeatError
-from bot.seat_text import parse_seat
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
-from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import Declined, EngineChoice, EngineFailed
 from harness.seats.engines.process import EngineProcess
 from harness.seats.engines.siu import SiuEngine
 from harness.seats.engines.siu_terms import Found, game_so_far, same_lexicon
-from lexicons.store import Lexicon
 from protocol.channel import now_ms
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet
+VIEW = view_at(opening("AEINRST"), time=HASTY)
 EMPTY = "/".join(["15"] * 15)
 
 
 def tiles(text: str) -> tuple[int, ...]:
     return tuple(sorted(ALPHABET.tiles(text)))
-
-
-def view(lexicon: Lexicon, rack: str = "AEINRST") -> View:
-    """Return a first turn."""
-    position = Position(Board.empty(RULES.layout), (tiles(rack), ()), (0, 0))
-    return View("g", 0, ("a", "b"), position, 86, (1_000, 1_000), HASTY, RULES, lexicon)
-
-
-def engine(games: EngineGames, query: str = "", **told: object) -> SiuEngine:
-    spec = parse_seat(games.seat(query, **told))
-    made = engine_for(spec, Context(spec.name, games.lexicon.name, games.lexicon, threads=8))
-    assert isinstance(made, SiuEngine)
-    return made
 
 
 async def answered(it: SiuEngine, seen: View, budget: Budget) -> EngineChoice:
@@ -64,9 +50,7 @@ def in_ms(plan: int, last: int) -> Budget:
 
 
 async def test_the_conversation_up_to_the_first_move(games: EngineGames) -> None:
-    answer = await answered(
-        engine(games, "style=wild&Clear%20Hash="), view(games.lexicon), in_ms(60_000, 90_000)
-    )
+    answer = await answered(games.engine("style=wild&Clear%20Hash="), VIEW, in_ms(60_000, 90_000))
     assert answer == EngineChoice(PASS)
     *opening, go = games.heard()
     assert opening == [
@@ -94,7 +78,7 @@ def test_the_whole_game_is_in_the_question(games: EngineGames) -> None:
         history.append(Observed(number + 1, number % 2, move, 0, (0, 0), 80, 0))
         board = board.with_move(move) if isinstance(move, Place) else board
     position = Position(board, ((), tiles("AEINRST")), (10, 6), on_turn=1)
-    seen = replace(view(games.lexicon), seat=1, position=position, history=tuple(history))
+    seen = replace(VIEW, seat=1, position=position, history=tuple(history))
     held = {2: tiles("AEIIIII"), 4: tiles("?STUVWX")}
     moves = "8G.WE ex.AE.AEIIIII ex.2 G8.WaS.?STUVWX pass rack.AEINRST"
     assert game_so_far(seen, held).line() == f"position cgp {EMPTY} / 0/0 0 moves {moves}"
@@ -102,9 +86,7 @@ def test_the_whole_game_is_in_the_question(games: EngineGames) -> None:
 
 
 async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames) -> None:
-    answer = await answered(
-        engine(games, fault="until-stop"), view(games.lexicon), in_ms(20, 60_000)
-    )
+    answer = await answered(games.engine(fault="until-stop"), VIEW, in_ms(20, 60_000))
     assert games.heard()[-2].startswith("go auto movetime ")
     assert 1 <= int(games.heard()[-2].split()[-1]) <= 20
     assert games.heard()[-1] == "stop"
@@ -116,7 +98,7 @@ async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames
 
 
 async def test_half_a_move_is_no_move(games: EngineGames) -> None:
-    it = engine(games)
+    it = games.engine()
     it.process = await EngineProcess.start(["printf", "bestmove 8D.CAT"], name="it")
     with pytest.raises(EngineFailed, match="exit status 0"):
         await it._best_within(60, Found())
@@ -124,7 +106,7 @@ async def test_half_a_move_is_no_move(games: EngineGames) -> None:
 
 
 async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
-    it, found = engine(games), Found()
+    it, found = games.engine(), Found()
     lines = (f"info gen move {move} score 1 eq 1 leave" for move in ("8D.AT", "8D." + "A" * 9_000))
     it.process = await EngineProcess.start(["printf", "%s\n", *lines, "bestmove pass"], name="it")
     await it._best_within(60, found)
@@ -136,13 +118,13 @@ async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
 async def test_an_answer_has_to_be_there_before_the_last_moment(
     games: EngineGames, plan: int, last: int, most: int
 ) -> None:
-    await answered(engine(games), view(games.lexicon), in_ms(plan, last))
+    await answered(games.engine(), VIEW, in_ms(plan, last))
     (go,) = [line for line in games.heard() if line.startswith("go auto movetime ")]
     assert 1 <= int(go.split()[-1]) <= most
 
 
 async def test_a_search_that_was_given_up_is_ended_before_the_next(games: EngineGames) -> None:
-    it, seen = engine(games, fault="until-stop", moves="pass,swap"), view(games.lexicon)
+    it, seen = games.engine(fault="until-stop", moves="pass,swap"), VIEW
     await it.start(seen)
     first = asyncio.create_task(it.choose(seen, in_ms(60_000, 90_000)))
     while not games.heard()[-1].startswith("go auto"):  # noqa: ASYNC110 - a file calls nobody
@@ -176,9 +158,9 @@ async def test_a_search_that_was_given_up_is_ended_before_the_next(games: Engine
 async def test_what_an_engine_can_not_play_is_found_before_the_game(
     games: EngineGames, query: str, told: dict[str, str], code: str, says: str
 ) -> None:
-    it = engine(games, query, **told)
+    it = games.engine(query, **told)
     with pytest.raises(Declined, match=says) as found:
-        await it.start(view(games.lexicon))
+        await it.start(VIEW)
     await it.close()
     assert found.value.code == code
 
@@ -202,7 +184,7 @@ async def test_a_game_for_other_words_is_declined_with_the_reason(games: EngineG
 async def test_an_engine_that_will_do(
     games: EngineGames, query: str, told: dict[str, str], goes: str
 ) -> None:
-    await answered(engine(games, query, **told), view(games.lexicon), in_ms(60_000, 90_000))
+    await answered(games.engine(query, **told), VIEW, in_ms(60_000, 90_000))
     assert games.heard()[-1].startswith(goes)
 
 
@@ -223,4 +205,4 @@ def test_lexicons_are_the_same_by_their_name() -> None:
 )
 def test_options_that_make_no_sense(games: EngineGames, query: str, says: str) -> None:
     with pytest.raises(SeatError, match=says):
-        engine(games, query)
+        games.engine(query)
