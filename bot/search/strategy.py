@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from bot.player import Budget, Choice, Observed, Player, View
-from engine.endgame import LEAST_LIMIT
+from engine.endgame.solver import LEAST_LIMIT
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import Belief
 from lexicons.store import Lexicon

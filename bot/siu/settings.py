@@ -14,7 +14,7 @@ from protocol.siu.commands import Go
 from . import data_folders
 
 if TYPE_CHECKING:
-    from engine.preendgame import Model  # imports numba, which the handshake does not need
+    from engine.preendgame.replies import Model
 
 __all__ = ["Settings", "options", "with_option"]
 

@@ -15,10 +15,3 @@ While tiles are left in the bag the opponent moves without knowing them, by a mo
 hold for the model and are not proven, except for a static reply that empties the bag. The orders of
 the bag are enumerated, or drawn if there are too many.
 """
-
-from __future__ import annotations
-
-from .replies import MODELS, Model
-from .solver import MOST_IN_BAG, Outcome, PreEndgame, likely_candidates
-
-__all__ = ["MODELS", "MOST_IN_BAG", "Model", "Outcome", "PreEndgame", "likely_candidates"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from engine.endgame import Solution
+from engine.endgame.solver import Solution
 from engine.movegen.generator import RankedMove
 
 from .full_position import FullPosition

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.candidates import best_candidates
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime, Work
-from engine.endgame import EndgameSolver, Solution
-from engine.preendgame import Outcome, PreEndgame
+from engine.endgame.solver import EndgameSolver, Solution
+from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules, score_play

@@ -20,7 +20,7 @@ from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
 from engine.movegen.generator import ScoredMove
-from engine.notation import (
+from engine.notation.move_text import (
     NotationError,
     format_exchange_count,
     format_move,

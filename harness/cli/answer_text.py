@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.inference.likelihood import Model
 from engine.movegen.evaluation import POINT
-from engine.notation import format_full_move
+from engine.notation.move_text import format_full_move
 from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules

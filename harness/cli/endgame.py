@@ -61,7 +61,7 @@ def endgame(
         raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire preendgame")
     words = load_words(lexicon, rules.distribution)
     solver = solver_for(words, rules, memory, threads)
-    from engine.endgame import with_both_racks
+    from engine.endgame.solver import with_both_racks
     from harness.analysis.as_json import answer_json
     from harness.analysis.endings import prove_endgame
 

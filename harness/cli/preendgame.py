@@ -76,7 +76,7 @@ def preendgame(
     judge = Judge.load(TableOptions(lexicon, leaves), rules)
     generator = judge.generator()
     solver = solver_for(judge.words, rules, memory, threads)
-    from engine.preendgame import PreEndgame, likely_candidates
+    from engine.preendgame.solver import PreEndgame, likely_candidates
     from harness.analysis.as_json import answer_json
     from harness.analysis.endings import compare_moves
 

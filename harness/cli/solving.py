@@ -18,7 +18,7 @@ from .options import say
 from .positions import sentences
 
 if TYPE_CHECKING:
-    from engine.endgame import EndgameSolver
+    from engine.endgame.solver import EndgameSolver
     from engine.rules.rules import Rules
     from lexicons.store import Lexicon
 
@@ -67,7 +67,7 @@ Memory: TypeAlias = Annotated[
 
 def solver_for(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
     """Make a solver, or fail with a sentence; compile whatever has to be compiled."""
-    from engine.endgame import EndgameSolver
+    from engine.endgame.solver import EndgameSolver
     from lexicons.jit import announce_compilation, warm_up
 
     announce_compilation(say)

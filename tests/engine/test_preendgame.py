@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from rollout_positions import scowl
 
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator, RankedMove
-from engine.preendgame import MODELS, Model, Outcome, PreEndgame, likely_candidates
 from engine.preendgame.full_position import FullPosition, tiles_of
+from engine.preendgame.replies import MODELS, Model
 from engine.preendgame.scenarios import list_scenarios, orders_of
+from engine.preendgame.solver import Outcome, PreEndgame, likely_candidates
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange

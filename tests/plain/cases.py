@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.endgame import LEAST_MEMORY, EndgameSolver
+from engine.endgame.searcher import LEAST_MEMORY
+from engine.endgame.solver import EndgameSolver
 from engine.inference.inference import Inference, Judges, Play
 from engine.inference.leave_prior import LeavePrior, all_multisets, drawn_racks, priors_of
 from engine.inference.likelihood import MODELS, Style

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
-from engine.notation import NotationError, parse_move
+from engine.notation.move_text import NotationError, parse_move
 from engine.rules.moves import Move
 from lexicons.alphabet import BLANK
 from lexicons.store import Lexicon

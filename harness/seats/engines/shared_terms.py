@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.player import Budget, View
-from engine.notation import write_cgp
+from engine.notation.cgp import write_cgp
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules, standard_rules
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notation import Cgp, NotationError, read_cgp, write_cgp
+from engine.notation.cgp import Cgp, read_cgp, write_cgp
+from engine.notation.move_text import NotationError
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import IllegalMove, Rules, score_play
