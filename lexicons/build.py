@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import I64, U8
 from .cells import (
     LABEL_ACCEPTS,
     LABEL_TILE,
@@ -39,25 +39,25 @@ __all__ = ["build_word_graph"]
 class _Path(NamedTuple):
     """The cells being made, from the root down: one for each letter of the last string."""
 
-    label: npt.NDArray[np.uint8]  # [width + 1]
+    label: U8  # [width + 1]
     siblings: CellIndexes  # [width + 2] the list so far at each depth, of greater tiles only
-    length: npt.NDArray[np.int64]  # [1]
+    length: I64  # [1]
 
 
 class _Words(NamedTuple):
     """Distinct words, sorted."""
 
     text: WordMatrix  # [words, width]
-    lengths: npt.NDArray[np.int64]  # [words]
+    lengths: I64  # [words]
 
 
 class _Prefixes(NamedTuple):
     """Every prefix of a word, reversed, in the order in which the DAWG finished them."""
 
     text: WordMatrix  # [prefixes, width]
-    accepting: npt.NDArray[np.uint8]  # [prefixes] LABEL_ACCEPTS where the prefix is a word, or 0
+    accepting: U8  # [prefixes] LABEL_ACCEPTS where the prefix is a word, or 0
     behind: CellIndexes  # [prefixes] the DAWG's list behind it; 0 where no word goes on
-    filled: npt.NDArray[np.int64]  # [1] how many are there by now
+    filled: I64  # [1] how many are there by now
 
 
 def build_word_graph(
@@ -206,9 +206,7 @@ def _record(prefixes: _Prefixes, path: _Path, depth: int) -> None:
 
 
 @kernel
-def _add_prefixes(
-    cells: Cells, path: _Path, prefixes: _Prefixes, order: npt.NDArray[np.int64], at: int
-) -> int:
+def _add_prefixes(cells: Cells, path: _Path, prefixes: _Prefixes, order: I64, at: int) -> int:
     """Add reversed prefixes to the GADDAG, from the one before ``order[at]`` to the first.
 
     Returns where it stopped for want of room, −1 when all is done. ``cells`` and ``path`` are

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import TileDistribution, load_distribution
+from .arrays import I64, U32, Bools
 from .cache import replacing
 from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
 from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
@@ -26,23 +27,21 @@ __all__ = ["parse_klv", "read_klv", "write_klv"]
 
 _FIRST_LIST = 1  # node 0 points at the root; without a GADDAG no other does
 
-Longs = npt.NDArray[np.int64]
-
 
 class _Graph(NamedTuple):
     """A DAWG that is known to be sound."""
 
     arcs: Arcs
-    after: npt.NDArray[np.uint32]  # [nodes] the end (exclusive) of the node's list
-    before: Longs  # [nodes + 1] how many leaves begin at all nodes before this one
+    after: U32  # [nodes] the end (exclusive) of the node's list
+    before: I64  # [nodes + 1] how many leaves begin at all nodes before this one
 
 
 class _Places(NamedTuple):
     """Leaves, each with its rank in the graph and its place in the flat table."""
 
-    rank: Longs
-    place: Longs
-    possible: npt.NDArray[np.bool_]  # a full bag can give it
+    rank: I64
+    place: I64
+    possible: Bools  # a full bag can give it
 
 
 def read_klv(
@@ -177,9 +176,9 @@ def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:
     return graph
 
 
-def _spelled_from(graph: _Graph, first: npt.NDArray[np.uint32]) -> Longs:
+def _spelled_from(graph: _Graph, first: U32) -> I64:
     """Count the leaves that lists spell, each given by its first node; 0 is the empty list."""
-    counts: Longs = graph.before[graph.after[first]] - graph.before[first]
+    counts: I64 = graph.before[graph.after[first]] - graph.before[first]
     return np.where(first > 0, counts, 0)
 
 

@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import U8, U32, Bools
 from .cache import replacing
 
 __all__ = [
@@ -63,7 +63,7 @@ _MAX_DEPTH = MAX_WORD + 1  # with the separator
 MAX_TILE = 63
 _FIRST_LIST = 2  # nodes 0 and 1 only point at the two roots
 
-Nodes: TypeAlias = npt.NDArray[np.uint32]
+Nodes: TypeAlias = U32
 
 
 class NodeLayout(NamedTuple):
@@ -101,10 +101,10 @@ CHILD: Final = NARROW.child_mask
 class Arcs(NamedTuple):
     """The fields of all nodes, one array each, whatever the layout was."""
 
-    tile: npt.NDArray[np.uint8]  # [nodes]
-    accepts: npt.NDArray[np.bool_]  # [nodes] a word ends here
-    last: npt.NDArray[np.bool_]  # [nodes] of its siblings
-    child: npt.NDArray[np.uint32]  # [nodes] the first of them; 0: none
+    tile: U8  # [nodes]
+    accepts: Bools  # [nodes] a word ends here
+    last: Bools  # [nodes] of its siblings
+    child: U32  # [nodes] the first of them; 0: none
 
     def pack(self, layout: NodeLayout) -> Nodes:
         """Write nodes in a layout that can number them."""
@@ -313,8 +313,8 @@ def _check_tiles(arcs: Arcs, source: str, highest: int) -> None:
 
 
 def check_ends(
-    child: npt.NDArray[np.uint32],
-    last: npt.NDArray[np.bool_],
+    child: U32,
+    last: Bools,
     first_list: int,
     max_depth: int,
     source: str,
@@ -348,7 +348,7 @@ def check_ends(
     return not unsettled.size
 
 
-def list_ends(last: npt.NDArray[np.bool_], first_list: int) -> npt.NDArray[np.uint32]:
+def list_ends(last: Bools, first_list: int) -> U32:
     """Return for each node the end (exclusive) of its list; the last node must be a list's last."""
     positions = np.flatnonzero(last)
     ends = positions[positions >= first_list].astype(np.uint32) + np.uint32(1)

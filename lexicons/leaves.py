@@ -21,9 +21,9 @@ from math import comb
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
+from .arrays import I32, I64, U8
 
 __all__ = [
     "MAX_WORTH",
@@ -43,15 +43,15 @@ MAX_WORTH = 10_000
 and sums of them and of scores stay far below 2³¹."""
 _MOST_PLACES = 1 << 27  # 512 MiB; the largest alphabet needs 131,115,985 for racks of seven
 
-LeaveMatrix: TypeAlias = npt.NDArray[np.uint8]  # [leaves, size] a row a leave, sorted
+LeaveMatrix: TypeAlias = U8  # [leaves, size] a row a leave, sorted
 
 
 class LeaveArrays(NamedTuple):
     """A table as kernels read it; all three arrays are read-only and contiguous."""
 
-    values: npt.NDArray[np.int32]  # [places] thousandths of a point
-    offsets: npt.NDArray[np.int32]  # [rack size + 1] the first place of each size, and the end
-    binomials: npt.NDArray[np.int32]  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
+    values: I32  # [places] thousandths of a point
+    offsets: I32  # [rack size + 1] the first place of each size, and the end
+    binomials: I32  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class LeaveTable:
     """Values of leaves, for these tiles and racks of this size."""
 
     distribution: TileDistribution
-    values: npt.NDArray[np.int32]
+    values: I32
     """Thousandths of a point by place; read-only."""
     rack_size: int = RACK_SIZE
 
@@ -74,7 +74,7 @@ class LeaveTable:
 
     def __reduce__(
         self,
-    ) -> tuple[type[LeaveTable], tuple[TileDistribution, npt.NDArray[np.int32], int]]:
+    ) -> tuple[type[LeaveTable], tuple[TileDistribution, I32, int]]:
         """Pickle no more than was given; unpickled arrays are made read-only anew."""
         return LeaveTable, (self.distribution, self.values, self.rack_size)
 
@@ -181,7 +181,7 @@ def possible_leaves(
         yield leaves
 
 
-def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> npt.NDArray[np.int64]:
+def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> I64:
     """Return the place of each leave of a matrix."""
     size = leaves.shape[1]
     places = np.full(len(leaves), arrays.offsets[size], np.int64)
@@ -235,20 +235,20 @@ def _places(distribution: TileDistribution, rack_size: int) -> int:
     return places
 
 
-def _offsets(distribution: TileDistribution, rack_size: int) -> npt.NDArray[np.int32]:
+def _offsets(distribution: TileDistribution, rack_size: int) -> I32:
     kinds = len(distribution.counts)
     # The multisets of fewer than s tiles out of k kinds are as many as those of s − 1 out of k + 1.
     first = [comb(kinds + size - 1, size - 1) if size else 0 for size in range(rack_size + 1)]
     return _read_only(np.array(first, np.int32))
 
 
-def _binomials(distribution: TileDistribution, rack_size: int) -> npt.NDArray[np.int32]:
+def _binomials(distribution: TileDistribution, rack_size: int) -> I32:
     kinds = len(distribution.counts)
     rows = [[comb(tile + at, at + 1) for tile in range(kinds)] for at in range(rack_size - 1)]
     return _read_only(np.array(rows, np.int32).reshape(rack_size - 1, kinds))
 
 
-def _read_only(array: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def _read_only(array: I32) -> I32:
     fixed = np.ascontiguousarray(array, np.int32).view()
     fixed.flags.writeable = False
     return fixed

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
+from .arrays import I64
 from .cache import replacing
 from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 
@@ -50,7 +51,6 @@ _SHIPPED = {"rh": "scowl.rack.json", "mc+rh": "scowl.mc-rack.json"}
 _MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
 _ROWS = 1 << 15  # of features at once: 8 MiB
 
-Counts: TypeAlias = npt.NDArray[np.int64]
 Trained: TypeAlias = Literal["rh", "mc+rh"]
 """A built-in player with shipped weights."""
 
@@ -92,7 +92,7 @@ def feature_names(letters: Sequence[str]) -> tuple[str, ...]:
     return (*letters, "doubles", "triples", "imbalance", *q_without_u)
 
 
-def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> Counts:
+def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> I64:
     """Count each row's tiles by kind, [rows, kinds]; ``kinds`` itself stands for no tile."""
     rows = np.arange(len(tiles))[:, np.newaxis]
     places = (rows * (kinds + 1) + tiles.astype(np.int64)).ravel()
@@ -100,7 +100,7 @@ def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> Counts:
     return counted.reshape(len(tiles), kinds + 1)[:, :kinds]
 
 
-def leave_features(counts: Counts, distribution: TileDistribution) -> Counts:
+def leave_features(counts: I64, distribution: TileDistribution) -> I64:
     """Return the features, [leaves, features], of leaves given as counts of their tiles."""
     letters = distribution.alphabet.letters
     present = counts > 0

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import I32
 from .cache import replacing
 from .text import decode_text
 
@@ -35,9 +36,9 @@ _MOST_DIGITS = 6  # of a spread or a count
 class WinProbabilities:
     """How likely the player on turn is to win; all three arrays are read-only."""
 
-    spreads: npt.NDArray[np.int32]
+    spreads: I32
     """[spreads] points ahead, ascending by one."""
-    unseen: npt.NDArray[np.int32]
+    unseen: I32
     """[counts] tiles in the bag and on the opponent's rack, ascending by one."""
     values: npt.NDArray[np.float32]
     """[spreads, counts] from 0 to 1."""

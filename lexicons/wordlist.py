@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import Alphabet
+from .arrays import U8
 from .kwg import MAX_TILE, MAX_WORD
 from .text import decode_text
 
@@ -36,7 +37,7 @@ __all__ = [
 
 SHORTEST_WORD = 2  # a single letter is no play
 
-WordMatrix: TypeAlias = npt.NDArray[np.uint8]
+WordMatrix: TypeAlias = U8
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.board import set_up
 from engine.kernels.equity_loss import (
@@ -26,6 +25,7 @@ from engine.movegen.move_codec import pack
 from engine.rules.moves import Pass, Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules, rack_tiles
+from lexicons.arrays import I32, U8
 from lexicons.leaves import LeaveTable, leave_places
 from lexicons.store import Lexicon
 
@@ -33,8 +33,6 @@ from .likelihood import Judge
 
 __all__ = ["EquityLosses", "Judges", "Play", "best_kept"]
 
-U8 = npt.NDArray[np.uint8]
-I32 = npt.NDArray[np.int32]
 
 _FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 

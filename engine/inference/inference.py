@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.equity_loss import SubrackTable, copy_table
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import standard_rules
+from lexicons.arrays import F64, U8, Bools
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
@@ -34,9 +34,6 @@ from .likelihood import SIMULATING, Judge, Style
 
 __all__ = ["MOST_LISTED", "Inference", "Judges", "Play", "Posterior"]
 
-U8 = npt.NDArray[np.uint8]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
 
 MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
@@ -327,9 +324,7 @@ def _without(racks: U8, tiles: Rack) -> U8:
     return racks[stays].reshape(len(racks), racks.shape[1] - len(tiles))
 
 
-def _each_once(
-    leaves: U8, prior: F64, posterior: F64
-) -> tuple[U8, F64, F64, npt.NDArray[np.bool_]]:
+def _each_once(leaves: U8, prior: F64, posterior: F64) -> tuple[U8, F64, F64, Bools]:
     """Merge equal leaves, adding up their masses; return also which occurred once."""
     codes = np.zeros(len(leaves), np.int64)
     for column in leaves.T:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.leave_prior import (
     LeavePriorTable,
@@ -18,6 +17,7 @@ from engine.kernels.leave_prior import (
     rack_priors,
 )
 from engine.rules.position import Rack
+from lexicons.arrays import F64, I64, U8, Bools
 
 __all__ = [
     "Draws",
@@ -30,9 +30,6 @@ __all__ = [
     "priors_of",
 ]
 
-U8 = npt.NDArray[np.uint8]
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 _MOST_OF_A_TILE = 512
 
@@ -248,13 +245,13 @@ class _Ways:
         return racks, odds
 
 
-def _are_there(tiles: U8, counts: I64) -> npt.NDArray[np.bool_]:
+def _are_there(tiles: U8, counts: I64) -> Bools:
     """Return which multisets, [count, size] each sorted, ``counts`` tiles allow."""
     times = np.ones(tiles.shape, np.int64)  # occurrences of the tile so far
     for at in range(1, tiles.shape[1]):
         again = tiles[:, at] == tiles[:, at - 1]
         times[again, at] += times[again, at - 1]
-    possible: npt.NDArray[np.bool_] = np.all(times <= counts[tiles], axis=1)
+    possible: Bools = np.all(times <= counts[tiles], axis=1)
     return possible
 
 

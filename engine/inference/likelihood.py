@@ -27,6 +27,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.arrays import F64
+
 __all__ = [
     "DETERMINISTIC",
     "MODELS",
@@ -39,7 +41,6 @@ __all__ = [
     "stranger",
 ]
 
-F64: TypeAlias = npt.NDArray[np.float64]
 Judge: TypeAlias = Literal["static", "greedy"]
 """By what moves are compared: equity, or score alone."""
 

@@ -11,17 +11,15 @@ from math import comb, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, Rack, unseen
+from lexicons.arrays import F64
 
 from .leave_prior import LeavePrior, drawn_racks
 
 __all__ = ["Sampled", "bingo_chance", "tile_chances"]
-
-F64 = npt.NDArray[np.float64]
 
 
 class Sampled(NamedTuple):

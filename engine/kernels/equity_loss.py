@@ -15,12 +15,12 @@ not enough the words are tried, from the slot of the highest bound on.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lexicons.alphabet import BLANK
+from lexicons.arrays import I32, I64, U8, U64, Bools
 from lexicons.bits import bit_count, lowest_bit, wrapping_add
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
@@ -38,10 +38,6 @@ from .top_moves import keep_only
 
 __all__ = ["SlotOrder", "SubrackTable", "begin_losses", "copy_table", "find_losses"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-I32: TypeAlias = npt.NDArray[np.int32]
-I64: TypeAlias = npt.NDArray[np.int64]
-U64: TypeAlias = npt.NDArray[np.uint64]
 
 _SIZES = MAX_PLACED + 1
 _SUBRACK_COUNT = 1 << MAX_PLACED
@@ -74,7 +70,7 @@ class SubrackTable(NamedTuple):
     used: I64  # [1] number of subracks
     codes: U64  # [places]
     equity_terms: I32  # [places] thousandths of a point, or a bound; NEVER: no placement
-    exact: npt.NDArray[np.bool_]  # [places] false: a bound
+    exact: Bools  # [places] false: a bound
 
     @classmethod
     def empty(cls, places: int) -> SubrackTable:

@@ -13,11 +13,11 @@ Multisets are identified by their codes (``engine.kernels.multiset_hash``).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lexicons.arrays import F64, I64, U8, U64
 from lexicons.bits import bit_count, mixed, next_random
 from lexicons.jit import helper, kernel
 
@@ -25,10 +25,6 @@ from .multiset_hash import extended, place_of
 
 __all__ = ["LeavePriorTable", "draw_racks", "enter_prior", "list_multisets", "rack_priors"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-I64: TypeAlias = npt.NDArray[np.int64]
-U64: TypeAlias = npt.NDArray[np.uint64]
-F64: TypeAlias = npt.NDArray[np.float64]
 
 _ONE = np.uint64(1)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lexicons.arrays import I32, U8, U64
 from lexicons.bits import bit_count
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
@@ -22,8 +22,6 @@ from .top_moves import keep_only
 
 __all__ = ["MoveArrays", "Turn", "list_moves", "search_moves"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-
 
 class Turn(NamedTuple):
     """The state of the player on turn."""
@@ -37,9 +35,9 @@ class Turn(NamedTuple):
 class MoveArrays(NamedTuple):
     """Moves (``engine.kernels.moves``), arrays of one length."""
 
-    packed: npt.NDArray[np.uint64]
-    scores: npt.NDArray[np.int32]  # points
-    equities: npt.NDArray[np.int32]  # thousandths of a point
+    packed: U64
+    scores: I32  # points
+    equities: I32  # thousandths of a point
     subracks: U8  # bit n: the move uses the rack's nth tile
 
 

@@ -15,11 +15,11 @@ Sums are integers, so that the split of samples among workers, and their order, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lexicons.arrays import F64, I32, I64, U8, U64
 from lexicons.bits import wrapping_add, wrapping_mul
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
@@ -33,8 +33,6 @@ from .shadow_slots import update_slots
 
 __all__ = ["CERTAIN", "Candidates", "Chances", "Holdings", "Scene", "Tally", "lay_out", "roll_out"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-I64: TypeAlias = npt.NDArray[np.int64]
 
 CERTAIN = 100_000
 """A sure win; wins are counted in parts of this."""
@@ -47,13 +45,13 @@ class Holdings(NamedTuple):
 
     tiles: U8  # [holdings, rack size] the first ``sizes`` of each are used, sorted
     sizes: U8  # [holdings]
-    sums: npt.NDArray[np.float64]  # [holdings] cumulative weights
+    sums: F64  # [holdings] cumulative weights
 
 
 class Chances(NamedTuple):
     """Win probabilities of the player on turn."""
 
-    values: npt.NDArray[np.int32]  # [spreads, counts] in parts of ``CERTAIN``
+    values: I32  # [spreads, counts] in parts of ``CERTAIN``
     first_spread: int  # points
     first_unseen: int  # tiles in the bag and on the other rack
 
@@ -73,9 +71,9 @@ class Scene(NamedTuple):
 class Candidates(NamedTuple):
     """The moves to compare, side by side."""
 
-    moves: npt.NDArray[np.uint64]  # packed
-    scores: npt.NDArray[np.int32]  # points
-    leaves: npt.NDArray[np.int32]  # thousandths of a point
+    moves: U64  # packed
+    scores: I32  # points
+    leaves: I32  # thousandths of a point
 
 
 class Tally(NamedTuple):
@@ -109,7 +107,7 @@ def roll_out(
     chances: Chances,
     candidates: Candidates,
     work: I64,
-    values: npt.NDArray[np.int32],
+    values: I32,
     tally: Tally,
 ) -> None:
     """Play samples, add them to ``tally``, and record each.

@@ -23,6 +23,7 @@ from engine.rules.moves import PASS, Move
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules, standard_rules
 from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.arrays import I64
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.leaves import LeaveTable
@@ -207,7 +208,7 @@ def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None
             )
 
 
-def _picked(found: MoveArrays, which: slice | npt.NDArray[np.int64]) -> MoveArrays:
+def _picked(found: MoveArrays, which: slice | I64) -> MoveArrays:
     packed, scores, equities, subracks = found
     return MoveArrays(packed[which], scores[which], equities[which], subracks[which])
 

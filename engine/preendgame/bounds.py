@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.endgame.solver import Solution
 from engine.movegen.generator import RankedMove
+from lexicons.arrays import F64
 
 from .full_position import FullPosition
 
@@ -17,8 +17,6 @@ __all__ = ["EPSILON", "Assessment", "Branch", "CandidateBounds", "Trial"]
 
 EPSILON = 1e-9
 """Tolerance of sums of weights."""
-
-Reals = npt.NDArray[np.float64]
 
 
 class Branch:
@@ -136,10 +134,10 @@ class CandidateBounds:
         self.trials = trials
         self._starts = np.cumsum([0, *map(len, trials)])
         count = int(self._starts[-1])
-        self.weights: Reals = np.array([trial.weight for case in trials for trial in case])
-        self.final: Reals = np.zeros(count)
-        self.low: Reals = np.full(count, -np.inf)
-        self.high: Reals = np.full(count, np.inf)
+        self.weights: F64 = np.array([trial.weight for case in trials for trial in case])
+        self.final: F64 = np.zeros(count)
+        self.low: F64 = np.full(count, -np.inf)
+        self.high: F64 = np.full(count, np.inf)
         self.looked = np.zeros(count, np.bool_)
         self._standing: Assessment | None = None
 
@@ -188,6 +186,6 @@ class CandidateBounds:
         return wins / total, draws / total, losses / total
 
 
-def _won(spreads: Reals) -> Reals:
+def _won(spreads: F64) -> F64:
     """Return 1 for a win, ½ for a tie, 0 for a loss."""
     return (np.sign(spreads) + 1) / 2

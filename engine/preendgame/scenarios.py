@@ -9,13 +9,13 @@ from itertools import permutations
 from math import comb, factorial
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
 from engine.kernels.rollouts import Holdings
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
+from lexicons.arrays import F64, U8
 from lexicons.jit import on_warm_up
 
 __all__ = ["Scenario", "list_scenarios", "orders_of"]
@@ -73,9 +73,7 @@ def list_scenarios(
     return listed, mass
 
 
-def _weigh(
-    racks: npt.NDArray[np.uint8], counts: tuple[int, ...], laid_out: Holdings
-) -> npt.NDArray[np.float64]:
+def _weigh(racks: U8, counts: tuple[int, ...], laid_out: Holdings) -> F64:
     """Return the weight of each rack; holdings of different sizes are separate beliefs."""
     if not len(laid_out.sizes):
         return priors_of(racks, counts, LeavePrior.nothing())

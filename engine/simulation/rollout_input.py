@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.equity_terms import POINT
 from engine.kernels.game import MOST_TILES
@@ -17,6 +16,7 @@ from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
+from lexicons.arrays import F64, I64, U8
 from lexicons.leaves import LeaveTable
 from lexicons.win_probability import WinProbabilities
 
@@ -68,9 +68,9 @@ BY_POINTS = Utility(win=0.0, point=1.0)
 class Belief:
     """What the opponent may hold: tiles that it may have; the rest is drawn at random."""
 
-    holdings: Sequence[Rack] | npt.NDArray[np.uint8]
+    holdings: Sequence[Rack] | U8
     """Each at most a rack, of unseen tiles; in an array one per row."""
-    weights: Sequence[float] | npt.NDArray[np.float64]
+    weights: Sequence[float] | F64
     """One per holding, above 0."""
     doubt: float = 0.0
     """Share of samples that draw its whole rack at random, 0 to 1."""
@@ -131,7 +131,7 @@ def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rul
     return Holdings(tiles, sizes, np.cumsum(weights))
 
 
-def _rows(belief: Belief, rules: Rules) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+def _rows(belief: Belief, rules: Rules) -> tuple[U8, U8]:
     """Return holdings as sorted rows, padded with blanks, and their sizes."""
     most, kinds = rules.rack_size, len(rules.distribution.counts)
     if isinstance(belief.holdings, np.ndarray):
@@ -155,9 +155,9 @@ def _check_tiles(holding: Rack, kinds: int) -> None:
 
 
 def _check_possible(
-    tiles: npt.NDArray[np.uint8],
-    sizes: npt.NDArray[np.uint8],
-    counts: npt.NDArray[np.int64],
+    tiles: U8,
+    sizes: U8,
+    counts: I64,
     most: int,
     rules: Rules,
 ) -> None:

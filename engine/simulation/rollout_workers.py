@@ -10,24 +10,21 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.board import set_up
 from engine.kernels.game import new_game
 from engine.kernels.rollouts import Candidates, Chances, Holdings, Scene, lay_out, roll_out
 from engine.movegen.generator import Generator
 from engine.rules.position import Position
+from lexicons.arrays import I64
 
 from .rollout_results import RolloutResults
 
 __all__ = ["RolloutWorkers"]
 
 _CALL = (4, 32)  # samples of one kernel call, where several threads share the work
-
-Counts: TypeAlias = npt.NDArray[np.int64]
 
 
 class RolloutWorkers:
@@ -88,7 +85,7 @@ class RolloutWorkers:
             other.result()
         return wanted
 
-    def _take(self, rollouts: int) -> Counts:
+    def _take(self, rollouts: int) -> I64:
         """Take tasks of ``rollouts`` samples in all off the plan, the last perhaps in part."""
         taken: list[tuple[int, int, int]] = []
         while rollouts:
@@ -100,7 +97,7 @@ class RolloutWorkers:
             rollouts -= count
         return np.array(taken, np.int64)
 
-    def _roll_out(self, thread: int, tasks: Counts) -> None:
+    def _roll_out(self, thread: int, tasks: I64) -> None:
         searcher, outcomes = self._searchers[thread], self._results
         roll_out(
             searcher.generator.state,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.moves import MAX_PLACED
@@ -23,6 +22,7 @@ from engine.movegen.move_codec import unpack
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
+from lexicons.arrays import I32, U8
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
@@ -35,9 +35,9 @@ _TURNS_RECORDED = 64  # room at first; longer games are played again with more
 class Forced(NamedTuple):
     """Leaves forced on movers in the first turns, as far as bag and rack have them."""
 
-    leaves: npt.NDArray[np.uint8]
+    leaves: U8
     """[games, turns, tiles] each sorted, from the front."""
-    sizes: npt.NDArray[np.uint8]
+    sizes: U8
     """[games, turns] tiles of each; 0 forces nothing."""
 
     @classmethod
@@ -51,21 +51,21 @@ class StaticGames:
     """Results, by game."""
 
     results: Results
-    begins: npt.NDArray[np.uint8]
+    begins: U8
     """[games] the player, 0 or 1, in seat 0, which begins."""
 
     @property
-    def scores(self) -> npt.NDArray[np.int32]:
+    def scores(self) -> I32:
         """[games, 2] by seat; seat 0 began."""
         return self.results.scores
 
     @property
-    def bingos(self) -> npt.NDArray[np.int32]:
+    def bingos(self) -> I32:
         """[games, 2] bingos by seat."""
         return self.results.bingos
 
     @property
-    def turns(self) -> npt.NDArray[np.int32]:
+    def turns(self) -> I32:
         """[games] turns of both seats."""
         return self.results.turns
 
