@@ -75,19 +75,16 @@ def build_word_graph(
         layout = layout or NARROW
         return WordGraph(np.full(2, layout.last, np.uint32), layout)
     distinct = _Words(matrix, np.count_nonzero(matrix, axis=1))
-    prefixes = _room_for_prefixes(_count_prefixes(distinct), matrix.shape[1])
-    cells, dawg_root = _build_dawg(distinct, prefixes)
-    cells, gaddag_root = _build_gaddag(cells, prefixes)
-    return lay_out(cells, dawg_root, gaddag_root, layout)
-
-
-def _room_for_prefixes(count: int, width: int) -> _Prefixes:
-    return _Prefixes(
-        text=np.zeros((count, width), np.uint8),
+    count = _count_prefixes(distinct)
+    prefixes = _Prefixes(
+        text=np.zeros((count, matrix.shape[1]), np.uint8),
         accepting=np.zeros(count, np.uint8),
         behind=np.zeros(count, np.uint32),
         filled=np.zeros(1, np.int64),
     )
+    cells, dawg_root = _build_dawg(distinct, prefixes)
+    cells, gaddag_root = _build_gaddag(cells, prefixes)
+    return lay_out(cells, dawg_root, gaddag_root, layout)
 
 
 def _new_path(width: int) -> _Path:
@@ -104,11 +101,9 @@ def _build_dawg(words: _Words, prefixes: _Prefixes) -> tuple[Cells, int]:
     cells = make_room(len(prefixes.text) // 4 + width + 64)
     path = _new_path(width)
     at = len(words.text)
-    while True:
-        at = _add_words(cells, path, words, prefixes, at)
-        if at < 0:
-            return cells, int(path.siblings[0])
+    while (at := _add_words(cells, path, words, prefixes, at)) >= 0:
         cells = make_room(2 * len(cells.label), cells)
+    return cells, int(path.siblings[0])
 
 
 def _build_gaddag(cells: Cells, prefixes: _Prefixes) -> tuple[Cells, int]:
@@ -117,11 +112,9 @@ def _build_gaddag(cells: Cells, prefixes: _Prefixes) -> tuple[Cells, int]:
     cells = make_room(len(cells.label) + count, cells)
     path = _new_path(width)
     at = count
-    while True:
-        at = _add_prefixes(cells, path, prefixes, order, at)
-        if at < 0:
-            return cells, int(path.siblings[0])
+    while (at := _add_prefixes(cells, path, prefixes, order, at)) >= 0:
         cells = make_room(2 * len(cells.label), cells)
+    return cells, int(path.siblings[0])
 
 
 @kernel
@@ -136,10 +129,10 @@ def _count_prefixes(words: _Words) -> int:
 
 
 @helper
-def _shared(one: WordMatrix, other: WordMatrix, length: int) -> int:
-    """Count the letters that two strings share at the front; ``length`` is that of ``one``."""
+def _shared(first: WordMatrix, second: WordMatrix, length: int) -> int:
+    """Count the letters that two strings share at the front; ``length`` is that of ``first``."""
     for at in range(length):
-        if one[at] != other[at]:
+        if first[at] != second[at]:
             return at
     return length
 

@@ -24,8 +24,7 @@ import numpy as np
 
 from .alphabet import BLANK, TileDistribution
 from .arrays import I64
-from .cached_leaves import cached_leaves
-from .leaves import RACK_SIZE, LeaveMatrix, LeaveTable, leave_places, possible_leaves
+from .leaves import LeaveMatrix, LeaveTable, cached_leaves, leave_places, possible_leaves
 
 __all__ = ["formula_leaves"]
 
@@ -52,22 +51,20 @@ Q_WITH_U = 7_000
 
 
 @lru_cache(maxsize=4)
-def formula_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
+def formula_leaves(distribution: TileDistribution) -> LeaveTable:
     """Return the formula's table for these tiles: computed once, then read from the cache."""
-    work_out = partial(_work_out, distribution, rack_size)
-    return cached_leaves(_VERSION, work_out, distribution, rack_size)
+    return cached_leaves(_VERSION, partial(_work_out, distribution), distribution)
 
 
-def _work_out(distribution: TileDistribution, rack_size: int) -> LeaveTable:
-    table = LeaveTable.zero(distribution, rack_size)
+def _work_out(distribution: TileDistribution) -> LeaveTable:
+    table = LeaveTable.zero(distribution)
     values = table.values.copy()
-    for leaves in possible_leaves(distribution, rack_size):
+    for leaves in possible_leaves(distribution):
         values[leave_places(leaves, table.arrays)] = _worths(leaves, distribution)
-    return LeaveTable(distribution, values, rack_size)
+    return LeaveTable(distribution, values)
 
 
 def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> I64:
-    """Return the values of leaves of one size, a row each."""
     number = {text: tile for tile, text in enumerate(distribution.alphabet.letters)}
     own = np.array(
         [

@@ -12,7 +12,7 @@ with numpy, each level no larger than the count of leaves that the file states.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from .alphabet import TileDistribution, load_distribution
 from .arrays import I64, U32, Bools
 from .cache import replacing
-from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
+from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, check_lists, list_ends
 from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
 
 __all__ = ["parse_klv", "read_klv", "write_klv"]
@@ -132,25 +132,9 @@ def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Grap
             "tiles or a larger rack?)"
         )
     arcs = WordGraph(nodes).arcs()
-    count, kinds = len(nodes), len(table.distribution.counts)
-    outside = arcs.child >= count
-    if outside.any():
-        at = int(outside.argmax())
-        raise ValueError(f"{source}: node {at} of {count} has its child at {int(arcs.child[at])}")
-    if count > _FIRST_LIST and not arcs.last[-1]:
-        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
-    if int(arcs.tile[_FIRST_LIST:].max(initial=0)) >= kinds:
-        at = int((arcs.tile[_FIRST_LIST:] >= kinds).argmax()) + _FIRST_LIST
-        raise ValueError(
-            f"{source}: node {at} has tile {int(arcs.tile[at])}, but the highest is {kinds - 1} "
-            "(is it for another alphabet?)"
-        )
     # Some writers put a root of no GADDAG before the lists; nothing leads there.
-    first = int(arcs.child[arcs.child > 0].min(initial=count))
-    unordered = ~arcs.last[first:-1] & (arcs.tile[first + 1 :] <= arcs.tile[first:-1])
-    if unordered.any():
-        at = int(unordered.argmax()) + first
-        raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
+    first = int(arcs.child[arcs.child > 0].min(initial=len(nodes)))
+    check_lists(arcs, source, _FIRST_LIST, first, len(table.distribution.counts) - 1)
     longest = table.rack_size - 1
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, longest, source):
         raise ValueError(f"{source}: a leave of more than {longest} tiles")
@@ -207,7 +191,11 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
         node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
         grown = arcs.tile[node].astype(np.int64)
         if (grown < tile[row]).any():
-            _refuse_unsorted(source, int(node[(grown < tile[row]).argmax()]))
+            at = int(node[(grown < tile[row]).argmax()])
+            raise ValueError(
+                f"{source}: at node {at} a leave goes on with a tile less than the one before; the "
+                "tiles of a leave are sorted (is it a list of words?)"
+            )
         taken = np.where(grown == tile[row], taken[row], 0) + 1
         possible = possible[row] & (taken <= counts[grown])
         rank = rank[row] + before[node] - before[begin[row]]
@@ -219,13 +207,6 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
         begin = arcs.child[node].astype(np.int64)
     empty = _Places(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
     return _Places(*map(np.concatenate, zip(empty, *by_size, strict=True)))
-
-
-def _refuse_unsorted(source: str, node: int) -> NoReturn:
-    raise ValueError(
-        f"{source}: at node {node} a leave goes on with a tile less than the one before; the "
-        "tiles of a leave are sorted (is it a list of words?)"
-    )
 
 
 def _all_leaves(counts: tuple[int, ...], longest: int) -> Arcs:

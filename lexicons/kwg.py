@@ -38,20 +38,17 @@ from .arrays import U8, U32, Bools
 from .cache import replacing
 
 __all__ = [
-    "ACCEPTS",
-    "CHILD",
     "GRAPH_SUFFIXES",
-    "LAST",
     "MAX_TILE",
     "MAX_WORD",
     "NARROW",
-    "TILE_SHIFT",
     "WIDE",
     "Arcs",
     "NodeLayout",
     "Nodes",
     "WordGraph",
     "check_ends",
+    "check_lists",
     "check_nodes",
     "list_ends",
     "read_kwg",
@@ -90,12 +87,6 @@ class NodeLayout(NamedTuple):
 NARROW: Final = NodeLayout(24, 0xFF, 1 << 23, 1 << 22, 0, (1 << 22) - 1)
 WIDE: Final = NodeLayout(0, 0x3F, 1 << 7, 1 << 6, 8, (1 << 24) - 1)
 GRAPH_SUFFIXES: Final = (NARROW.suffix, WIDE.suffix)
-
-# The narrow layout's fields by name.
-TILE_SHIFT: Final = NARROW.tile_shift
-ACCEPTS: Final = NARROW.accepts
-LAST: Final = NARROW.last
-CHILD: Final = NARROW.child_mask
 
 
 class Arcs(NamedTuple):
@@ -146,7 +137,16 @@ class WordGraph:
 
     def arcs(self) -> Arcs:
         """Return the fields of all nodes, as new arrays."""
-        return _arcs(self.nodes, self.layout)
+        nodes, layout = self.nodes, self.layout
+        child = nodes >> np.uint32(layout.child_shift)
+        child &= np.uint32(layout.child_mask)
+        tile = nodes >> np.uint32(layout.tile_shift)
+        return Arcs(
+            tile=(tile & np.uint32(layout.tile_mask)).astype(np.uint8),
+            accepts=nodes & np.uint32(layout.accepts) != 0,
+            last=nodes & np.uint32(layout.last) != 0,
+            child=child,
+        )
 
     def in_layout(self, layout: NodeLayout) -> WordGraph:
         """Return this graph in a layout; itself if it has it already.
@@ -184,13 +184,10 @@ class WordGraph:
 
     def words(self) -> Iterator[tuple[int, ...]]:
         """Return every word once, in the order of tile numbers."""
-        return self._spell(self.dawg_root)
+        return self.strings(self.dawg_root)
 
-    def gaddag_strings(self) -> Iterator[tuple[int, ...]]:
-        """Return every string of the GADDAG once; tile 0 separates."""
-        return self._spell(self.gaddag_root)
-
-    def _spell(self, root: int) -> Iterator[tuple[int, ...]]:
+    def strings(self, root: int) -> Iterator[tuple[int, ...]]:
+        """Return every string from a root once, in the order of tile numbers."""
         nodes = self._view
         shift, mask, accepting, last, child_shift, child_mask = self.layout
         prefix: list[int] = []
@@ -261,18 +258,6 @@ def _named(path: Path) -> NodeLayout | None:
     return named.get(path.suffix.lower())
 
 
-def _arcs(nodes: Nodes, layout: NodeLayout) -> Arcs:
-    child = nodes >> np.uint32(layout.child_shift)
-    child &= np.uint32(layout.child_mask)
-    tile = nodes >> np.uint32(layout.tile_shift)
-    return Arcs(
-        tile=(tile & np.uint32(layout.tile_mask)).astype(np.uint8),
-        accepts=nodes & np.uint32(layout.accepts) != 0,
-        last=nodes & np.uint32(layout.last) != 0,
-        child=child,
-    )
-
-
 def check_nodes(
     nodes: Nodes, source: str, letters: int | None = None, layout: NodeLayout = NARROW
 ) -> None:
@@ -284,31 +269,40 @@ def check_nodes(
     count = len(nodes)
     if not _FIRST_LIST <= count <= layout.max_nodes:
         raise ValueError(f"{source}: {count} nodes; a word graph has 2 to {layout.max_nodes}")
-    arcs = _arcs(nodes, layout)
-    outside = (arcs.child >= count) | (arcs.child == 1)
-    if outside.any():
-        at = int(outside.argmax())
-        raise ValueError(f"{source}: node {at} of {count} has its child at {int(arcs.child[at])}")
-    if count > _FIRST_LIST and not arcs.last[-1]:
-        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
+    arcs = WordGraph(nodes, layout).arcs()
+    check_lists(arcs, source, _FIRST_LIST, _FIRST_LIST, MAX_TILE if letters is None else letters)
     if not arcs.child[1] and arcs.child[0]:
         raise ValueError(f"{source}: a DAWG only; the GADDAG that moves are found with is missing")
-    _check_tiles(arcs, source, MAX_TILE if letters is None else letters)
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, _MAX_DEPTH, source):
         raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")
 
 
-def _check_tiles(arcs: Arcs, source: str, highest: int) -> None:
-    tiles = arcs.tile[_FIRST_LIST:]
-    if tiles.size and int(tiles.max()) > highest:
-        at = int((tiles > highest).argmax())
+def check_lists(arcs: Arcs, source: str, first_list: int, ordered: int, highest: int) -> None:
+    """Check that children lie in lists of siblings that end, and these are in order of tiles.
+
+    Nodes before ``first_list`` are in no list, those before ``ordered`` in any order; ``highest``
+    is the greatest tile.
+
+    Raises:
+        ValueError: names ``source``, the node and what is wrong with it.
+    """
+    tiles, child, count = arcs.tile, arcs.child, len(arcs.tile)
+    outside = (child >= count) | (child > 0) & (child < first_list)
+    if outside.any():
+        at = int(outside.argmax())
+        raise ValueError(f"{source}: node {at} of {count} has its child at {int(child[at])}")
+    if count > first_list and not arcs.last[-1]:
+        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
+    alien = tiles[first_list:] > highest
+    if alien.any():
+        at = int(alien.argmax()) + first_list
         raise ValueError(
-            f"{source}: node {at + _FIRST_LIST} has tile {int(tiles[at])}, but the highest is "
-            f"{highest} (is it for another alphabet?)"
+            f"{source}: node {at} has tile {int(tiles[at])}, but the highest is {highest} (is it "
+            "for another alphabet?)"
         )
-    unordered = ~arcs.last[_FIRST_LIST:-1] & (tiles[1:] <= tiles[:-1])
+    unordered = ~arcs.last[ordered:-1] & (tiles[ordered + 1 :] <= tiles[ordered:-1])
     if unordered.any():
-        at = int(unordered.argmax()) + _FIRST_LIST
+        at = int(unordered.argmax()) + ordered
         raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
 
 

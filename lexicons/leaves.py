@@ -14,7 +14,8 @@ have 1,107,568 places, 914,625 of which a full bag can give; the others stay 0.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -23,7 +24,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from .alphabet import BLANK, TileDistribution
-from .arrays import I32, I64, U8
+from .arrays import I32, I64, U8, read_only
+from .cache import replacing, user_cache
 
 __all__ = [
     "MAX_WORTH",
@@ -31,7 +33,7 @@ __all__ = [
     "LeaveArrays",
     "LeaveMatrix",
     "LeaveTable",
-    "leave_count",
+    "cached_leaves",
     "leave_places",
     "possible_leaves",
     "synthetic_leaves",
@@ -70,7 +72,7 @@ class LeaveTable:
                 f"a leave table of {self.values.shape} values; {self.distribution.name} tiles and "
                 f"racks of {self.rack_size} have {places}"
             )
-        object.__setattr__(self, "values", _read_only(self.values))
+        object.__setattr__(self, "values", read_only(self.values, np.int32))
 
     def __reduce__(
         self,
@@ -83,37 +85,6 @@ class LeaveTable:
         """Return a table of zeros."""
         places = _places(distribution, rack_size)
         return cls(distribution, np.zeros(places, np.int32), rack_size)
-
-    @classmethod
-    def from_values(
-        cls,
-        distribution: TileDistribution,
-        values: Mapping[tuple[int, ...], float],
-        rack_size: int = RACK_SIZE,
-    ) -> LeaveTable:
-        """Return a table of values given in points; missing leaves are worth 0.
-
-        Raises:
-            ValueError: a leave is longer than the table has, no bag can give it, or its worth is
-                no number or beyond ``MAX_WORTH``; says which.
-        """
-        table = cls.zero(distribution, rack_size)
-        filled = table.values.copy()
-        for leave, worth in values.items():
-            place = table.place(leave)
-            short = [t for t in set(leave) if leave.count(t) > distribution.counts[t]]
-            if short:
-                raise ValueError(
-                    f"the leave {tuple(leave)}: no {distribution.name} bag has tile {short[0]} "
-                    f"{leave.count(short[0])} times"
-                )
-            if not abs(worth) <= MAX_WORTH or (not leave and worth):
-                raise ValueError(
-                    f"the leave {tuple(leave)} is worth {worth}; a worth is a number of points up "
-                    f"to {MAX_WORTH} either way, and of the empty leave 0"
-                )
-            filled[place] = round(worth * 1000)
-        return cls(distribution, filled, rack_size)
 
     @cached_property
     def arrays(self) -> LeaveArrays:
@@ -154,12 +125,28 @@ class LeaveTable:
         return int(self.values[self.place(tiles)]) / 1000
 
 
-def leave_count(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> int:
-    """Count the leaves of one tile or more that a full bag can give."""
-    by_size = [1] + [0] * (rack_size - 1)
-    for count in distribution.counts:
-        by_size = [sum(by_size[max(0, s - count) : s + 1]) for s in range(rack_size)]
-    return sum(by_size) - 1
+def cached_leaves(
+    what: object, make: Callable[[], LeaveTable], distribution: TileDistribution
+) -> LeaveTable:
+    """Return a table from the user's cache, or make it and keep it there, for racks of seven.
+
+    Processes map the file into memory, which takes a millisecond and shares it. The ``repr`` of
+    ``what`` identifies the table among those for the same tiles.
+    """
+    whole = (what, RACK_SIZE, distribution.alphabet.letters, distribution.counts,
+             distribution.points, distribution.vowels)  # fmt: skip
+    digest = hashlib.sha256(repr(whole).encode()).hexdigest()
+    kept = user_cache() / "leaves" / f"{digest[:32]}.npy"
+    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
+        values = np.asarray(np.load(kept, mmap_mode="r"))
+        if values.dtype == np.int32:
+            return LeaveTable(distribution, values)
+    table = make()
+    with suppress(OSError):  # where nothing can be kept it is made again
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(kept) as temporary, temporary.open("wb") as file:
+            np.save(file, table.values)
+    return table
 
 
 def possible_leaves(
@@ -239,16 +226,10 @@ def _offsets(distribution: TileDistribution, rack_size: int) -> I32:
     kinds = len(distribution.counts)
     # The multisets of fewer than s tiles out of k kinds are as many as those of s − 1 out of k + 1.
     first = [comb(kinds + size - 1, size - 1) if size else 0 for size in range(rack_size + 1)]
-    return _read_only(np.array(first, np.int32))
+    return read_only(np.array(first), np.int32)
 
 
 def _binomials(distribution: TileDistribution, rack_size: int) -> I32:
     kinds = len(distribution.counts)
     rows = [[comb(tile + at, at + 1) for tile in range(kinds)] for at in range(rack_size - 1)]
-    return _read_only(np.array(rows, np.int32).reshape(rack_size - 1, kinds))
-
-
-def _read_only(array: I32) -> I32:
-    fixed = np.ascontiguousarray(array, np.int32).view()
-    fixed.flags.writeable = False
-    return fixed
+    return read_only(np.array(rows, np.int32).reshape(rack_size - 1, kinds), np.int32)

@@ -15,13 +15,13 @@ from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import (
     TRAINED,
+    TRAINED_ON,
     leaves_for,
     leaves_name,
     load_leaves,
     load_win_probabilities,
     win_probabilities_for,
 )
-from lexicons.trained import TRAINED_ON
 from lexicons.win_probability import WinProbabilities
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance

@@ -342,13 +342,13 @@ def test_features(tilewire: CommandLine, tmp_path: Path) -> None:
         written.append(out.read_bytes())
         assert out.with_name(f"{out.name}.png").read_bytes().startswith(PNG)
     assert written[0] == written[1]
-    assert read_rack_weights(out, load_distribution()).by_name()["?"] > 0
+    assert read_rack_weights(out).by_name()["?"] > 0
 
 
 def test_features_with_simulation(tilewire: CommandLine, tmp_path: Path) -> None:
     out = tmp_path / "mc.json"
     options = ("--lexicon", "scowl", "--distribution", "english", "--games", "2", "--threads", "2")
     assert tilewire("train", "features", "--with-simulation", "--out", out, *options) == 0
-    made = read_rack_weights(out, load_distribution()).made
+    made = read_rack_weights(out).made
     assert made["command"].endswith("--games 2 --with-simulation")
     assert (made["games"], made["seed"]) == (2, 0)
