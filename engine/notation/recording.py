@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from engine.rules.game import Ending, Game
-from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Rack
+from engine.rules.game import Ending, Game, Turn
+from engine.rules.moves import Exchange, Pass, Place
 from lexicons.alphabet import Alphabet
 
 from .gcg import EventKind, GcgEvent, GcgGame, GcgPlayer
@@ -22,7 +21,6 @@ def gcg_from_game(
     *,
     lexicon: str = "",
     title: str = "",
-    description: str = "",
     id: str = "",
     note: str = "",
     time_penalties: tuple[int, int] = (0, 0),
@@ -39,10 +37,7 @@ def gcg_from_game(
         raise ValueError(f"time penalties {time_penalties}: points lost are 0 or more")
     alphabet = game.rules.distribution.alphabet
     nicks = _nicks(players)
-    events = [
-        _turn_event(nicks[turn.seat], turn.rack, turn.move, turn.score, turn.total, alphabet)
-        for turn in game.turns
-    ]
+    events = [_turn_event(nicks[turn.seat], turn, alphabet) for turn in game.turns]
     totals = [0, 0]
     for turn in game.turns:
         totals[turn.seat] = turn.total
@@ -60,26 +55,23 @@ def gcg_from_game(
         ),
         events=tuple(events),
         title=" ".join(title.split()),
-        description=_unified(description),
         id=" ".join(id.split()),
         lexicon=" ".join(lexicon.split()),
-        note=_unified(note),
+        note="\n".join(re.split(r"\r\n|\r|\n", note)),
         incomplete=None if game.over else "",
     )
 
 
-def _turn_event(
-    nick: str, rack: Rack, move: Move, score: int, total: int, alphabet: Alphabet
-) -> GcgEvent:
-    text = format_move(move, alphabet)
-    match move:
+def _turn_event(nick: str, turn: Turn, alphabet: Alphabet) -> GcgEvent:
+    text = format_move(turn.move, alphabet)
+    match turn.move:
         case Place():
             kind, detail = EventKind.PLAY, text
         case Exchange():
             kind, detail = EventKind.EXCHANGE, text.removeprefix("-")
         case Pass():
             kind, detail = EventKind.PASS, ""
-    return GcgEvent(kind, nick, alphabet.text(rack), detail, score, total)
+    return GcgEvent(kind, nick, alphabet.text(turn.rack), detail, turn.score, turn.total)
 
 
 def _end_events(
@@ -99,7 +91,3 @@ def _nicks(players: tuple[str, str]) -> tuple[str, str]:
     """Make nicks of names: single words, without a colon, different from each other."""
     first, second = (re.sub(r"[\s:]+", "_", name.strip()) or "player" for name in players)
     return first, second if second != first else f"{second}_2"
-
-
-def _unified(text: str) -> str:
-    return "\n".join(re.split(r"\r\n|\r|\n", text))

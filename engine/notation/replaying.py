@@ -232,7 +232,6 @@ class _Replayer:
             raise ValueError(f"a bonus for a challenge is a gain; {event.score:+d} is a loss")
 
     def _check_rack(self, step: ReplayStep, tiles: tuple[int, ...]) -> None:
-        """Check that a rack, where it is recorded, holds the tiles that leave it."""
         missing = Counter(tiles) - Counter(step.before.racks[step.seat])
         if step.event.rack and missing:
             alphabet = self._rules.distribution.alphabet
