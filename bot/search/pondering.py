@@ -15,7 +15,7 @@ from bot.player import Budget, View
 from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
 from engine.rules.position import Position
-from engine.simulation.replies import after, guess_replies
+from engine.simulation.replies import guess_replies
 
 from .simulating import Search, seed_of
 from .static_choice import generator_for
@@ -71,4 +71,5 @@ class Pondering:
 def _view_after(view: View, played: ScoredMove) -> View:
     placed = len(played.move.placed) if isinstance(played.move, Place) else 0
     bag = max(view.bag - placed, 0)
-    return replace(view, position=after(view.position, played), bag=bag, refused=())
+    after = view.position.after(played.move, played.score, ())
+    return replace(view, position=after, bag=bag, refused=())

@@ -17,8 +17,8 @@ from engine.kernels.equity_loss import (
     copy_table,
     find_losses,
 )
-from engine.kernels.equity_terms import LATE_TILES, POINT
 from engine.kernels.moves import MAX_PLACED, PASS_MOVE
+from engine.kernels.racks import LATE_TILES, POINT
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
@@ -89,12 +89,9 @@ class Judges:
 
 
 class EquityLosses:
-    """Losses by one judge; remembers the values of subracks.
+    """Losses of a play by one judge; remembers the values of subracks.
 
-    Args:
-        generator: the judge.
-        play: the opponent's turn.
-        reach: thousandths of a point; greater losses are not told apart.
+    Losses greater than ``reach``, thousandths of a point, are not told apart.
     """
 
     def __init__(self, generator: Generator, play: Play, reach: int) -> None:
@@ -114,12 +111,8 @@ class EquityLosses:
     def of(self, racks: U8, leaves: U8) -> I32:
         """Return the losses of racks: by how much the best move was better than the play.
 
-        Args:
-            racks: sorted tiles, ``uint8[racks, size]``.
-            leaves: what each kept, sorted, ``uint8[racks, kept]``.
-
-        Returns:
-            Thousandths of a point, ``int32[racks]``; ``reach`` + 1 for any greater loss.
+        They are [racks] thousandths of a point, ``reach`` + 1 for any greater loss. ``racks``,
+        [racks, size], and ``leaves``, [racks, kept], are sorted.
         """
         own = np.full(len(racks), self._own, np.int32)
         arrays = self._generator.leaves.arrays

@@ -150,15 +150,13 @@ class Inference:
                 reach[model.judge] = max(reach[model.judge], model.reach)
         self._losses = {name: EquityLosses(judges[name], play, far) for name, far in reach.items()}
         self._racks, self._leaves, self._odds = self._candidates(most_listed)
-        self._found = {judge: np.zeros(0, np.int32) for judge in self._losses}
+        self._examined = {judge: np.zeros(0, np.int32) for judge in self._losses}
         self.looked_at = 0
 
     @property
     def is_over(self) -> bool:
         """Whether every rack was examined."""
         return self.looked_at >= len(self._racks) and self._is_listed
-
-    # --- candidate racks --------------------------------------------------------------------------
 
     def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
         """Return racks in the order of examination, their leaves and their odds."""
@@ -168,7 +166,7 @@ class Inference:
         self._shown = shown.tolist()
         fits = 0 < play.held <= self._judges.rack_size and play.kept >= 0
         if min(left) < 0 or not fits or sum(counts) < play.held:
-            self._note = "the play has tiles that he can't have had"
+            self._note = "the play has tiles that it can't have had"
             self._is_listed = True
             empty = np.zeros((0, play.held), np.uint8)
             return empty, empty[:, : max(play.kept, 0)], np.zeros(0)
@@ -208,14 +206,11 @@ class Inference:
         self._before = LeavePrior.nothing()
 
     def _draw(self, count: int) -> tuple[U8, U8, F64]:
-        """Draw racks; return them, their leaves and their odds."""
         play = self.play
         racks, odds = self._draws.draw(count, self._chance)
         if isinstance(play.move, Place):
             return racks, _without(racks, play.tiles), odds
         return racks, best_kept(self._judges["static"].leaves, racks, play.kept), odds
-
-    # --- work -------------------------------------------------------------------------------------
 
     def advance(self, racks: int) -> int:
         """Examine up to ``racks`` more racks; return how many."""
@@ -227,7 +222,7 @@ class Inference:
         part = slice(self.looked_at, min(self.looked_at + racks, len(self._racks)))
         for judge, losses in self._losses.items():
             fresh = losses.of(self._racks[part], self._leaves[part])
-            self._found[judge] = np.concatenate((self._found[judge], fresh))
+            self._examined[judge] = np.concatenate((self._examined[judge], fresh))
         done = part.stop - part.start
         self.looked_at = part.stop
         return done
@@ -240,17 +235,15 @@ class Inference:
         likelihood, known = np.zeros(len(odds)), 0.0
         evidence: list[float | None] = []
         for model, odd in zip(self.style.models, self.style.odds, strict=True):
-            if model.judge not in self._found:
+            if model.judge not in self._examined:
                 evidence.append(None)
                 continue
-            by_rack = model.likelihood(self._found[model.judge])
+            by_rack = model.likelihood(self._examined[model.judge])
             evidence.append(float(odds @ by_rack))
             likelihood += odd * by_rack
             known += odd
         mean = float(odds @ likelihood) / max(known, _NOTHING)
         return likelihood, tuple(mean if value is None else value for value in evidence)
-
-    # --- what is known ----------------------------------------------------------------------------
 
     def posterior(self) -> Posterior:
         """Return the belief from the racks examined so far.
@@ -272,7 +265,7 @@ class Inference:
         weights = odds * likelihood
         note, survives = self._note, bool(weights.any())
         if end and not survives:
-            note = note or "no rack would have been played so; what he holds is as before"
+            note = note or "no rack would have been played so; what it holds is as before"
             weights = odds
         total = float(weights.sum())
         if total:

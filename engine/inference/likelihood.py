@@ -200,10 +200,10 @@ class Style:
 
 
 def stranger(known: Mapping[str, float] | None = None) -> Style:
-    """Return the style of an unknown player, or of one met before.
+    """Return the style of an unknown player, or of a player met before.
 
-    Args:
-        known: odds by model name after other games; mixed with a stranger's, since players change.
+    ``known`` are odds by model name after other games; they are mixed with a stranger's, since
+    players change.
     """
     odds = np.array(list(_STRANGER.values()))
     before = np.array([max((known or {}).get(model.name, 0.0), 0.0) for model in _STRANGER])

@@ -38,7 +38,7 @@ from .moves import (
     where_packed,
 )
 from .racks import SUBRACK_COUNT, RackRecord
-from .shadow_placing import StateRecord
+from .shadow_movegen import StateRecord
 
 __all__ = [
     "GADDAG_SEARCH",

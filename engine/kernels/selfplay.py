@@ -23,10 +23,10 @@ from lexicons.leaves import LeaveArrays
 
 from .board import clear_board, forget_changes
 from .crosses import play
-from .equity_terms import use_evaluation
 from .gaddag_movegen import list_placements
 from .game import choose, deal, give_leave, make_move, settle
 from .moves import EXCHANGE, MAX_PLACED
+from .racks import use_evaluation
 from .search_state import take_rack
 
 __all__ = ["Deals", "Results", "list_in_games", "play_games"]

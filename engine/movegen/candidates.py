@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from engine.rules.moves import PASS, Direction, Exchange, Move, Place
+from engine.rules.moves import PASS, Direction, Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import rack_tiles, score_play
+from engine.rules.rules import rack_without, score_play, used_tiles
 from lexicons.layout import BoardLayout
 
 from .evaluation import PASS_EQUITY, POINT
@@ -64,14 +63,8 @@ def ranked_moves(
 
 def _phony(generator: Generator, position: Position, move: Move) -> RankedMove:
     rules = generator.rules
-    score = 0
-    used: tuple[int, ...] = ()
-    if isinstance(move, Place):
-        score, used = score_play(position.board, move, rules).score, rack_tiles(move.placed)
-    elif isinstance(move, Exchange):
-        used = move.tiles
-    left = Counter(position.racks[position.on_turn]) - Counter(used)
-    leave = tuple(sorted(left.elements()))
+    score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
+    leave = tuple(sorted(rack_without(position.racks[position.on_turn], used_tiles(move))))
     known = bag_count(position, rules) and len(leave) < generator.leaves.rack_size
     worth = round(generator.leaves.value(leave) * POINT) if known else 0
     return RankedMove(move, score, score * POINT + worth, leave)

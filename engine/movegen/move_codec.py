@@ -32,12 +32,7 @@ _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 
 def unpack(packed: U64, board: Board) -> Iterator[Move]:
-    """Return packed moves (``engine.kernels.moves``) as values, in their order.
-
-    Args:
-        packed: ``uint64[moves]``.
-        board: before the moves.
-    """
+    """Return packed moves (``engine.kernels.moves``) on a board as values, in their order."""
     codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
     # The last column stands for every square played through.
     tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
@@ -79,9 +74,7 @@ def pack(move: Move) -> int:
 def leaves_of(subracks: U8, rack: Rack) -> Iterator[Rack]:
     """Return the leaves of the subracks used; equal leaves share one value.
 
-    Args:
-        subracks: ``uint8[moves]``: bit ``n`` is set if tile ``n`` of the rack is used.
-        rack: sorted.
+    Bit ``n`` of a subrack is set if tile ``n`` of the sorted rack is used.
     """
     kept = lru_cache(maxsize=None)(
         lambda subrack: tuple(tile for at, tile in enumerate(rack) if not subrack >> at & 1)

@@ -130,10 +130,8 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
 def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
     """Count the tiles in the bag; an unknown rack counts as full, as far as tiles go.
 
-    Args:
-        position: with the rack of the player on turn.
-        rules: those of the game.
-        hidden: its ``unseen`` tiles, if counted already.
+    The rack of the player on turn is known; ``hidden`` are its ``unseen`` tiles, if counted
+    already.
 
     Raises:
         ValueError: there are more of a tile in sight than the distribution has.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.equity_terms import POINT
+from engine.kernels.racks import POINT
 from engine.kernels.rollouts import CERTAIN, Tally
 from lexicons.arrays import F64, I64, Bools
 
@@ -126,26 +126,26 @@ class RolloutResults:
         variance = adjusted.reference_variance + float(doubt[reference] / samples[reference])
         return adjusted._replace(residuals=residuals, reference_variance=variance)
 
-    def equal_to(self, one: int) -> Bools:
-        """Return which candidates equal ``one`` in win and equity in every sample remembered.
+    def equal_to(self, candidate: int) -> Bools:
+        """Return which candidates equal ``candidate`` in win and equity in every sample remembered.
 
         With few common samples none does: two words in different corners may agree so far.
         """
-        most = np.minimum(np.minimum(self.samples, self.samples[one]), self.values.shape[2])
+        most = np.minimum(np.minimum(self.samples, self.samples[candidate]), self.values.shape[2])
         equal = np.zeros(len(most), np.bool_)
         for other, n in enumerate(most.tolist()):
             equal[other] = n >= _TELLING and bool(
-                (self.values[:, other, :n] == self.values[:, one, :n]).all()
+                (self.values[:, other, :n] == self.values[:, candidate, :n]).all()
             )
         return equal
 
-    def difference(self, one: int, other: int) -> Difference:
-        """Return the lead of ``one`` over ``other``."""
-        pair = [one, other]
+    def difference(self, first: int, second: int) -> Difference:
+        """Return the lead of ``first`` over ``second``."""
+        pair = [first, second]
         values: list[float] = []
         for measure in ((1.0, 0.0), (0.0, 1.0)):
             means, _ = self.means(*measure)
-            values += [float(means[one] - means[other]), self._error_between(pair, measure)]
+            values += [float(means[first] - means[second]), self._error_between(pair, measure)]
         return Difference(*values)
 
     def _error_between(self, pair: list[int], measure: tuple[float, float]) -> float:
@@ -172,7 +172,6 @@ class RolloutResults:
         return reached
 
     def _sum(self, field: str) -> I64:
-        """Add up a field over all threads."""
         total: I64 = sum(getattr(tally, field) for tally in self.tallies)
         return total
 

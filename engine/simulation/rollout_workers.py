@@ -46,7 +46,11 @@ class RolloutWorkers:
     ) -> None:
         self._given = given
         self._results = outcomes
-        self._searchers = [_Searcher(generator, position) for generator in generators]
+        self._generators = generators
+        self._games = [new_game(generator.rules, mirrored=True) for generator in generators]
+        for generator in generators:
+            set_up(generator.state["board"], position.board)
+            lay_out(generator.state, generator.words.words)
         self._tasks: deque[tuple[int, int, int]] = deque()
         others = len(generators) - 1
         self._pool = ThreadPoolExecutor(others) if others else None
@@ -63,7 +67,7 @@ class RolloutWorkers:
     def work(self, rollouts: int) -> int:
         """Do up to ``rollouts`` of those planned; return how many."""
         left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
-        threads = len(self._searchers)
+        threads = len(self._generators)
         fewest, most = (wanted, wanted) if threads == 1 else _CALL
         lock = threading.Lock()
 
@@ -98,24 +102,14 @@ class RolloutWorkers:
         return np.array(taken, np.int64)
 
     def _roll_out(self, thread: int, tasks: I64) -> None:
-        searcher, outcomes = self._searchers[thread], self._results
+        generator, outcomes = self._generators[thread], self._results
         roll_out(
-            searcher.generator.state,
-            searcher.game,
-            searcher.generator.words.words,
-            searcher.generator.leaves.arrays,
+            generator.state,
+            self._games[thread],
+            generator.words.words,
+            generator.leaves.arrays,
             *self._given,
             tasks,
             outcomes.values,
             outcomes.tallies[thread],
         )
-
-
-class _Searcher:
-    """State of one thread."""
-
-    def __init__(self, generator: Generator, position: Position) -> None:
-        self.generator = generator
-        self.game = new_game(generator.rules, mirrored=True)
-        set_up(generator.state["board"], position.board)
-        lay_out(generator.state, generator.words.words)

@@ -19,7 +19,6 @@ from engine.inference.inference import Inference, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
-from engine.movegen.generator import ScoredMove
 from engine.notation.move_text import (
     NotationError,
     format_exchange_count,
@@ -30,7 +29,6 @@ from engine.notation.move_text import (
 from engine.rules.moves import PASS, Direction, Exchange, Move, Pass, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import IllegalMove, Rules, canonical, check_move, rack_tiles
-from engine.simulation.replies import after
 from lexicons.alphabet import Alphabet
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon
@@ -83,7 +81,7 @@ class Observed:
     def position_after(self) -> Position:
         """The position after the play, with the same player on turn again."""
         move = PASS if isinstance(self.play.move, int) else self.play.move
-        moved = after(self.position, ScoredMove(move, self.play.score))
+        moved = self.position.after(move, self.play.score, ())
         return replace(moved, on_turn=self.position.on_turn)
 
 

@@ -31,7 +31,7 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
-from engine.simulation.replies import after, guess_replies
+from engine.simulation.replies import guess_replies
 from engine.simulation.rollout_input import TO_THE_END
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
@@ -250,7 +250,7 @@ def likely_replies(view: View) -> list[ScoredMove]:
 
 def view_after(view: View, played: ScoredMove) -> View:
     """Give what the player sees after a reply, as the arbiter tells it."""
-    then = view_at(after(view.position, played))
+    then = view_at(view.position.after(played.move, played.score, ()))
     turn = Observed(1, view.opponent, played.move, played.score, then.position.scores, then.bag, 9)
     return replace(then, history=(*view.history, turn), clocks=(800_000, 700_000))
 
