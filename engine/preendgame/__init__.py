@@ -1,8 +1,7 @@
 """The pre-endgame: which move wins most often with a few tiles left in the bag.
 
 ``solver``         candidates compared: which to look at next, in which case, for how long
-``scenarios``      the ways in which the unseen tiles may lie
-``full_position``  positions with everything known, and the effect of a move
+``scenarios``      the ways in which the unseen tiles may lie, and the effect of a move in each
 ``replies``        the opponent's replies while tiles are in the bag
 ``bounds``         bounds of a candidate, case by case
 

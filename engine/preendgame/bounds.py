@@ -11,7 +11,7 @@ from engine.endgame.solver import Solution
 from engine.movegen.generator import RankedMove
 from lexicons.arrays import F64
 
-from .full_position import FullPosition
+from .scenarios import FullPosition
 
 __all__ = ["EPSILON", "Assessment", "Branch", "CandidateBounds", "Trial"]
 
@@ -22,12 +22,8 @@ EPSILON = 1e-9
 class Branch:
     """An outcome of a case: an endgame, or a finished game.
 
-    Spreads are final, in points, for ``seat``.
-
-    Args:
-        full: with an empty bag, or over.
-        seat: whose spreads are counted.
-        is_exact: whether the game is certain to reach it.
+    Spreads are final, in points, for ``seat``. ``is_exact`` says whether the game is certain to
+    reach it.
     """
 
     def __init__(self, full: FullPosition, seat: int, *, is_exact: bool = True) -> None:
@@ -55,12 +51,9 @@ class Branch:
 
     def take(self, solution: Solution, *, outcome_only: bool) -> None:
         """Update the bounds by a solver's result."""
-        bounds = []
-        if solution.floor is not None:
-            bounds.append((solution.floor, 1))
-        if solution.ceiling is not None:
-            bounds.append((solution.ceiling, -1))
-        for gain, side in bounds:
+        for gain, side in ((solution.floor, 1), (solution.ceiling, -1)):
+            if gain is None:
+                continue
             final = self._lead + self._sign * gain
             if side == self._sign:
                 self.low = max(self.low, final)
@@ -117,12 +110,9 @@ class Assessment:
 
 
 class CandidateBounds:
-    """A candidate and its trials.
+    """A candidate and its trials, by case and order of the bag; all weights sum to 1.
 
-    Args:
-        ranked: the candidate.
-        trials: by case and order of the bag; all weights sum to 1.
-        all_orders: whether every order of the bag is included.
+    ``all_orders`` says whether every order of the bag is included.
     """
 
     def __init__(
@@ -187,5 +177,4 @@ class CandidateBounds:
 
 
 def _won(spreads: F64) -> F64:
-    """Return 1 for a win, ½ for a tie, 0 for a loss."""
     return (np.sign(spreads) + 1) / 2
