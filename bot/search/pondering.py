@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from bot.player import Budget, View
+from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
 from engine.rules.position import Position
-from engine.simulation.replies import guess_replies
 
 from .simulating import Search, seed_of
 from .static_choice import generator_for

@@ -2,5 +2,5 @@
 
 ``move_text``     moves; ``cgp_moves`` and ``magpie_moves`` as others write them
 ``cgp``           positions
-``gcg``           games; ``recording`` writes one that was played, ``replaying`` plays one over
+``gcg``           games; ``replaying`` plays them over, and records those that were played
 """

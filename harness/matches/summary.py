@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.notation.gcg import write_gcg
-from engine.notation.recording import gcg_from_game
+from engine.notation.replaying import gcg_from_game
 from harness.arbiter.scorebook import Scorebook
 
 from .results import GameResult, SeatResult

@@ -26,12 +26,12 @@ from bot.search.simulating import Search, seed_of
 from bot.search.static_choice import generator_for, static_choice
 from bot.search.strategy import Strategy
 from bot.seat_text import parse_seat
+from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove, legal_moves
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
-from engine.simulation.replies import guess_replies
 from engine.simulation.rollout_input import TO_THE_END
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon

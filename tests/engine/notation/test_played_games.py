@@ -11,8 +11,7 @@ from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.gcg import EventKind, read_gcg, write_gcg
 from engine.notation.move_text import format_move, parse_move
-from engine.notation.recording import gcg_from_game
-from engine.notation.replaying import replay
+from engine.notation.replaying import gcg_from_game, replay
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Pass, Place

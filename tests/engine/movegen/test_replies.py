@@ -9,11 +9,11 @@ from itertools import islice
 import pytest
 from rollout_positions import RULES, generator, late_position, position_of, scowl
 
+from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove, legal_moves
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Position, unseen
 from engine.rules.rules import check_move, rack_tiles
-from engine.simulation.replies import guess_replies
 
 
 def waiting(position: Position) -> Position:
