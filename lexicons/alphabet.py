@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 
-from .text import read_text
+from .text import read_named
 
 __all__ = ["BLANK", "BLANK_FLAG", "EMPTY", "Alphabet", "TileDistribution", "load_distribution"]
 
@@ -147,18 +146,12 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
         ValueError: names the file, the row and what is wrong with it.
         FileNotFoundError: neither an embedded name nor a file.
     """
-    path = Path(name_or_path)
-    if path.suffix == ".csv" or path.is_file():
-        return _parse(path.stem, read_text(path), str(path))
-    embedded = files("lexicons") / "data" / f"{name_or_path}.csv"
-    if not embedded.is_file():
-        raise FileNotFoundError(f"no tile distribution is called {str(name_or_path)!r}")
-    return _parse(str(name_or_path), embedded.read_text(encoding="utf-8"), str(name_or_path))
+    return _parse(*read_named(name_or_path, ".csv", "tile distribution"))
 
 
 def _parse(name: str, text: str, source: str) -> TileDistribution:
     rows = [row for row in csv.reader(io.StringIO(text, newline=None)) if row]
-    letters, blanked, counts, points, vowels = [], [], [], [], []
+    tiles: list[tuple[str, str, int, int, bool]] = []
     for number, row in enumerate(rows, start=1):
         where = f"{source}, row {number}"
         if len(row) != 5:
@@ -171,21 +164,13 @@ def _parse(name: str, text: str, source: str) -> TileDistribution:
             raise ValueError(f"{where}: count, points and vowel are whole numbers") from None
         if count < 0 or vowel not in (0, 1):
             raise ValueError(f"{where}: a count is 0 or more and vowel is 0 or 1")
-        letters.append(row[0])
-        blanked.append(row[1])
-        counts.append(count)
-        points.append(value)
-        vowels.append(bool(vowel))
-    _check_letters(letters, blanked, source)
-    alphabet = Alphabet(tuple(letters), tuple(blanked))
-    return TileDistribution(name, alphabet, tuple(counts), tuple(points), tuple(vowels))
-
-
-def _check_letters(letters: Sequence[str], blanked: Sequence[str], source: str) -> None:
-    if not letters or letters[0] != "?":
+        tiles.append((row[0], row[1], count, value, bool(vowel)))
+    if not tiles or tiles[0][0] != "?":
         raise ValueError(f"{source}, row 1: the blank, written ?, comes first")
+    letters, blanked, counts, points, vowels = zip(*tiles, strict=True)
     if not 1 < len(letters) <= MAX_LETTERS + 1:
         raise ValueError(f"{source}: {len(letters) - 1} letters; 1 to {MAX_LETTERS} are possible")
     seen = [*letters[1:], *blanked[1:]]
     if len(set(seen)) != len(seen) or not all(seen):
         raise ValueError(f"{source}: every letter and every blanked form is written differently")
+    return TileDistribution(name, Alphabet(letters, blanked), counts, points, vowels)

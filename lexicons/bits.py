@@ -43,17 +43,17 @@ if TYPE_CHECKING or PLAIN:
         """Return the place of the lowest bit that is set; 64 if none is."""
         return np.uint64((int(bits) & -int(bits)).bit_length() - 1 if bits else 64)
 
-    def wrapping_add(one: Any, other: Any) -> Any:
+    def wrapping_add(first: Any, second: Any) -> Any:
         """Add unsigned 64-bit integers modulo 2⁶⁴."""
-        return np.uint64(int(one) + int(other) & _MASK)
+        return np.uint64(int(first) + int(second) & _MASK)
 
-    def wrapping_sub(one: Any, other: Any) -> Any:
+    def wrapping_sub(first: Any, second: Any) -> Any:
         """Subtract unsigned 64-bit integers modulo 2⁶⁴."""
-        return np.uint64(int(one) - int(other) & _MASK)
+        return np.uint64(int(first) - int(second) & _MASK)
 
-    def wrapping_mul(one: Any, other: Any) -> Any:
+    def wrapping_mul(first: Any, second: Any) -> Any:
         """Multiply unsigned 64-bit integers modulo 2⁶⁴."""
-        return np.uint64(int(one) * int(other) & _MASK)
+        return np.uint64(int(first) * int(second) & _MASK)
 
 else:
 
@@ -77,19 +77,19 @@ else:
         return types.uint64(types.uint64), generate
 
     @helper
-    def wrapping_add(one: Any, other: Any) -> Any:
+    def wrapping_add(first: Any, second: Any) -> Any:
         """Add unsigned 64-bit integers modulo 2⁶⁴."""
-        return np.uint64(one) + np.uint64(other)
+        return np.uint64(first) + np.uint64(second)
 
     @helper
-    def wrapping_sub(one: Any, other: Any) -> Any:
+    def wrapping_sub(first: Any, second: Any) -> Any:
         """Subtract unsigned 64-bit integers modulo 2⁶⁴."""
-        return np.uint64(one) - np.uint64(other)
+        return np.uint64(first) - np.uint64(second)
 
     @helper
-    def wrapping_mul(one: Any, other: Any) -> Any:
+    def wrapping_mul(first: Any, second: Any) -> Any:
         """Multiply unsigned 64-bit integers modulo 2⁶⁴."""
-        return np.uint64(one) * np.uint64(other)
+        return np.uint64(first) * np.uint64(second)
 
 
 @helper

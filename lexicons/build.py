@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import I64, U8
 from .cells import (
     LABEL_ACCEPTS,
     LABEL_TILE,
@@ -39,25 +39,25 @@ __all__ = ["build_word_graph"]
 class _Path(NamedTuple):
     """The cells being made, from the root down: one for each letter of the last string."""
 
-    label: npt.NDArray[np.uint8]  # [width + 1]
+    label: U8  # [width + 1]
     siblings: CellIndexes  # [width + 2] the list so far at each depth, of greater tiles only
-    length: npt.NDArray[np.int64]  # [1]
+    length: I64  # [1]
 
 
 class _Words(NamedTuple):
     """Distinct words, sorted."""
 
     text: WordMatrix  # [words, width]
-    lengths: npt.NDArray[np.int64]  # [words]
+    lengths: I64  # [words]
 
 
 class _Prefixes(NamedTuple):
     """Every prefix of a word, reversed, in the order in which the DAWG finished them."""
 
     text: WordMatrix  # [prefixes, width]
-    accepting: npt.NDArray[np.uint8]  # [prefixes] LABEL_ACCEPTS where the prefix is a word, or 0
+    accepting: U8  # [prefixes] LABEL_ACCEPTS where the prefix is a word, or 0
     behind: CellIndexes  # [prefixes] the DAWG's list behind it; 0 where no word goes on
-    filled: npt.NDArray[np.int64]  # [1] how many are there by now
+    filled: I64  # [1] how many are there by now
 
 
 def build_word_graph(
@@ -75,19 +75,16 @@ def build_word_graph(
         layout = layout or NARROW
         return WordGraph(np.full(2, layout.last, np.uint32), layout)
     distinct = _Words(matrix, np.count_nonzero(matrix, axis=1))
-    prefixes = _room_for_prefixes(_count_prefixes(distinct), matrix.shape[1])
-    cells, dawg_root = _build_dawg(distinct, prefixes)
-    cells, gaddag_root = _build_gaddag(cells, prefixes)
-    return lay_out(cells, dawg_root, gaddag_root, layout)
-
-
-def _room_for_prefixes(count: int, width: int) -> _Prefixes:
-    return _Prefixes(
-        text=np.zeros((count, width), np.uint8),
+    count = _count_prefixes(distinct)
+    prefixes = _Prefixes(
+        text=np.zeros((count, matrix.shape[1]), np.uint8),
         accepting=np.zeros(count, np.uint8),
         behind=np.zeros(count, np.uint32),
         filled=np.zeros(1, np.int64),
     )
+    cells, dawg_root = _build_dawg(distinct, prefixes)
+    cells, gaddag_root = _build_gaddag(cells, prefixes)
+    return lay_out(cells, dawg_root, gaddag_root, layout)
 
 
 def _new_path(width: int) -> _Path:
@@ -104,11 +101,9 @@ def _build_dawg(words: _Words, prefixes: _Prefixes) -> tuple[Cells, int]:
     cells = make_room(len(prefixes.text) // 4 + width + 64)
     path = _new_path(width)
     at = len(words.text)
-    while True:
-        at = _add_words(cells, path, words, prefixes, at)
-        if at < 0:
-            return cells, int(path.siblings[0])
+    while (at := _add_words(cells, path, words, prefixes, at)) >= 0:
         cells = make_room(2 * len(cells.label), cells)
+    return cells, int(path.siblings[0])
 
 
 def _build_gaddag(cells: Cells, prefixes: _Prefixes) -> tuple[Cells, int]:
@@ -117,11 +112,9 @@ def _build_gaddag(cells: Cells, prefixes: _Prefixes) -> tuple[Cells, int]:
     cells = make_room(len(cells.label) + count, cells)
     path = _new_path(width)
     at = count
-    while True:
-        at = _add_prefixes(cells, path, prefixes, order, at)
-        if at < 0:
-            return cells, int(path.siblings[0])
+    while (at := _add_prefixes(cells, path, prefixes, order, at)) >= 0:
         cells = make_room(2 * len(cells.label), cells)
+    return cells, int(path.siblings[0])
 
 
 @kernel
@@ -136,10 +129,10 @@ def _count_prefixes(words: _Words) -> int:
 
 
 @helper
-def _shared(one: WordMatrix, other: WordMatrix, length: int) -> int:
-    """Count the letters that two strings share at the front; ``length`` is that of ``one``."""
+def _shared(first: WordMatrix, second: WordMatrix, length: int) -> int:
+    """Count the letters that two strings share at the front; ``length`` is that of ``first``."""
     for at in range(length):
-        if one[at] != other[at]:
+        if first[at] != second[at]:
             return at
     return length
 
@@ -206,9 +199,7 @@ def _record(prefixes: _Prefixes, path: _Path, depth: int) -> None:
 
 
 @kernel
-def _add_prefixes(
-    cells: Cells, path: _Path, prefixes: _Prefixes, order: npt.NDArray[np.int64], at: int
-) -> int:
+def _add_prefixes(cells: Cells, path: _Path, prefixes: _Prefixes, order: I64, at: int) -> int:
     """Add reversed prefixes to the GADDAG, from the one before ``order[at]`` to the first.
 
     Returns where it stopped for want of room, −1 when all is done. ``cells`` and ``path`` are

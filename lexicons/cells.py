@@ -13,15 +13,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import I64, U8, U32
 from .bits import GOLDEN, mixed, wrapping_add, wrapping_mul
 from .jit import helper, kernel
 from .kwg import NARROW, WIDE, NodeLayout, Nodes, WordGraph
 
 __all__ = ["LABEL_ACCEPTS", "LABEL_TILE", "CellIndexes", "Cells", "intern", "lay_out", "make_room"]
 
-CellIndexes: TypeAlias = npt.NDArray[np.uint32]
+CellIndexes: TypeAlias = U32
 
 LABEL_TILE = 0x3F
 LABEL_ACCEPTS = 0x80
@@ -32,10 +32,10 @@ _FULLEST = 0.6  # of the hash table
 class Cells(NamedTuple):
     """Siblings; ``child`` and ``next`` are cells, 0 where there is none."""
 
-    label: npt.NDArray[np.uint8]  # [capacity] tile, LABEL_ACCEPTS
+    label: U8  # [capacity] tile, LABEL_ACCEPTS
     child: CellIndexes  # [capacity]
     next: CellIndexes  # [capacity]
-    used: npt.NDArray[np.int64]  # [1] cells in use, the unused cell 0 among them
+    used: I64  # [1] cells in use, the unused cell 0 among them
     table: CellIndexes  # [power of two] cells by hash, 0 where free
 
 
@@ -86,9 +86,7 @@ def lay_out(
     return WordGraph(nodes, layout)
 
 
-def _longest_first(
-    cells: Cells, dawg_root: int, gaddag_root: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def _longest_first(cells: Cells, dawg_root: int, gaddag_root: int) -> tuple[U8, I64]:
     """Return every cell's list length, and the cells where lists begin, longest list first."""
     used = int(cells.used[0])
     lengths = np.zeros(used, np.uint8)
@@ -144,7 +142,7 @@ def _fill_table(cells: Cells) -> None:
 
 
 @kernel
-def _measure(cells: Cells, lengths: npt.NDArray[np.uint8]) -> None:
+def _measure(cells: Cells, lengths: U8) -> None:
     """Fill in the length of the list from each cell on. Modified in place."""
     for cell in range(_FIRST_CELL, len(lengths)):
         lengths[cell] = lengths[cells.next[cell]] + 1  # the next cell was made earlier
@@ -153,8 +151,8 @@ def _measure(cells: Cells, lengths: npt.NDArray[np.uint8]) -> None:
 @kernel
 def _assign_places(
     cells: Cells,
-    lengths: npt.NDArray[np.uint8],
-    heads: npt.NDArray[np.int64],
+    lengths: U8,
+    heads: I64,
     place: CellIndexes,
 ) -> int:
     """Assign nodes to each list that is no end of a longer one; return the count of nodes.
@@ -178,7 +176,7 @@ def _assign_places(
 @kernel
 def _write_nodes(
     cells: Cells,
-    heads: npt.NDArray[np.int64],
+    heads: I64,
     place: CellIndexes,
     layout: NodeLayout,
     nodes: Nodes,

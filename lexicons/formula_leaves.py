@@ -21,11 +21,10 @@ from __future__ import annotations
 from functools import lru_cache, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
-from .cached_leaves import cached_leaves
-from .leaves import RACK_SIZE, LeaveMatrix, LeaveTable, leave_places, possible_leaves
+from .arrays import I64
+from .leaves import LeaveMatrix, LeaveTable, cached_leaves, leave_places, possible_leaves
 
 __all__ = ["formula_leaves"]
 
@@ -52,22 +51,20 @@ Q_WITH_U = 7_000
 
 
 @lru_cache(maxsize=4)
-def formula_leaves(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
+def formula_leaves(distribution: TileDistribution) -> LeaveTable:
     """Return the formula's table for these tiles: computed once, then read from the cache."""
-    work_out = partial(_work_out, distribution, rack_size)
-    return cached_leaves(_VERSION, work_out, distribution, rack_size)
+    return cached_leaves(_VERSION, partial(_work_out, distribution), distribution)
 
 
-def _work_out(distribution: TileDistribution, rack_size: int) -> LeaveTable:
-    table = LeaveTable.zero(distribution, rack_size)
+def _work_out(distribution: TileDistribution) -> LeaveTable:
+    table = LeaveTable.zero(distribution)
     values = table.values.copy()
-    for leaves in possible_leaves(distribution, rack_size):
+    for leaves in possible_leaves(distribution):
         values[leave_places(leaves, table.arrays)] = _worths(leaves, distribution)
-    return LeaveTable(distribution, values, rack_size)
+    return LeaveTable(distribution, values)
 
 
-def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> npt.NDArray[np.int64]:
-    """Return the values of leaves of one size, a row each."""
+def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> I64:
     number = {text: tile for tile, text in enumerate(distribution.alphabet.letters)}
     own = np.array(
         [
@@ -78,7 +75,7 @@ def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> npt.NDArray[
     own[BLANK] = BLANK_WORTH
     again = np.full(len(own), REPEATED)
     again[[BLANK, number.get("S", BLANK)]] = REPEATED_PRECIOUS
-    worth: npt.NDArray[np.int64] = own[leaves].sum(axis=1) + KEPT_TILE * leaves.shape[1]
+    worth: I64 = own[leaves].sum(axis=1) + KEPT_TILE * leaves.shape[1]
     if leaves.shape[1] > 1:
         repeated = leaves[:, 1:] == leaves[:, :-1]
         worth += np.where(repeated, again[leaves[:, 1:]], 0).sum(axis=1)
@@ -90,13 +87,11 @@ def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> npt.NDArray[
     return worth
 
 
-def _worths_of_q(
-    leaves: LeaveMatrix, number: dict[str, int], blanks: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _worths_of_q(leaves: LeaveMatrix, number: dict[str, int], blanks: I64) -> I64:
     if "Q" not in number:
         return np.zeros(len(leaves), np.int64)
     has_q = (leaves == number["Q"]).any(axis=1)
     has_u = (leaves == number.get("U", -1)).any(axis=1)
     alone = np.where(blanks > 0, 0, Q_WITHOUT_U)
-    worth: npt.NDArray[np.int64] = has_q * np.where(has_u, Q_WITH_U, alone)
+    worth: I64 = has_q * np.where(has_u, Q_WITH_U, alone)
     return worth

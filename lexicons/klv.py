@@ -12,37 +12,36 @@ with numpy, each level no larger than the count of leaves that the file states.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .alphabet import TileDistribution, load_distribution
+from .arrays import I64, U32, Bools
 from .cache import replacing
-from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, list_ends
+from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, check_lists, list_ends
 from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
 
 __all__ = ["parse_klv", "read_klv", "write_klv"]
 
 _FIRST_LIST = 1  # node 0 points at the root; without a GADDAG no other does
 
-Longs = npt.NDArray[np.int64]
-
 
 class _Graph(NamedTuple):
     """A DAWG that is known to be sound."""
 
     arcs: Arcs
-    after: npt.NDArray[np.uint32]  # [nodes] the end (exclusive) of the node's list
-    before: Longs  # [nodes + 1] how many leaves begin at all nodes before this one
+    after: U32  # [nodes] the end (exclusive) of the node's list
+    before: I64  # [nodes + 1] how many leaves begin at all nodes before this one
 
 
 class _Places(NamedTuple):
     """Leaves, each with its rank in the graph and its place in the flat table."""
 
-    rank: Longs
-    place: Longs
-    possible: npt.NDArray[np.bool_]  # a full bag can give it
+    rank: I64
+    place: I64
+    possible: Bools  # a full bag can give it
 
 
 def read_klv(
@@ -133,25 +132,9 @@ def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Grap
             "tiles or a larger rack?)"
         )
     arcs = WordGraph(nodes).arcs()
-    count, kinds = len(nodes), len(table.distribution.counts)
-    outside = arcs.child >= count
-    if outside.any():
-        at = int(outside.argmax())
-        raise ValueError(f"{source}: node {at} of {count} has its child at {int(arcs.child[at])}")
-    if count > _FIRST_LIST and not arcs.last[-1]:
-        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
-    if int(arcs.tile[_FIRST_LIST:].max(initial=0)) >= kinds:
-        at = int((arcs.tile[_FIRST_LIST:] >= kinds).argmax()) + _FIRST_LIST
-        raise ValueError(
-            f"{source}: node {at} has tile {int(arcs.tile[at])}, but the highest is {kinds - 1} "
-            "(is it for another alphabet?)"
-        )
     # Some writers put a root of no GADDAG before the lists; nothing leads there.
-    first = int(arcs.child[arcs.child > 0].min(initial=count))
-    unordered = ~arcs.last[first:-1] & (arcs.tile[first + 1 :] <= arcs.tile[first:-1])
-    if unordered.any():
-        at = int(unordered.argmax()) + first
-        raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
+    first = int(arcs.child[arcs.child > 0].min(initial=len(nodes)))
+    check_lists(arcs, source, _FIRST_LIST, first, len(table.distribution.counts) - 1)
     longest = table.rack_size - 1
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, longest, source):
         raise ValueError(f"{source}: a leave of more than {longest} tiles")
@@ -177,9 +160,9 @@ def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:
     return graph
 
 
-def _spelled_from(graph: _Graph, first: npt.NDArray[np.uint32]) -> Longs:
+def _spelled_from(graph: _Graph, first: U32) -> I64:
     """Count the leaves that lists spell, each given by its first node; 0 is the empty list."""
-    counts: Longs = graph.before[graph.after[first]] - graph.before[first]
+    counts: I64 = graph.before[graph.after[first]] - graph.before[first]
     return np.where(first > 0, counts, 0)
 
 
@@ -208,7 +191,11 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
         node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
         grown = arcs.tile[node].astype(np.int64)
         if (grown < tile[row]).any():
-            _refuse_unsorted(source, int(node[(grown < tile[row]).argmax()]))
+            at = int(node[(grown < tile[row]).argmax()])
+            raise ValueError(
+                f"{source}: at node {at} a leave goes on with a tile less than the one before; the "
+                "tiles of a leave are sorted (is it a list of words?)"
+            )
         taken = np.where(grown == tile[row], taken[row], 0) + 1
         possible = possible[row] & (taken <= counts[grown])
         rank = rank[row] + before[node] - before[begin[row]]
@@ -220,13 +207,6 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
         begin = arcs.child[node].astype(np.int64)
     empty = _Places(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
     return _Places(*map(np.concatenate, zip(empty, *by_size, strict=True)))
-
-
-def _refuse_unsorted(source: str, node: int) -> NoReturn:
-    raise ValueError(
-        f"{source}: at node {node} a leave goes on with a tile less than the one before; the "
-        "tiles of a leave are sorted (is it a list of words?)"
-    )
 
 
 def _all_leaves(counts: tuple[int, ...], longest: int) -> Arcs:

@@ -33,25 +33,22 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import U8, U32, Bools
 from .cache import replacing
 
 __all__ = [
-    "ACCEPTS",
-    "CHILD",
     "GRAPH_SUFFIXES",
-    "LAST",
     "MAX_TILE",
     "MAX_WORD",
     "NARROW",
-    "TILE_SHIFT",
     "WIDE",
     "Arcs",
     "NodeLayout",
     "Nodes",
     "WordGraph",
     "check_ends",
+    "check_lists",
     "check_nodes",
     "list_ends",
     "read_kwg",
@@ -63,7 +60,7 @@ _MAX_DEPTH = MAX_WORD + 1  # with the separator
 MAX_TILE = 63
 _FIRST_LIST = 2  # nodes 0 and 1 only point at the two roots
 
-Nodes: TypeAlias = npt.NDArray[np.uint32]
+Nodes: TypeAlias = U32
 
 
 class NodeLayout(NamedTuple):
@@ -91,20 +88,14 @@ NARROW: Final = NodeLayout(24, 0xFF, 1 << 23, 1 << 22, 0, (1 << 22) - 1)
 WIDE: Final = NodeLayout(0, 0x3F, 1 << 7, 1 << 6, 8, (1 << 24) - 1)
 GRAPH_SUFFIXES: Final = (NARROW.suffix, WIDE.suffix)
 
-# The narrow layout's fields by name.
-TILE_SHIFT: Final = NARROW.tile_shift
-ACCEPTS: Final = NARROW.accepts
-LAST: Final = NARROW.last
-CHILD: Final = NARROW.child_mask
-
 
 class Arcs(NamedTuple):
     """The fields of all nodes, one array each, whatever the layout was."""
 
-    tile: npt.NDArray[np.uint8]  # [nodes]
-    accepts: npt.NDArray[np.bool_]  # [nodes] a word ends here
-    last: npt.NDArray[np.bool_]  # [nodes] of its siblings
-    child: npt.NDArray[np.uint32]  # [nodes] the first of them; 0: none
+    tile: U8  # [nodes]
+    accepts: Bools  # [nodes] a word ends here
+    last: Bools  # [nodes] of its siblings
+    child: U32  # [nodes] the first of them; 0: none
 
     def pack(self, layout: NodeLayout) -> Nodes:
         """Write nodes in a layout that can number them."""
@@ -146,7 +137,16 @@ class WordGraph:
 
     def arcs(self) -> Arcs:
         """Return the fields of all nodes, as new arrays."""
-        return _arcs(self.nodes, self.layout)
+        nodes, layout = self.nodes, self.layout
+        child = nodes >> np.uint32(layout.child_shift)
+        child &= np.uint32(layout.child_mask)
+        tile = nodes >> np.uint32(layout.tile_shift)
+        return Arcs(
+            tile=(tile & np.uint32(layout.tile_mask)).astype(np.uint8),
+            accepts=nodes & np.uint32(layout.accepts) != 0,
+            last=nodes & np.uint32(layout.last) != 0,
+            child=child,
+        )
 
     def in_layout(self, layout: NodeLayout) -> WordGraph:
         """Return this graph in a layout; itself if it has it already.
@@ -184,13 +184,10 @@ class WordGraph:
 
     def words(self) -> Iterator[tuple[int, ...]]:
         """Return every word once, in the order of tile numbers."""
-        return self._spell(self.dawg_root)
+        return self.strings(self.dawg_root)
 
-    def gaddag_strings(self) -> Iterator[tuple[int, ...]]:
-        """Return every string of the GADDAG once; tile 0 separates."""
-        return self._spell(self.gaddag_root)
-
-    def _spell(self, root: int) -> Iterator[tuple[int, ...]]:
+    def strings(self, root: int) -> Iterator[tuple[int, ...]]:
+        """Return every string from a root once, in the order of tile numbers."""
         nodes = self._view
         shift, mask, accepting, last, child_shift, child_mask = self.layout
         prefix: list[int] = []
@@ -261,18 +258,6 @@ def _named(path: Path) -> NodeLayout | None:
     return named.get(path.suffix.lower())
 
 
-def _arcs(nodes: Nodes, layout: NodeLayout) -> Arcs:
-    child = nodes >> np.uint32(layout.child_shift)
-    child &= np.uint32(layout.child_mask)
-    tile = nodes >> np.uint32(layout.tile_shift)
-    return Arcs(
-        tile=(tile & np.uint32(layout.tile_mask)).astype(np.uint8),
-        accepts=nodes & np.uint32(layout.accepts) != 0,
-        last=nodes & np.uint32(layout.last) != 0,
-        child=child,
-    )
-
-
 def check_nodes(
     nodes: Nodes, source: str, letters: int | None = None, layout: NodeLayout = NARROW
 ) -> None:
@@ -284,37 +269,46 @@ def check_nodes(
     count = len(nodes)
     if not _FIRST_LIST <= count <= layout.max_nodes:
         raise ValueError(f"{source}: {count} nodes; a word graph has 2 to {layout.max_nodes}")
-    arcs = _arcs(nodes, layout)
-    outside = (arcs.child >= count) | (arcs.child == 1)
-    if outside.any():
-        at = int(outside.argmax())
-        raise ValueError(f"{source}: node {at} of {count} has its child at {int(arcs.child[at])}")
-    if count > _FIRST_LIST and not arcs.last[-1]:
-        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
+    arcs = WordGraph(nodes, layout).arcs()
+    check_lists(arcs, source, _FIRST_LIST, _FIRST_LIST, MAX_TILE if letters is None else letters)
     if not arcs.child[1] and arcs.child[0]:
         raise ValueError(f"{source}: a DAWG only; the GADDAG that moves are found with is missing")
-    _check_tiles(arcs, source, MAX_TILE if letters is None else letters)
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, _MAX_DEPTH, source):
         raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")
 
 
-def _check_tiles(arcs: Arcs, source: str, highest: int) -> None:
-    tiles = arcs.tile[_FIRST_LIST:]
-    if tiles.size and int(tiles.max()) > highest:
-        at = int((tiles > highest).argmax())
+def check_lists(arcs: Arcs, source: str, first_list: int, ordered: int, highest: int) -> None:
+    """Check that children lie in lists of siblings that end, and these are in order of tiles.
+
+    Nodes before ``first_list`` are in no list, those before ``ordered`` in any order; ``highest``
+    is the greatest tile.
+
+    Raises:
+        ValueError: names ``source``, the node and what is wrong with it.
+    """
+    tiles, child, count = arcs.tile, arcs.child, len(arcs.tile)
+    outside = (child >= count) | (child > 0) & (child < first_list)
+    if outside.any():
+        at = int(outside.argmax())
+        raise ValueError(f"{source}: node {at} of {count} has its child at {int(child[at])}")
+    if count > first_list and not arcs.last[-1]:
+        raise ValueError(f"{source}: the list of siblings at the end never ends (cut short?)")
+    alien = tiles[first_list:] > highest
+    if alien.any():
+        at = int(alien.argmax()) + first_list
         raise ValueError(
-            f"{source}: node {at + _FIRST_LIST} has tile {int(tiles[at])}, but the highest is "
-            f"{highest} (is it for another alphabet?)"
+            f"{source}: node {at} has tile {int(tiles[at])}, but the highest is {highest} (is it "
+            "for another alphabet?)"
         )
-    unordered = ~arcs.last[_FIRST_LIST:-1] & (tiles[1:] <= tiles[:-1])
+    unordered = ~arcs.last[ordered:-1] & (tiles[ordered + 1 :] <= tiles[ordered:-1])
     if unordered.any():
-        at = int(unordered.argmax()) + _FIRST_LIST
+        at = int(unordered.argmax()) + ordered
         raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
 
 
 def check_ends(
-    child: npt.NDArray[np.uint32],
-    last: npt.NDArray[np.bool_],
+    child: U32,
+    last: Bools,
     first_list: int,
     max_depth: int,
     source: str,
@@ -348,7 +342,7 @@ def check_ends(
     return not unsettled.size
 
 
-def list_ends(last: npt.NDArray[np.bool_], first_list: int) -> npt.NDArray[np.uint32]:
+def list_ends(last: Bools, first_list: int) -> U32:
     """Return for each node the end (exclusive) of its list; the last node must be a list's last."""
     positions = np.flatnonzero(last)
     ends = positions[positions >= first_list].astype(np.uint32) + np.uint32(1)

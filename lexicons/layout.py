@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
-from .text import read_text
+from .text import read_named
 
 __all__ = ["MAX_SIDE", "BoardLayout", "load_layout"]
 
@@ -73,13 +72,7 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
         ValueError: names the file, the line and what is wrong with it.
         FileNotFoundError: neither an embedded name nor a file.
     """
-    path = Path(name_or_path)
-    if path.suffix == ".txt" or path.is_file():
-        return _parse(path.stem, read_text(path), str(path))
-    embedded = files("lexicons") / "data" / f"{name_or_path}.txt"
-    if not embedded.is_file():
-        raise FileNotFoundError(f"no board layout is called {str(name_or_path)!r}")
-    return _parse(str(name_or_path), embedded.read_text(encoding="utf-8"), str(name_or_path))
+    return _parse(*read_named(name_or_path, ".txt", "board layout"))
 
 
 def _parse(name: str, text: str, source: str) -> BoardLayout:

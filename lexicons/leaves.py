@@ -14,16 +14,18 @@ have 1,107,568 places, 914,625 of which a full bag can give; the others stay 0.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
+from .arrays import I32, I64, U8, read_only
+from .cache import replacing, user_cache
 
 __all__ = [
     "MAX_WORTH",
@@ -31,7 +33,7 @@ __all__ = [
     "LeaveArrays",
     "LeaveMatrix",
     "LeaveTable",
-    "leave_count",
+    "cached_leaves",
     "leave_places",
     "possible_leaves",
     "synthetic_leaves",
@@ -43,15 +45,15 @@ MAX_WORTH = 10_000
 and sums of them and of scores stay far below 2³¹."""
 _MOST_PLACES = 1 << 27  # 512 MiB; the largest alphabet needs 131,115,985 for racks of seven
 
-LeaveMatrix: TypeAlias = npt.NDArray[np.uint8]  # [leaves, size] a row a leave, sorted
+LeaveMatrix: TypeAlias = U8  # [leaves, size] a row a leave, sorted
 
 
 class LeaveArrays(NamedTuple):
     """A table as kernels read it; all three arrays are read-only and contiguous."""
 
-    values: npt.NDArray[np.int32]  # [places] thousandths of a point
-    offsets: npt.NDArray[np.int32]  # [rack size + 1] the first place of each size, and the end
-    binomials: npt.NDArray[np.int32]  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
+    values: I32  # [places] thousandths of a point
+    offsets: I32  # [rack size + 1] the first place of each size, and the end
+    binomials: I32  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class LeaveTable:
     """Values of leaves, for these tiles and racks of this size."""
 
     distribution: TileDistribution
-    values: npt.NDArray[np.int32]
+    values: I32
     """Thousandths of a point by place; read-only."""
     rack_size: int = RACK_SIZE
 
@@ -70,11 +72,11 @@ class LeaveTable:
                 f"a leave table of {self.values.shape} values; {self.distribution.name} tiles and "
                 f"racks of {self.rack_size} have {places}"
             )
-        object.__setattr__(self, "values", _read_only(self.values))
+        object.__setattr__(self, "values", read_only(self.values, np.int32))
 
     def __reduce__(
         self,
-    ) -> tuple[type[LeaveTable], tuple[TileDistribution, npt.NDArray[np.int32], int]]:
+    ) -> tuple[type[LeaveTable], tuple[TileDistribution, I32, int]]:
         """Pickle no more than was given; unpickled arrays are made read-only anew."""
         return LeaveTable, (self.distribution, self.values, self.rack_size)
 
@@ -83,37 +85,6 @@ class LeaveTable:
         """Return a table of zeros."""
         places = _places(distribution, rack_size)
         return cls(distribution, np.zeros(places, np.int32), rack_size)
-
-    @classmethod
-    def from_values(
-        cls,
-        distribution: TileDistribution,
-        values: Mapping[tuple[int, ...], float],
-        rack_size: int = RACK_SIZE,
-    ) -> LeaveTable:
-        """Return a table of values given in points; missing leaves are worth 0.
-
-        Raises:
-            ValueError: a leave is longer than the table has, no bag can give it, or its worth is
-                no number or beyond ``MAX_WORTH``; says which.
-        """
-        table = cls.zero(distribution, rack_size)
-        filled = table.values.copy()
-        for leave, worth in values.items():
-            place = table.place(leave)
-            short = [t for t in set(leave) if leave.count(t) > distribution.counts[t]]
-            if short:
-                raise ValueError(
-                    f"the leave {tuple(leave)}: no {distribution.name} bag has tile {short[0]} "
-                    f"{leave.count(short[0])} times"
-                )
-            if not abs(worth) <= MAX_WORTH or (not leave and worth):
-                raise ValueError(
-                    f"the leave {tuple(leave)} is worth {worth}; a worth is a number of points up "
-                    f"to {MAX_WORTH} either way, and of the empty leave 0"
-                )
-            filled[place] = round(worth * 1000)
-        return cls(distribution, filled, rack_size)
 
     @cached_property
     def arrays(self) -> LeaveArrays:
@@ -154,12 +125,28 @@ class LeaveTable:
         return int(self.values[self.place(tiles)]) / 1000
 
 
-def leave_count(distribution: TileDistribution, rack_size: int = RACK_SIZE) -> int:
-    """Count the leaves of one tile or more that a full bag can give."""
-    by_size = [1] + [0] * (rack_size - 1)
-    for count in distribution.counts:
-        by_size = [sum(by_size[max(0, s - count) : s + 1]) for s in range(rack_size)]
-    return sum(by_size) - 1
+def cached_leaves(
+    what: object, make: Callable[[], LeaveTable], distribution: TileDistribution
+) -> LeaveTable:
+    """Return a table from the user's cache, or make it and keep it there, for racks of seven.
+
+    Processes map the file into memory, which takes a millisecond and shares it. The ``repr`` of
+    ``what`` identifies the table among those for the same tiles.
+    """
+    whole = (what, RACK_SIZE, distribution.alphabet.letters, distribution.counts,
+             distribution.points, distribution.vowels)  # fmt: skip
+    digest = hashlib.sha256(repr(whole).encode()).hexdigest()
+    kept = user_cache() / "leaves" / f"{digest[:32]}.npy"
+    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
+        values = np.asarray(np.load(kept, mmap_mode="r"))
+        if values.dtype == np.int32:
+            return LeaveTable(distribution, values)
+    table = make()
+    with suppress(OSError):  # where nothing can be kept it is made again
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(kept) as temporary, temporary.open("wb") as file:
+            np.save(file, table.values)
+    return table
 
 
 def possible_leaves(
@@ -181,7 +168,7 @@ def possible_leaves(
         yield leaves
 
 
-def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> npt.NDArray[np.int64]:
+def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> I64:
     """Return the place of each leave of a matrix."""
     size = leaves.shape[1]
     places = np.full(len(leaves), arrays.offsets[size], np.int64)
@@ -235,20 +222,14 @@ def _places(distribution: TileDistribution, rack_size: int) -> int:
     return places
 
 
-def _offsets(distribution: TileDistribution, rack_size: int) -> npt.NDArray[np.int32]:
+def _offsets(distribution: TileDistribution, rack_size: int) -> I32:
     kinds = len(distribution.counts)
     # The multisets of fewer than s tiles out of k kinds are as many as those of s − 1 out of k + 1.
     first = [comb(kinds + size - 1, size - 1) if size else 0 for size in range(rack_size + 1)]
-    return _read_only(np.array(first, np.int32))
+    return read_only(np.array(first), np.int32)
 
 
-def _binomials(distribution: TileDistribution, rack_size: int) -> npt.NDArray[np.int32]:
+def _binomials(distribution: TileDistribution, rack_size: int) -> I32:
     kinds = len(distribution.counts)
     rows = [[comb(tile + at, at + 1) for tile in range(kinds)] for at in range(rack_size - 1)]
-    return _read_only(np.array(rows, np.int32).reshape(rack_size - 1, kinds))
-
-
-def _read_only(array: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    fixed = np.ascontiguousarray(array, np.int32).view()
-    fixed.flags.writeable = False
-    return fixed
+    return read_only(np.array(rows, np.int32).reshape(rack_size - 1, kinds), np.int32)

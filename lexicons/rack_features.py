@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
+from .arrays import I64
 from .cache import replacing
 from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 
@@ -50,7 +51,6 @@ _SHIPPED = {"rh": "scowl.rack.json", "mc+rh": "scowl.mc-rack.json"}
 _MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
 _ROWS = 1 << 15  # of features at once: 8 MiB
 
-Counts: TypeAlias = npt.NDArray[np.int64]
 Trained: TypeAlias = Literal["rh", "mc+rh"]
 """A built-in player with shipped weights."""
 
@@ -92,7 +92,7 @@ def feature_names(letters: Sequence[str]) -> tuple[str, ...]:
     return (*letters, "doubles", "triples", "imbalance", *q_without_u)
 
 
-def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> Counts:
+def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> I64:
     """Count each row's tiles by kind, [rows, kinds]; ``kinds`` itself stands for no tile."""
     rows = np.arange(len(tiles))[:, np.newaxis]
     places = (rows * (kinds + 1) + tiles.astype(np.int64)).ravel()
@@ -100,7 +100,7 @@ def tile_counts(tiles: npt.NDArray[np.integer[Any]], kinds: int) -> Counts:
     return counted.reshape(len(tiles), kinds + 1)[:, :kinds]
 
 
-def leave_features(counts: Counts, distribution: TileDistribution) -> Counts:
+def leave_features(counts: I64, distribution: TileDistribution) -> I64:
     """Return the features, [leaves, features], of leaves given as counts of their tiles."""
     letters = distribution.alphabet.letters
     present = counts > 0
@@ -127,7 +127,11 @@ def leave_table(
     Raises:
         ValueError: the weights are for another alphabet.
     """
-    _check_letters(weights, distribution, "the rack weights")
+    if weights.letters != distribution.alphabet.letters:
+        raise ValueError(
+            f"the rack weights: weights of an alphabet with {len(weights.letters) - 1} letters; "
+            f"they are wanted for {distribution.name} tiles, {len(distribution.alphabet)} letters"
+        )
     thousandths = np.rint(np.array(weights.points) * 1000).astype(np.int64)
     table = LeaveTable.zero(distribution, rack_size)
     values = table.values.copy()
@@ -139,26 +143,18 @@ def leave_table(
     return LeaveTable(distribution, values, rack_size)
 
 
-# --- files --------------------------------------------------------------------------------------
-
-
-def read_rack_weights(
-    path: str | Path, distribution: TileDistribution | None = None
-) -> RackWeights:
-    """Read weights, for these tiles if they are given.
+def read_rack_weights(path: str | Path) -> RackWeights:
+    """Read weights.
 
     Raises:
-        ValueError: names the file and what is wrong with it, or that it is for other letters.
+        ValueError: names the file and what is wrong with it.
         OSError: the file cannot be read.
     """
     path = Path(path)
     size = path.stat().st_size
     if size > _MOST_BYTES:
         raise ValueError(f"{path}: {size} bytes; no file of rack weights has over {_MOST_BYTES}")
-    weights = _parse(path.read_bytes(), str(path))
-    if distribution is not None:
-        _check_letters(weights, distribution, str(path))
-    return weights
+    return _parse(path.read_bytes(), str(path))
 
 
 @lru_cache(maxsize=2)
@@ -209,11 +205,3 @@ def _parse(content: bytes, source: str) -> RackWeights:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _check_letters(weights: RackWeights, distribution: TileDistribution, source: str) -> None:
-    if weights.letters != distribution.alphabet.letters:
-        raise ValueError(
-            f"{source}: weights of an alphabet with {len(weights.letters) - 1} letters; they are "
-            f"wanted for {distribution.name} tiles, {len(distribution.alphabet)} letters"
-        )

@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import U8, U32, U64, Bools
 from .bits import bit_count
 from .jit import helper, kernel
 from .kwg import WordGraph
@@ -40,7 +40,7 @@ __all__ = [
     "search_nodes",
 ]
 
-SearchNodes: TypeAlias = npt.NDArray[np.uint64]  # [nodes]
+SearchNodes: TypeAlias = U64  # [nodes]
 
 SEARCHED_LETTERS = 38
 DAWG_ROOT = np.uint64(0)
@@ -75,10 +75,10 @@ def search_nodes(graph: WordGraph, letters: int) -> SearchNodes:
 
 @kernel
 def _link(
-    tile: npt.NDArray[np.uint8],
-    accepts: npt.NDArray[np.bool_],
-    last: npt.NDArray[np.bool_],
-    child: npt.NDArray[np.uint32],
+    tile: U8,
+    accepts: Bools,
+    last: Bools,
+    child: U32,
     nodes: SearchNodes,
 ) -> None:
     """Fill ``nodes``, which is modified in place."""

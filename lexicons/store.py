@@ -79,14 +79,9 @@ class Lexicon:
 
 def lexicon_names() -> tuple[str, ...]:
     """Name the embedded lexicons."""
-    entries = (entry.name for entry in (files("lexicons") / "embedded").iterdir())
-    return tuple(
-        sorted(
-            name.removesuffix(_EMBEDDED_SUFFIX)
-            for name in entries
-            if name.endswith(_EMBEDDED_SUFFIX)
-        )
-    )
+    names = (entry.name for entry in (files("lexicons") / "embedded").iterdir())
+    lists = (name for name in names if name.endswith(_EMBEDDED_SUFFIX))
+    return tuple(sorted(name.removesuffix(_EMBEDDED_SUFFIX) for name in lists))
 
 
 def load_lexicon(
@@ -96,17 +91,15 @@ def load_lexicon(
 ) -> Lexicon:
     """Load an embedded lexicon by name, or a word list or word graph (``.kwg``, ``.kbwg``) by path.
 
-    Args:
-        name_or_path: one of ``lexicon_names()``, or a file.
-        distribution: whose alphabet the words are in; English by default.
-        progress: called with a sentence before slow work.
+    The words are in the alphabet of ``distribution``, English by default; ``progress`` is called
+    with a sentence before slow work.
 
     Raises:
         ValueError: the file is no word list or word graph of this alphabet; says where and why.
         FileNotFoundError: neither an embedded name nor a file.
     """
     distribution = distribution or load_distribution()
-    progress = progress or _silent
+    progress = progress or (lambda _: None)
     if str(name_or_path) in lexicon_names():
         name = str(name_or_path)
         entry = files("lexicons") / "embedded" / f"{name}{_EMBEDDED_SUFFIX}"
@@ -121,10 +114,6 @@ def load_lexicon(
         return _from_kwg(path, distribution, progress)
     name = path.name.partition(".")[0] or path.name
     return _from_list(name, path.read_bytes(), str(path), distribution, progress)
-
-
-def _silent(_: str) -> None:
-    """Ignore a message."""
 
 
 def _from_list(

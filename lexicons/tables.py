@@ -4,42 +4,42 @@ Leave tables have two names: ``trained`` comes with the embedded lexicon, ``form
 ``lexicons.formula_leaves``. The default is the trained one for the tiles it was trained for, else
 the formula. Win probabilities have the name ``trained``, for its own tiles only. A file with such a
 name is reached by ``./trained``.
+
+The trained tables lie in ``embedded/``, each with its manifest; ``tilewire train`` makes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import lzma
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from .alphabet import TileDistribution
-from .manifest import Manifest, manifest_path, read_manifest
-from .trained import (
-    TRAINED_ON,
-    are_trained_for,
-    trained_leaves,
-    trained_leaves_manifest,
-    trained_win_probabilities,
-    trained_win_probabilities_manifest,
-)
-
-if TYPE_CHECKING:  # these bring numba in, which a name does not need
-    from .leaves import LeaveTable
-    from .store import Lexicon
-    from .win_probability import WinProbabilities
+from .alphabet import TileDistribution, load_distribution
+from .formula_leaves import formula_leaves
+from .klv import parse_klv, read_klv
+from .leaves import LeaveTable, cached_leaves
+from .manifest import Manifest, manifest_path, parse_manifest, read_manifest
+from .store import Lexicon
+from .win_probability import WinProbabilities, parse_win_probabilities, read_win_probabilities
 
 __all__ = [
     "FORMULA",
     "LEAVE_TABLES",
     "TRAINED",
+    "TRAINED_ON",
     "WIN_PROBABILITY_TABLES",
+    "are_trained_for",
     "leave_table_warnings",
     "leaves_for",
     "leaves_name",
     "load_leaves",
     "load_win_probabilities",
     "table_location",
+    "trained_leaves",
+    "trained_manifest",
     "win_probabilities_for",
     "win_probability_warnings",
 ]
@@ -48,18 +48,16 @@ FORMULA = "formula"
 TRAINED = "trained"
 LEAVE_TABLES = (FORMULA, TRAINED)
 WIN_PROBABILITY_TABLES = (TRAINED,)
+TRAINED_ON = "scowl"
+"""The embedded lexicon that the trained tables were trained on."""
 
+_FILES = {"leaves": f"{TRAINED_ON}.klv2", "winprob": f"{TRAINED_ON}.winprob.csv"}
 _T = TypeVar("_T")
 
 
 def leaves_for(distribution: TileDistribution) -> LeaveTable:
     """Return the leave table that players use by default for these tiles."""
     return load_leaves(_own_leaves(distribution), distribution)
-
-
-def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | None:
-    """Return the win probabilities that players use by default, if there are any."""
-    return trained_win_probabilities(distribution)
 
 
 def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable:
@@ -70,25 +68,19 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
         OSError: the file cannot be read; the sentence names it.
     """
     if name_or_path == TRAINED:
-        return _for_tiles("leave table", trained_leaves, distribution)
+        return _for_tiles("leave table", trained_leaves(distribution), distribution)
     if name_or_path == FORMULA:
-        from .formula_leaves import formula_leaves
-
         return formula_leaves(distribution)
     _check_there("leave table", name_or_path)
     return _read_leaves(name_or_path, distribution)
 
 
 def load_win_probabilities(name_or_path: str, distribution: TileDistribution) -> WinProbabilities:
-    """Load a table of win probabilities, once per process.
-
-    Raises:
-        ValueError: names the file and what is wrong with it, or that it is for other tiles.
-        OSError: the file cannot be read; the sentence names it.
-    """
+    """Load a table of win probabilities, once per process; raises as ``load_leaves``."""
+    what = "table of win probabilities"
     if name_or_path == TRAINED:
-        return _for_tiles("table of win probabilities", trained_win_probabilities, distribution)
-    _check_there("table of win probabilities", name_or_path)
+        return _for_tiles(what, win_probabilities_for(distribution), distribution)
+    _check_there(what, name_or_path)
     return _read_win_probabilities(name_or_path)
 
 
@@ -103,15 +95,8 @@ def table_location(named: str | None, names: tuple[str, ...]) -> str | None:
     return named if named is None or named in names else str(Path(named).resolve())
 
 
-# --- what tables were trained on ----------------------------------------------------------------
-
-
 def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     """Return a warning if a leave table was trained on other words than those played.
-
-    Args:
-        named: a name or path; None is the default.
-        lexicon: the words that are played.
 
     Raises:
         ValueError: a manifest that is no manifest; names the file.
@@ -121,28 +106,23 @@ def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     if name == FORMULA:
         return []
     called = "the players' own leave table" if named is None else f"the leave table {named}"
-    return _doubts(called, "leaves", name, trained_leaves_manifest, lexicon)
+    return _doubts(called, "leaves", name, lexicon)
 
 
 def win_probability_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     """Return a warning if win probabilities were learned from games with other words.
 
-    The default never warns: win probabilities depend on the words far less than leaves do.
-
-    Raises:
-        ValueError: a manifest that is no manifest; names the file.
-        OSError: the table or its manifest cannot be read.
+    The default never warns: win probabilities depend on the words far less than leaves do. Raises
+    as ``leave_table_warnings``.
     """
     if named is None:
         return []
     called = f"the table of win probabilities {named}"
-    return _doubts(called, "winprob", named, trained_win_probabilities_manifest, lexicon)
+    return _doubts(called, "winprob", named, lexicon)
 
 
-def _doubts(
-    called: str, kind: str, named: str, trained: Callable[[], Manifest], lexicon: Lexicon
-) -> list[str]:
-    manifest = trained() if named == TRAINED else read_manifest(named)
+def _doubts(called: str, kind: str, named: str, lexicon: Lexicon) -> list[str]:
+    manifest = trained_manifest(kind) if named == TRAINED else read_manifest(named)
     if manifest is None or manifest.lexicon_checksum == lexicon.checksum:
         return []
     if named != TRAINED and not manifest.is_of(Path(named).read_bytes()):
@@ -154,17 +134,58 @@ def _doubts(
     ]
 
 
-# --- names --------------------------------------------------------------------------------------
+def are_trained_for(distribution: TileDistribution) -> bool:
+    """Return whether the trained tables are for these tiles, whatever they are called."""
+    ours = load_distribution()
+    return (ours.alphabet.letters, ours.counts, ours.points) == (
+        distribution.alphabet.letters,
+        distribution.counts,
+        distribution.points,
+    )
+
+
+@lru_cache(maxsize=4)
+def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
+    """Return the trained leave table, for racks of seven; None for other tiles than its own.
+
+    It takes half a second to unpack, so it is kept in the user's cache.
+    """
+    if not are_trained_for(distribution):
+        return None
+    name = _FILES["leaves"]
+    packed = _embedded(f"{name}.xz")
+
+    def unpack() -> LeaveTable:
+        return parse_klv(lzma.decompress(packed), name, distribution)
+
+    what = ("trained leaves 1", hashlib.sha256(packed).hexdigest())
+    return cached_leaves(what, unpack, distribution)
+
+
+@lru_cache(maxsize=4)
+def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | None:
+    """Return the trained win probabilities, the default; None for other tiles than their own."""
+    if not are_trained_for(distribution):
+        return None
+    name = _FILES["winprob"]
+    return parse_win_probabilities(lzma.decompress(_embedded(f"{name}.xz")), name)
+
+
+def trained_manifest(kind: str) -> Manifest:
+    """Return the manifest of the trained table of a kind, as ``Manifest.kind``."""
+    name = f"{_FILES[kind]}.json"
+    return parse_manifest(_embedded(name), name)
+
+
+def _embedded(name: str) -> bytes:
+    return (files("lexicons") / "embedded" / name).read_bytes()
 
 
 def _own_leaves(distribution: TileDistribution) -> str:
     return TRAINED if are_trained_for(distribution) else FORMULA
 
 
-def _for_tiles(
-    what: str, load: Callable[[TileDistribution], _T | None], distribution: TileDistribution
-) -> _T:
-    table = load(distribution)
+def _for_tiles(what: str, table: _T | None, distribution: TileDistribution) -> _T:
     if table is None:
         raise ValueError(
             f"the {what} {TRAINED!r} is for the tiles of {TRAINED_ON}; {distribution.name} tiles "
@@ -180,8 +201,6 @@ def _check_there(what: str, path: str) -> None:
 
 @lru_cache(maxsize=4)
 def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
-    from .klv import read_klv
-
     manifest = read_manifest(path)
     if manifest is not None and manifest.tiles != distribution.name:
         raise ValueError(
@@ -193,6 +212,4 @@ def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
 
 @lru_cache(maxsize=4)
 def _read_win_probabilities(path: str) -> WinProbabilities:
-    from .win_probability import read_win_probabilities
-
     return read_win_probabilities(path)

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["decode_text", "read_text"]
+__all__ = ["decode_text", "read_named", "read_text"]
+
+
+def read_named(name_or_path: str | Path, suffix: str, what: str) -> tuple[str, str, str]:
+    """Return name and text of embedded data or of a file, and what errors call it.
+
+    Raises:
+        ValueError: the file is not UTF-8.
+        FileNotFoundError: neither an embedded name nor a file.
+    """
+    path, name = Path(name_or_path), str(name_or_path)
+    if path.suffix == suffix or path.is_file():
+        return path.stem, read_text(path), str(path)
+    embedded = files("lexicons") / "data" / f"{name}{suffix}"
+    if not embedded.is_file():
+        raise FileNotFoundError(f"no {what} is called {name!r}")
+    return name, embedded.read_text(encoding="utf-8"), name
 
 
 def read_text(path: Path) -> str:

@@ -9,6 +9,7 @@ Spreads go up by one, or down by one, throughout.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import I32, read_only
 from .cache import replacing
 from .text import decode_text
 
@@ -35,9 +37,9 @@ _MOST_DIGITS = 6  # of a spread or a count
 class WinProbabilities:
     """How likely the player on turn is to win; all three arrays are read-only."""
 
-    spreads: npt.NDArray[np.int32]
+    spreads: I32
     """[spreads] points ahead, ascending by one."""
-    unseen: npt.NDArray[np.int32]
+    unseen: I32
     """[counts] tiles in the bag and on the opponent's rack, ascending by one."""
     values: npt.NDArray[np.float32]
     """[spreads, counts] from 0 to 1."""
@@ -48,10 +50,8 @@ class WinProbabilities:
                 f"win probabilities of {self.values.shape} values for {len(self.spreads)} spreads "
                 f"and {len(self.unseen)} counts of unseen tiles"
             )
-        for name, array in (("spreads", self.spreads), ("unseen", self.unseen)):
-            object.__setattr__(self, name, _read_only(np.ascontiguousarray(array, np.int32)))
-        values = np.ascontiguousarray(self.values, np.float32)
-        object.__setattr__(self, "values", _read_only(values))
+        for name, dtype in (("spreads", np.int32), ("unseen", np.int32), ("values", np.float32)):
+            object.__setattr__(self, name, read_only(getattr(self, name), dtype))
 
     def __reduce__(self) -> tuple[type[WinProbabilities], tuple[object, object, object]]:
         return WinProbabilities, (self.spreads, self.unseen, self.values)
@@ -143,23 +143,18 @@ def _probabilities(cells: Sequence[str], unseen: Sequence[int], where: str) -> l
         raise ValueError(
             f"{where}: {len(cells)} probabilities for {len(unseen)} counts of unseen tiles"
         )
-    try:
-        values = list(map(float, cells))
-        if all(0 <= value <= 1 for value in values):
-            return values
-    except ValueError:
-        pass
-    cell, count = next(pair for pair in zip(cells, unseen, strict=True) if not _is_one(pair[0]))
-    raise ValueError(
-        f"{where}: {cell[:20]!r}, for {count} unseen tiles, is no probability from 0 to 1"
-    )
-
-
-def _is_one(cell: str) -> bool:
-    try:
-        return 0 <= float(cell) <= 1
-    except ValueError:
-        return False
+    values = []
+    for cell, count in zip(cells, unseen, strict=True):
+        try:
+            value = float(cell)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= 1:
+            raise ValueError(
+                f"{where}: {cell[:20]!r}, for {count} unseen tiles, is no probability from 0 to 1"
+            )
+        values.append(value)
+    return values
 
 
 def _whole(cell: str, what: str, where: str) -> int:
@@ -167,9 +162,3 @@ def _whole(cell: str, what: str, where: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
         raise ValueError(f"{where}: {cell[:20]!r} is no {what}")
     return int(cell)
-
-
-def _read_only(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    fixed = array.view()
-    fixed.flags.writeable = False
-    return fixed

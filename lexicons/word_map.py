@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import MAX_LETTERS
+from .arrays import U8, U64
 from .bits import lowest_bit, wrapping_add, wrapping_sub
 from .jit import helper, kernel, record_dtype
 from .kwg import MAX_WORD
@@ -43,7 +44,7 @@ _SHORTER_A_WORD = 8  # words less a letter, for each word
 _MIN_LENGTH = 64
 
 
-def _letter_keys() -> npt.NDArray[np.uint64]:
+def _letter_keys() -> U64:
     keys = np.random.Generator(np.random.PCG64(20070401)).integers(
         1 << 62, 1 << 64, MAX_LETTERS + 1, dtype=np.uint64
     )
@@ -53,9 +54,6 @@ def _letter_keys() -> npt.NDArray[np.uint64]:
 
 KEYS = _letter_keys()
 """[64] by letter; the same for every lexicon, so that boards and racks need not know theirs."""
-
-U8: TypeAlias = npt.NDArray[np.uint8]
-U64: TypeAlias = npt.NDArray[np.uint64]
 
 
 WORDS = record_dtype(

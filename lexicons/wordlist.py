@@ -14,13 +14,13 @@ import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .alphabet import Alphabet
+from .arrays import U8
 from .kwg import MAX_TILE, MAX_WORD
 from .text import decode_text
 
@@ -30,13 +30,12 @@ __all__ = [
     "WordMatrix",
     "pack_words",
     "parse_word_list",
-    "read_word_list",
     "sorted_words",
 ]
 
 SHORTEST_WORD = 2  # a single letter is no play
 
-WordMatrix: TypeAlias = npt.NDArray[np.uint8]
+WordMatrix: TypeAlias = U8
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +76,10 @@ class WordList:
         return hashlib.sha256(self.text().encode()).hexdigest()
 
 
-def read_word_list(path: str | Path, alphabet: Alphabet) -> WordList:
-    """Read a word list from a text file, or from one compressed by xz (``.xz``).
-
-    Raises:
-        ValueError: names the file, the line and what is wrong with it.
-        OSError: the file cannot be read.
-    """
-    path = Path(path)
-    return parse_word_list(path.read_bytes(), alphabet, str(path))
-
-
 def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList:
     """Read a word list from a file's content; ``source`` names it in errors.
+
+    It is text, or compressed by xz if the name ends in ``.xz``.
 
     Raises:
         ValueError: names ``source``, the line and what is wrong with it.

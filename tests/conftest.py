@@ -33,7 +33,7 @@ REAL_CLOCKS = (
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
 
 WARM_UP = """
-import engine.inference.inference, engine.movegen.generator, engine.preendgame
+import engine.inference.inference, engine.movegen.generator, engine.preendgame.solver
 import engine.simulation.simulation
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.inference.equity_loss import Play
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import _ALTERNATIVES, _MOVES, _TEMPERATURES, Model
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
@@ -55,6 +56,11 @@ Leaves = dict[Rack, float]
 """Probabilities that add up to 1; what is impossible is left out."""
 Likelihood = Callable[[Rack], float]
 """Of a play, by the rack that it was made with."""
+
+
+def leaves_in(kept: LeavePrior) -> list[Rack]:
+    """Return the leaves of a prior."""
+    return list(map(tuple, kept.tiles.tolist()))
 
 
 def tiles_of(counts: Sequence[int]) -> list[int]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.player import Budget, Choice, Considered, View
-from engine.endgame import MOST_LISTED, EndgameSolver, Solution
+from engine.endgame.solver import EndgameSolver, Solution
+from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.generator import RankedMove
-from engine.preendgame import Outcome, PreEndgame
+from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import Place
 from engine.rules.rules import score_play
 from engine.simulation.rollout_input import Belief

@@ -22,12 +22,12 @@ from itertools import islice, takewhile
 from typing import TypeAlias
 
 from bot.player import Budget, Choice, Observed, Player, View
-from engine.endgame import LEAST_LIMIT
+from engine.endgame.solver import LEAST_LIMIT
+from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules
-from engine.simulation.replies import after, guess_replies
 from engine.simulation.rollout_input import Belief
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
@@ -97,7 +97,8 @@ class Pondering:
 def _view_after(view: View, played: ScoredMove) -> View:
     placed = len(played.move.placed) if isinstance(played.move, Place) else 0
     bag = max(view.bag - placed, 0)
-    return replace(view, position=after(view.position, played), bag=bag, refused=())
+    after = view.position.after(played.move, played.score, ())
+    return replace(view, position=after, bag=bag, refused=())
 
 
 class Strategy(Player):

@@ -14,8 +14,7 @@ from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
 from lexicons.store import load_lexicon
-from lexicons.tables import TRAINED, leaves_for, leaves_name, win_probabilities_for
-from lexicons.trained import TRAINED_ON
+from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, leaves_name, win_probabilities_for
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 

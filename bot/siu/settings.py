@@ -18,7 +18,7 @@ from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
 if TYPE_CHECKING:
-    from engine.preendgame import Model  # imports numba, which the handshake does not need
+    from engine.preendgame.replies import Model
 
 __all__ = ["Settings", "name_of", "options", "with_option"]
 

@@ -13,9 +13,10 @@ from bot.player import Budget, View
 from bot.search.anytime import NODES, Anytime
 from bot.search.late_game import Solvers
 from bot.search.static_choice import generator_for
-from engine.endgame import MOST_LISTED, EndgameSolver, Solution, least_memory
+from engine.endgame.solver import EndgameSolver, Solution, least_memory
+from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.generator import Generator, RankedMove
-from engine.preendgame import Outcome, PreEndgame, likely_candidates
+from engine.preendgame.solver import Outcome, PreEndgame, likely_candidates
 from engine.rules.moves import Move
 from engine.rules.rules import IllegalMove, check_move
 from engine.simulation.rollout_input import Belief

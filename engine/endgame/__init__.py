@@ -8,28 +8,3 @@ Values are points in spread that the player on turn gains from here to the end o
 settlement included: twice the other's tiles for going out, or minus its own for each player after
 six scoreless turns.
 """
-
-from __future__ import annotations
-
-from engine.kernels.endgame_stack import MOST_LISTED
-
-from .searcher import LEAST_MEMORY
-from .solver import (
-    LEAST_LIMIT,
-    USUAL_MEMORY,
-    EndgameSolver,
-    Solution,
-    least_memory,
-    with_both_racks,
-)
-
-__all__ = [
-    "LEAST_LIMIT",
-    "LEAST_MEMORY",
-    "MOST_LISTED",
-    "USUAL_MEMORY",
-    "EndgameSolver",
-    "Solution",
-    "least_memory",
-    "with_both_racks",
-]

@@ -17,9 +17,8 @@ __all__ = ["Mtdf"]
 class Mtdf:
     """The next question, and the bounds from the answers so far.
 
-    Args:
-        outcome: value at which the game is drawn, to ask only for win, draw or loss; None: ask for
-            the value.
+    ``outcome`` is the value at which the game is drawn, to ask only for win, draw or loss; None
+    asks for the value.
     """
 
     def __init__(self, outcome: int | None) -> None:
@@ -60,13 +59,11 @@ class Mtdf:
 
     @property
     def _is_settled(self) -> bool:
-        """Whether this depth is answered."""
         return self.is_proven or self._tells(self._low, self._high)
 
     def _tells(self, floor: int, ceiling: int) -> bool:
-        if self._outcome is None:
-            return floor >= ceiling
-        return floor >= ceiling or floor > self._outcome or ceiling < self._outcome
+        outcome = self._outcome
+        return floor >= ceiling or (outcome is not None and not floor <= outcome <= ceiling)
 
     def _next(self) -> int:
         """Return the next alpha: test whether the value is as high as it seems, then higher."""

@@ -54,11 +54,8 @@ def _touch(array: npt.NDArray[Any]) -> None:
 class Searcher:
     """The memory and kernel state of one thread; the transposition table is shared.
 
-    Args:
-        generator: for the board and the words; owned by the searcher.
-        table: the transposition table.
-        memory: bytes for the line cache and the candidates.
-        noise: points by which the move order is disturbed.
+    It owns the generator. ``memory`` are bytes for the line cache and the candidates, ``noise`` the
+    points by which the move order is disturbed.
     """
 
     def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
@@ -105,12 +102,9 @@ class Searcher:
     ) -> None:
         """Take up a position with both racks.
 
-        Args:
-            position: the position.
-            turns: scoreless turns in a row that will end the game.
-            age: of new table entries; entries of other ages are replaced first.
-            only: the moves to choose from, ``MOST_LISTED`` at most; none: all.
-            without: the moves to exclude, ``MOST_LISTED`` at most.
+        ``turns`` more scoreless turns in a row end the game. Table entries of another ``age`` are
+        replaced first. ``only`` are the moves to choose from, if any are named; ``without`` are
+        excluded; both are ``MOST_LISTED`` at most.
         """
         search = self._search
         for name, moves in (("only", only), ("without", without)):

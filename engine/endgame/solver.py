@@ -21,7 +21,14 @@ from engine.movegen.generator import Generator, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Board, Position, Rack, unseen
-from engine.rules.rules import Rules, canonical, rack_tiles, score_play, standard_rules
+from engine.rules.rules import (
+    Rules,
+    canonical,
+    rack_without,
+    score_play,
+    standard_rules,
+    used_tiles,
+)
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
@@ -122,11 +129,7 @@ def least_memory(threads: int) -> int:
 class EndgameSolver:
     """Solves endgames one after another; the table of one helps with the next of a game.
 
-    Args:
-        lexicon: the words.
-        rules: the rules; racks of up to seven tiles.
-        memory: bytes, at least ``least_memory``.
-        threads: how many search at once; proven results do not depend on it.
+    ``memory`` is in bytes, at least ``least_memory``. Proven results do not depend on ``threads``.
 
     Raises:
         ValueError: too little memory, no thread, or as ``Generator``.
@@ -338,12 +341,8 @@ def _is_packable(move: Move) -> bool:
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
-    score = 0
-    rack = list(position.racks[position.on_turn])
-    if isinstance(move, Place):
-        score = score_play(position.board, move, rules).score
-        for tile in rack_tiles(move.placed):
-            rack.remove(tile)
+    score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
+    rack = rack_without(position.racks[position.on_turn], used_tiles(move))
     return position.after(move, score, tuple(rack)), score
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.board import set_up
 from engine.kernels.equity_loss import (
@@ -18,14 +17,15 @@ from engine.kernels.equity_loss import (
     copy_table,
     find_losses,
 )
-from engine.kernels.equity_terms import LATE_TILES, POINT
 from engine.kernels.moves import MAX_PLACED, PASS_MOVE
+from engine.kernels.racks import LATE_TILES, POINT
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Pass, Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules, rack_tiles
+from lexicons.arrays import I32, U8
 from lexicons.leaves import LeaveTable, leave_places
 from lexicons.store import Lexicon
 
@@ -33,8 +33,6 @@ from .likelihood import Judge
 
 __all__ = ["EquityLosses", "Judges", "Play", "best_kept"]
 
-U8 = npt.NDArray[np.uint8]
-I32 = npt.NDArray[np.int32]
 
 _FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 
@@ -91,12 +89,9 @@ class Judges:
 
 
 class EquityLosses:
-    """Losses by one judge; remembers the values of subracks.
+    """Losses of a play by one judge; remembers the values of subracks.
 
-    Args:
-        generator: the judge.
-        play: the opponent's turn.
-        reach: thousandths of a point; greater losses are not told apart.
+    Losses greater than ``reach``, thousandths of a point, are not told apart.
     """
 
     def __init__(self, generator: Generator, play: Play, reach: int) -> None:
@@ -116,12 +111,8 @@ class EquityLosses:
     def of(self, racks: U8, leaves: U8) -> I32:
         """Return the losses of racks: by how much the best move was better than the play.
 
-        Args:
-            racks: sorted tiles, ``uint8[racks, size]``.
-            leaves: what each kept, sorted, ``uint8[racks, kept]``.
-
-        Returns:
-            Thousandths of a point, ``int32[racks]``; ``reach`` + 1 for any greater loss.
+        They are [racks] thousandths of a point, ``reach`` + 1 for any greater loss. ``racks``,
+        [racks, size], and ``leaves``, [racks, kept], are sorted.
         """
         own = np.full(len(racks), self._own, np.int32)
         arrays = self._generator.leaves.arrays

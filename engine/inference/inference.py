@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.equity_loss import SubrackTable, copy_table
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import standard_rules
+from lexicons.arrays import F64, U8, Bools
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
@@ -34,9 +34,6 @@ from .likelihood import SIMULATING, Judge, Style
 
 __all__ = ["MOST_LISTED", "Inference", "Judges", "Play", "Posterior"]
 
-U8 = npt.NDArray[np.uint8]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
 
 MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
@@ -153,15 +150,13 @@ class Inference:
                 reach[model.judge] = max(reach[model.judge], model.reach)
         self._losses = {name: EquityLosses(judges[name], play, far) for name, far in reach.items()}
         self._racks, self._leaves, self._odds = self._candidates(most_listed)
-        self._found = {judge: np.zeros(0, np.int32) for judge in self._losses}
+        self._examined = {judge: np.zeros(0, np.int32) for judge in self._losses}
         self.looked_at = 0
 
     @property
     def is_over(self) -> bool:
         """Whether every rack was examined."""
         return self.looked_at >= len(self._racks) and self._is_listed
-
-    # --- candidate racks --------------------------------------------------------------------------
 
     def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
         """Return racks in the order of examination, their leaves and their odds."""
@@ -171,7 +166,7 @@ class Inference:
         self._shown = shown.tolist()
         fits = 0 < play.held <= self._judges.rack_size and play.kept >= 0
         if min(left) < 0 or not fits or sum(counts) < play.held:
-            self._note = "the play has tiles that he can't have had"
+            self._note = "the play has tiles that it can't have had"
             self._is_listed = True
             empty = np.zeros((0, play.held), np.uint8)
             return empty, empty[:, : max(play.kept, 0)], np.zeros(0)
@@ -211,14 +206,11 @@ class Inference:
         self._before = LeavePrior.nothing()
 
     def _draw(self, count: int) -> tuple[U8, U8, F64]:
-        """Draw racks; return them, their leaves and their odds."""
         play = self.play
         racks, odds = self._draws.draw(count, self._chance)
         if isinstance(play.move, Place):
             return racks, _without(racks, play.tiles), odds
         return racks, best_kept(self._judges["static"].leaves, racks, play.kept), odds
-
-    # --- work -------------------------------------------------------------------------------------
 
     def advance(self, racks: int) -> int:
         """Examine up to ``racks`` more racks; return how many."""
@@ -230,7 +222,7 @@ class Inference:
         part = slice(self.looked_at, min(self.looked_at + racks, len(self._racks)))
         for judge, losses in self._losses.items():
             fresh = losses.of(self._racks[part], self._leaves[part])
-            self._found[judge] = np.concatenate((self._found[judge], fresh))
+            self._examined[judge] = np.concatenate((self._examined[judge], fresh))
         done = part.stop - part.start
         self.looked_at = part.stop
         return done
@@ -243,17 +235,15 @@ class Inference:
         likelihood, known = np.zeros(len(odds)), 0.0
         evidence: list[float | None] = []
         for model, odd in zip(self.style.models, self.style.odds, strict=True):
-            if model.judge not in self._found:
+            if model.judge not in self._examined:
                 evidence.append(None)
                 continue
-            by_rack = model.likelihood(self._found[model.judge])
+            by_rack = model.likelihood(self._examined[model.judge])
             evidence.append(float(odds @ by_rack))
             likelihood += odd * by_rack
             known += odd
         mean = float(odds @ likelihood) / max(known, _NOTHING)
         return likelihood, tuple(mean if value is None else value for value in evidence)
-
-    # --- what is known ----------------------------------------------------------------------------
 
     def posterior(self) -> Posterior:
         """Return the belief from the racks examined so far.
@@ -275,7 +265,7 @@ class Inference:
         weights = odds * likelihood
         note, survives = self._note, bool(weights.any())
         if end and not survives:
-            note = note or "no rack would have been played so; what he holds is as before"
+            note = note or "no rack would have been played so; what it holds is as before"
             weights = odds
         total = float(weights.sum())
         if total:
@@ -327,9 +317,7 @@ def _without(racks: U8, tiles: Rack) -> U8:
     return racks[stays].reshape(len(racks), racks.shape[1] - len(tiles))
 
 
-def _each_once(
-    leaves: U8, prior: F64, posterior: F64
-) -> tuple[U8, F64, F64, npt.NDArray[np.bool_]]:
+def _each_once(leaves: U8, prior: F64, posterior: F64) -> tuple[U8, F64, F64, Bools]:
     """Merge equal leaves, adding up their masses; return also which occurred once."""
     codes = np.zeros(len(leaves), np.int64)
     for column in leaves.T:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.leave_prior import (
     LeavePriorTable,
@@ -18,6 +17,7 @@ from engine.kernels.leave_prior import (
     rack_priors,
 )
 from engine.rules.position import Rack
+from lexicons.arrays import F64, I64, U8, Bools
 
 __all__ = [
     "Draws",
@@ -25,14 +25,10 @@ __all__ = [
     "all_multisets",
     "components",
     "count_multisets",
-    "drawn_racks",
     "joined",
     "priors_of",
 ]
 
-U8 = npt.NDArray[np.uint8]
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 _MOST_OF_A_TILE = 512
 
@@ -58,19 +54,10 @@ class LeavePrior:
         """Tiles of each leave."""
         return int(self.tiles.shape[1])
 
-    def racks(self) -> list[Rack]:
-        """Return the multisets as racks."""
-        return list(map(tuple, self.tiles.tolist()))
-
     def without(self, drawn: Sequence[int], counts: Sequence[int]) -> LeavePrior | None:
         """Condition on tiles that somebody else drew, with the likelihood Π C(Uₜ − Kₜ, Dₜ).
 
-        Args:
-            drawn: tiles drawn, by tile number.
-            counts: tiles unseen before, by tile number.
-
-        Returns:
-            What it may have kept; None if no leave is possible.
+        Both are by tile number; ``counts`` were unseen before. None if no leave is possible.
         """
         pool = sum(counts) - self.size
         if pool < sum(drawn):
@@ -154,29 +141,12 @@ def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
     return [(replace(kept, doubt=0.0), 1 - kept.doubt), (LeavePrior.nothing(), kept.doubt)]
 
 
-def drawn_racks(
-    counts: Sequence[int], kept: LeavePrior, played: Sequence[int], size: int, draws: int, seed: int
-) -> tuple[U8, F64]:
-    """Draw racks that contain ``played``.
-
-    Args:
-        counts: unseen tiles, by tile number.
-        kept: what the player may have kept.
-        played: tiles known to be on the rack, by tile number.
-        size: of the rack.
-        draws: number of racks.
-        seed: for draws.
-
-    Returns:
-        Racks, [draws, size], each sorted, and weights, [draws], whose mean is the probability of a
-        rack that contains ``played``; no racks if none is possible.
-    """
-    source = Draws(counts, kept, played, size)
-    return source.draw(draws, np.random.default_rng(seed & (1 << 64) - 1))
-
-
 class Draws:
-    """Racks that contain ``played``, to draw from; arguments as for ``drawn_racks``."""
+    """Racks of a size that contain ``played``, to draw from.
+
+    They have what was ``kept`` and random tiles of the unseen ``counts``; both counts and
+    ``played`` are by tile number.
+    """
 
     def __init__(
         self, counts: Sequence[int], kept: LeavePrior, played: Sequence[int], size: int
@@ -188,7 +158,11 @@ class Draws:
         """Whether the belief, doubt aside, allows such a rack."""
 
     def draw(self, count: int, chance: np.random.Generator) -> tuple[U8, F64]:
-        """Draw ``count`` racks, as ``drawn_racks``."""
+        """Draw racks, [count, size], each sorted; no racks if none is possible.
+
+        Returns also their weights, [count], whose mean is the probability of a rack that contains
+        ``played``.
+        """
         if not self._total > 0:
             return np.zeros((0, self._size), np.uint8), np.zeros(0)
         shares = [part.total / self._total for part in self._parts]
@@ -248,13 +222,13 @@ class _Ways:
         return racks, odds
 
 
-def _are_there(tiles: U8, counts: I64) -> npt.NDArray[np.bool_]:
+def _are_there(tiles: U8, counts: I64) -> Bools:
     """Return which multisets, [count, size] each sorted, ``counts`` tiles allow."""
     times = np.ones(tiles.shape, np.int64)  # occurrences of the tile so far
     for at in range(1, tiles.shape[1]):
         again = tiles[:, at] == tiles[:, at - 1]
         times[again, at] += times[again, at - 1]
-    possible: npt.NDArray[np.bool_] = np.all(times <= counts[tiles], axis=1)
+    possible: Bools = np.all(times <= counts[tiles], axis=1)
     return possible
 
 

@@ -27,6 +27,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.arrays import F64
+
 __all__ = [
     "DETERMINISTIC",
     "MODELS",
@@ -39,7 +41,6 @@ __all__ = [
     "stranger",
 ]
 
-F64: TypeAlias = npt.NDArray[np.float64]
 Judge: TypeAlias = Literal["static", "greedy"]
 """By what moves are compared: equity, or score alone."""
 
@@ -199,10 +200,10 @@ class Style:
 
 
 def stranger(known: Mapping[str, float] | None = None) -> Style:
-    """Return the style of an unknown player, or of one met before.
+    """Return the style of an unknown player, or of a player met before.
 
-    Args:
-        known: odds by model name after other games; mixed with a stranger's, since players change.
+    ``known`` are odds by model name after other games; they are mixed with a stranger's, since
+    players change.
     """
     odds = np.array(list(_STRANGER.values()))
     before = np.array([max((known or {}).get(model.name, 0.0), 0.0) for model in _STRANGER])

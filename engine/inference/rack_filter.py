@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.equity_terms import POINT
+from engine.kernels.racks import POINT
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Move
 from engine.rules.position import Position, Rack
@@ -59,8 +59,6 @@ class RackFilter:
 
     def __post_init__(self) -> None:
         self.prior = LeavePrior.nothing()
-        self.last: Posterior | None = None
-        """The belief after its last play."""
 
     def watch(
         self, play: Play, counts: Sequence[int], *, seed: int = 0, most_listed: int = MOST_LISTED
@@ -78,7 +76,7 @@ class RackFilter:
 
         If nothing was examined, or nothing fits, any rack is possible from then on.
         """
-        posterior = self.last = inference.posterior()
+        posterior = inference.posterior()
         self.prior = posterior.as_prior(self.doubt)
         if self.learns and len(posterior.leaves) and inference.play.bag >= FULL_BAG:
             self.style = self.style.learn(posterior.evidence)
@@ -116,11 +114,8 @@ class RackFilter:
         """Take in a play with a known rack, as all are once the bag is empty.
 
         Equity says too little of endings to show how careful a player is, and the highest score is
-        often best. But a player that passes up a higher score does not go by scores alone.
-
-        Args:
-            position: before the play, with the mover's rack.
-            move: the play.
+        often best. But a player that passes up a higher score does not go by scores alone. The
+        position is that before the play, with the mover's rack.
         """
         greedy = [model for model in self.style.models if model.judge == "greedy"]
         if not self.learns or not greedy:

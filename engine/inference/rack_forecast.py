@@ -11,17 +11,15 @@ from math import comb, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, Rack, unseen
+from lexicons.arrays import F64
 
-from .leave_prior import LeavePrior, drawn_racks
+from .leave_prior import Draws, LeavePrior
 
 __all__ = ["Sampled", "bingo_chance", "tile_chances"]
-
-F64 = npt.NDArray[np.float64]
 
 
 class Sampled(NamedTuple):
@@ -38,10 +36,8 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
     Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K without *t*, with n tiles unseen, Uₜ of
     them *t*, and d drawn.
 
-    Args:
-        kept: what it may have kept; weights that add up to 1.
-        counts: unseen tiles (on its rack or in the bag), by tile number.
-        drawn: how many tiles it drew.
+    ``counts`` are unseen tiles (on its rack or in the bag), by tile number; ``drawn`` is how many
+    it drew to what it kept.
 
     Raises:
         ValueError: it drew more tiles than there are.
@@ -58,7 +54,6 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
 
 
 def _held(kept: LeavePrior, tiles: int) -> F64:
-    """Return the probability, by tile, that at least one was kept."""
     first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
     first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
     weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
@@ -70,13 +65,7 @@ def bingo_chance(
 ) -> Sampled:
     """Estimate the probability that the static choice of the player on turn is a bingo.
 
-    Args:
-        generator: makes its choices.
-        position: without its rack; the other rack, if known, is not drawn from.
-        kept: what it may have kept.
-        drawn: how many tiles it drew.
-        samples: racks to draw, at least 1.
-        seed: for the racks.
+    It drew ``drawn`` tiles to what it kept; if the other rack is known it is not drawn from.
 
     Raises:
         ValueError: no leave of ``kept`` is possible, or as ``Generator.best``.
@@ -86,9 +75,10 @@ def bingo_chance(
     if size < rules.rack_size:
         return Sampled(0.0, 0.0)
     counts = unseen(position, 1 - seat, rules)
-    racks, _ = drawn_racks(counts, kept, [0] * len(counts), size, samples, seed)
+    draws = Draws(counts, kept, [0] * len(counts), size)
+    racks, _ = draws.draw(samples, np.random.default_rng(seed & (1 << 64) - 1))
     if not len(racks):
-        raise ValueError("nothing of what he may have kept is unseen")
+        raise ValueError("nothing of what it may have kept is unseen")
     bingos = sum(_is_bingo(generator, position, tuple(rack)) for rack in racks.tolist())
     chance = bingos / len(racks)
     return Sampled(chance, sqrt(chance * (1 - chance) / len(racks)))

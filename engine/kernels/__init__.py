@@ -2,32 +2,25 @@
 
 One idea a file, each built on those before it:
 
-``moves``            a move as one 64-bit integer
+``moves``            a move as one 64-bit integer; the best moves so far
 ``board``            squares in both directions; tiles placed and undone
 ``crosses``          cross-sets and cross-scores, updated by each play
-``racks``            the 2⁷ subracks of a rack, and the leave map
-``equity_terms``     what playing each subrack is worth beyond its score
+``racks``            the 2⁷ subracks of a rack: what playing each is worth; by size, side by side
 ``gaddag_movegen``   every placement, with a GADDAG
 ``listing``          placements recorded, with blanks in every way
-``subracks``         subracks by size, side by side
 ``shadow_slots``     where words can lie, and a bound for each
-``top_moves``        the best moves so far
-``shadow_placing``   one subrack in one slot
 ``shadow_movegen``   the best placements only: shadow bounds and a heap
-``search_state``     these records in one
-``position_movegen`` entry points for one position
+``search_state``     these records in one; entry points for one position
 ``game``             bag, racks and scores; the turn of a static player
 ``selfplay``         whole games
 ``rollouts``         sampled games over some turns
-``multiset_hash``    a multiset of tiles as one integer
 ``leave_prior``      racks that an opponent may have held, drawn or listed
 ``equity_loss``      how much better a rack could have been played
 
 and for endgames
 
 ``line_cache``       placements by line, remembered
-``footprint``        the squares on which a placement depends
-``replies``          the other side's best answers
+``replies``          the other side's best answers, and the squares on which they depend
 ``transpositions``   bounds of positions met before
 ``endgame_stack``    the search stack, by ply
 ``endgame_moves``    candidates and their order

@@ -32,12 +32,11 @@ from .board import (
 )
 from .moves import (
     BLANK_CODE,
-    COLUMN_SHIFT,
-    DIRECTION_SHIFT,
     LETTER_MASK,
-    ROW_SHIFT,
-    SIDE_MASK,
+    column_of,
+    is_down,
     move_tile,
+    row_of,
     tile_count,
 )
 
@@ -61,9 +60,8 @@ def cross_everywhere(board: BoardRecord, nodes: Any) -> None:
 @helper
 def first_square(side: Any, move: Any) -> Any:
     """Return the first square of a placement's word, in the placement's direction."""
-    row = np.int64(move >> np.uint64(ROW_SHIFT)) & SIDE_MASK
-    column = np.int64(move >> np.uint64(COLUMN_SHIFT)) & SIDE_MASK
-    if np.int64(move >> np.uint64(DIRECTION_SHIFT)) & 1:
+    row, column = row_of(move), column_of(move)
+    if is_down(move):
         return (side + column + 1) * side + row + 1
     return (row + 1) * side + column + 1
 

@@ -11,7 +11,7 @@ A node is entered in these steps, each of which may be the last:
 2. A pass ends the game.
 3. A play of all tiles left ends the game; the dearest is a floor of the value.
 4. The *replies*: the other side's best plays in the position as it is. They survive a move that
-   stays off their footprints (``engine.kernels.footprint``). A surviving reply that goes out is a
+   stays off their footprints (``engine.kernels.replies``). A surviving reply that goes out is a
    ceiling of that move, and refutes most moves unplayed.
 5. The remaining moves, ordered by a guess: points, less the best surviving reply, and less what
    stays on either rack.

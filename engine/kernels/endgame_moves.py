@@ -18,7 +18,6 @@ from lexicons.memory import put_word, word_at
 
 from .board import BoardRecord
 from .endgame_stack import EndgameRecord, FrameRecord
-from .footprint import line_of
 from .line_cache import ENTRY_WORDS, HALF, LOWER, fits_in, hash_line, placements_along
 from .moves import PASS_MOVE
 from .replies import (
@@ -26,6 +25,7 @@ from .replies import (
     best_reply,
     best_way_out,
     clear_replies,
+    line_of,
     mark_replies,
     note_reply,
     note_way_out,

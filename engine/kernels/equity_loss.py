@@ -15,12 +15,12 @@ not enough the words are tried, from the slot of the highest bound on.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lexicons.alphabet import BLANK
+from lexicons.arrays import I32, I64, U8, U64, Bools
 from lexicons.bits import bit_count, lowest_bit, wrapping_add
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
@@ -28,20 +28,13 @@ from lexicons.word_map import KEYS, may_be_word
 
 from .board import is_empty
 from .crosses import cross_everywhere
-from .equity_terms import LATE_TILES, POINT, opening_cost
-from .moves import EXCHANGE, MAX_PLACED
-from .multiset_hash import extended, place_of
-from .shadow_placing import try_subrack
+from .moves import EXCHANGE, MAX_PLACED, keep_only
+from .racks import LATE_TILES, NEVER, POINT, extended, opening_cost, place_of
+from .shadow_movegen import try_subrack
 from .shadow_slots import SLOTS_A_LINE, update_slots
-from .subracks import NEVER
-from .top_moves import keep_only
 
 __all__ = ["SlotOrder", "SubrackTable", "begin_losses", "copy_table", "find_losses"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-I32: TypeAlias = npt.NDArray[np.int32]
-I64: TypeAlias = npt.NDArray[np.int64]
-U64: TypeAlias = npt.NDArray[np.uint64]
 
 _SIZES = MAX_PLACED + 1
 _SUBRACK_COUNT = 1 << MAX_PLACED
@@ -74,7 +67,7 @@ class SubrackTable(NamedTuple):
     used: I64  # [1] number of subracks
     codes: U64  # [places]
     equity_terms: I32  # [places] thousandths of a point, or a bound; NEVER: no placement
-    exact: npt.NDArray[np.bool_]  # [places] false: a bound
+    exact: Bools  # [places] false: a bound
 
     @classmethod
     def empty(cls, places: int) -> SubrackTable:
@@ -131,8 +124,8 @@ def _order_slots(state: Any, order: SlotOrder) -> None:
 
 
 @helper
-def _comes_before(slots: Any, one: Any, other: Any) -> Any:
-    here, there = slots.slots[one], slots.slots[other]
+def _comes_before(slots: Any, index: Any, other: Any) -> Any:
+    here, there = slots.slots[index], slots.slots[other]
     if here.key != there.key:
         return here.key < there.key
     return _promise(here) > _promise(there)
@@ -173,17 +166,10 @@ def find_losses(
 ) -> int:
     """Find the losses of racks, until the table is half full; return the number of racks done.
 
-    Args:
-        state_array: ``begin_losses`` was called for its board.
-        words_array: the lexicon.
-        leaves: the leave table.
-        bag: tiles in it, one or more.
-        order: by ``begin_losses``.
-        table: modified in place.
-        racks: [racks, size] sorted.
-        own: [racks] equity of the play with each, thousandths of a point.
-        reach: largest loss told apart; ``reach`` + 1 stands for all others.
-        losses: [racks] thousandths of a point; modified in place.
+    ``begin_losses`` was called for the state's board and ``order``; ``bag`` is 1 or more.
+    ``racks``, [racks, size], are sorted, ``own``, [racks], is the equity of the play with each, in
+    thousandths of a point as all here. A loss beyond ``reach`` is given as ``reach`` + 1. ``table``
+    and ``losses``, [racks], are modified in place.
     """
     state, words = state_array[0], words_array[0]
     size = racks.shape[1]
@@ -295,7 +281,7 @@ def _write_worth(
     size, top = state.rack.held, state.top
     whole = (1 << size) - 1
     key, blanks = state.rack.keys[whole], state.rack.blanks[whole]
-    keep_only(top, 1, floor + 1, 2)
+    keep_only(top, 1, floor + 1)
     count = 0
     for group in range(order.first[size], order.first[size + 1]):
         if blanks < 2 and not may_be_word(words, wrapping_add(order.keys[group], key), blanks):

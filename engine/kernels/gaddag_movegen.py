@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicons.alphabet import BLANK, MAX_LETTERS
+from lexicons.arrays import I32, U8, U64
 from lexicons.bits import bit_count, lowest_bit, lowest_set
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import address_of, word_at
@@ -37,7 +38,7 @@ from .moves import (
     where_packed,
 )
 from .racks import SUBRACK_COUNT, RackRecord
-from .shadow_placing import StateRecord
+from .shadow_movegen import StateRecord
 
 __all__ = [
     "GADDAG_SEARCH",
@@ -106,9 +107,9 @@ _TILE_BITS = np.uint64(TILE_BITS)
 
 def list_into(
     state: npt.NDArray[Any],
-    moves: npt.NDArray[np.uint64],
-    scores: npt.NDArray[np.int32],
-    subracks: npt.NDArray[np.uint8],
+    moves: U64,
+    scores: I32,
+    subracks: U8,
 ) -> None:
     """Set the output arrays, of one length and kept by the caller, of a ``SEARCH_STATE`` array."""
     listed = state["gaddag"]

@@ -16,19 +16,18 @@ from lexicons.jit import helper, record_dtype
 from lexicons.leaves import LeaveArrays
 
 from .crosses import play
-from .equity_terms import PASS_EQUITY
 from .moves import (
     BLANK_CODE,
     EXCHANGE,
     LETTER_MASK,
     MAX_PLACED,
     PASS_MOVE,
+    keep_only,
     move_tile,
     tile_count,
 )
+from .racks import NEVER, PASS_EQUITY
 from .search_state import find_moves, take_rack
-from .subracks import NEVER
-from .top_moves import keep_only
 
 __all__ = [
     "GAME",
@@ -81,7 +80,7 @@ def choose(state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) ->
     bag = game.back - game.front
     points = points_on_rack(game, other, state.board.points)
     take_rack(state, game.racks[seat], game.held[seat], leaves, bag, points)
-    keep_only(state.top, 1, NEVER, 2)
+    keep_only(state.top, 1, NEVER)
     find_moves(state, words)
     if not state.top.count:
         state.top.moves[0] = PASS_MOVE
@@ -217,10 +216,10 @@ def _take_in(game: Any, seat: Any, nth: Any, tile: Any) -> None:
 
 
 @helper
-def _swap(game: Any, seat: Any, one: Any, other: Any) -> None:
-    tile = game.racks[seat, one]
-    game.racks[seat, one] = game.racks[seat, other]
-    game.racks[seat, other] = tile
+def _swap(game: Any, seat: Any, nth: Any, at: Any) -> None:
+    tile = game.racks[seat, nth]
+    game.racks[seat, nth] = game.racks[seat, at]
+    game.racks[seat, at] = tile
 
 
 @helper

@@ -8,27 +8,23 @@ unseen. So the prior of a rack R is, over all parts K that it may have kept,
 
 with U the unseen, over tiles t: hypergeometric (Feller 1968, II.6).
 
-Multisets are identified by their codes (``engine.kernels.multiset_hash``).
+Multisets are identified by their codes (``engine.kernels.racks``).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lexicons.arrays import F64, I64, U8, U64
 from lexicons.bits import bit_count, mixed, next_random
 from lexicons.jit import helper, kernel
 
-from .multiset_hash import extended, place_of
+from .racks import extended, place_of
 
 __all__ = ["LeavePriorTable", "draw_racks", "enter_prior", "list_multisets", "rack_priors"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-I64: TypeAlias = npt.NDArray[np.int64]
-U64: TypeAlias = npt.NDArray[np.uint64]
-F64: TypeAlias = npt.NDArray[np.float64]
 
 _ONE = np.uint64(1)
 
@@ -91,12 +87,8 @@ def rack_priors(
 ) -> None:
     """Compute the prior of each rack, up to a common factor.
 
-    Args:
-        racks: [racks, size] sorted.
-        counts: [tiles] unseen.
-        table: what may have been kept.
-        binomials: [n, k] C(n, k), for every count of a tile and k up to a rack.
-        priors: [racks] modified in place.
+    ``racks``, [racks, size], are sorted, ``counts``, [tiles], unseen. ``binomials``, [n, k], are
+    C(n, k) for every count of a tile and k up to a rack. ``priors``, [racks], is modified in place.
     """
     size = racks.shape[1]
     held = np.zeros(len(counts), np.int64)

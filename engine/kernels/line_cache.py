@@ -25,12 +25,11 @@ from .board import BORDERED, BoardRecord
 from .gaddag_movegen import GADDAG_SEARCH, GaddagRecord, list_line
 from .moves import (
     BLANK_CODE,
-    COLUMN_SHIFT,
-    DIRECTION_SHIFT,
     LETTER_MASK,
-    ROW_SHIFT,
-    SIDE_MASK,
+    column_of,
+    is_down,
     move_tile,
+    row_of,
     tile_count,
 )
 
@@ -215,9 +214,7 @@ def _write(line_cache: LineCacheRecord, search: GaddagRecord, seat: Any) -> Any:
 @helper
 def _describe(search: GaddagRecord, units: Any, move: Any) -> Any:
     """Return a placement's tiles as a count, the places that it covers, and its tiles' points."""
-    down = move >> np.uint64(DIRECTION_SHIFT) & _ONE
-    shift = np.uint64(ROW_SHIFT) if down else np.uint64(COLUMN_SHIFT)
-    place = (move >> shift & np.uint64(SIDE_MASK)) + _ONE
+    place = np.uint64(row_of(move) if is_down(move) else column_of(move)) + _ONE
     need, squares, points = np.uint64(0), np.uint64(0), np.uint64(0)
     for nth in range(tile_count(move)):
         while search.cells[place].letter:

@@ -1,4 +1,4 @@
-"""A move as one 64-bit integer, so that lists of moves are arrays and equal moves compare equal.
+"""A move as one 64-bit integer, so that lists of moves are arrays; and the best moves so far.
 
 =====  ================================================================
 bits
@@ -12,18 +12,18 @@ bits
        exchanged, sorted (a blank: bit 6 alone)
 =====  ================================================================
 
-Among moves of equal worth the smaller integer comes first: placements before exchanges, across
-before down, then by row, column and tiles.
+The best moves are a short sorted list. The order is by equity, and among equals by the integer,
+the smaller first: placements before exchanges, across before down, then by row, column and tiles.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from lexicons.bits import lowest_bit
-from lexicons.jit import helper
+from lexicons.jit import helper, record_dtype
 
 __all__ = [
     "BLANK_CODE",
@@ -31,14 +31,19 @@ __all__ = [
     "DIRECTION_SHIFT",
     "EXCHANGE",
     "LETTER_MASK",
+    "MAX_KEPT",
     "MAX_PLACED",
     "PASS_MOVE",
     "ROW_SHIFT",
     "SIDE_MASK",
     "TILES_MASK",
     "TILE_BITS",
+    "TOP_MOVES",
+    "TopMovesRecord",
+    "keep_only",
     "left_justified",
     "move_tile",
+    "offer",
     "tile_count",
     "where_packed",
 ]
@@ -54,8 +59,22 @@ PASS_MOVE = np.uint64(1 << 61)
 TILES_MASK = np.uint64((1 << COLUMN_SHIFT) - 1)
 BLANK_CODE = np.uint64(1 << (TILE_BITS - 1))
 LETTER_MASK = BLANK_CODE - np.uint64(1)
+MAX_KEPT = 128
 
 _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
+
+TOP_MOVES = record_dtype(
+    [
+        ("limit", np.int64),
+        ("count", np.int64),
+        ("threshold", np.int64),  # lowest useful equity, thousandths of a point
+        ("moves", np.uint64, (MAX_KEPT,)),  # packed, best first
+        ("equities", np.int32, (MAX_KEPT,)),  # thousandths of a point
+        ("scores", np.int32, (MAX_KEPT,)),  # points
+        ("subracks", np.uint8, (MAX_KEPT,)),  # of the rack, that each plays
+    ],
+)
+TopMovesRecord: TypeAlias = Any
 
 
 @helper
@@ -74,6 +93,24 @@ def move_tile(move: Any, at: Any) -> Any:
 
 
 @helper
+def is_down(move: Any) -> Any:
+    """Return whether a placement runs down."""
+    return move >> np.uint64(DIRECTION_SHIFT) & np.uint64(1)
+
+
+@helper
+def row_of(move: Any) -> Any:
+    """Return the row of a placement's first square, from 0."""
+    return np.int64(move >> np.uint64(ROW_SHIFT)) & SIDE_MASK
+
+
+@helper
+def column_of(move: Any) -> Any:
+    """Return the column of a placement's first square, from 0."""
+    return np.int64(move >> np.uint64(COLUMN_SHIFT)) & SIDE_MASK
+
+
+@helper
 def left_justified(tiles: Any, count: Any) -> Any:
     """Shift ``count`` tiles, the last in the lowest bits, to a move's tile bits."""
     return tiles << np.uint64(TILE_BITS * (MAX_PLACED - count))
@@ -87,3 +124,40 @@ def where_packed(side: Any, square: Any) -> Any:
     if line >= side:
         row, column, down = place - 1, line - side - 1, 1
     return np.uint64(down << DIRECTION_SHIFT | row << ROW_SHIFT | column << COLUMN_SHIFT)
+
+
+@helper
+def keep_only(top: TopMovesRecord, limit: Any, threshold: Any) -> None:
+    """Empty the list, and set its limits."""
+    top.limit = limit
+    top.threshold = threshold
+    top.count = 0
+
+
+@helper
+def offer(top: TopMovesRecord, equity: Any, score: Any, move: Any, subrack: Any) -> None:
+    """Keep a move if it is among the best so far."""
+    if equity < top.threshold:
+        return
+    at = top.count
+    if at == top.limit:
+        at -= 1
+        if equity == top.equities[at] and move > top.moves[at]:
+            return
+    else:
+        top.count = at + 1
+    while at > 0 and (
+        top.equities[at - 1] < equity
+        or (top.equities[at - 1] == equity and top.moves[at - 1] > move)
+    ):
+        top.equities[at] = top.equities[at - 1]
+        top.scores[at] = top.scores[at - 1]
+        top.moves[at] = top.moves[at - 1]
+        top.subracks[at] = top.subracks[at - 1]
+        at -= 1
+    top.equities[at] = equity
+    top.scores[at] = score
+    top.moves[at] = move
+    top.subracks[at] = subrack
+    if top.count == top.limit:
+        top.threshold = max(top.threshold, np.int64(top.equities[top.limit - 1]))

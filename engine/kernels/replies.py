@@ -1,8 +1,14 @@
-"""The other side's best plays on the board as it is, and their footprints.
+"""The other side's best plays on the board as it is, and the squares on which they depend.
 
 The best few of two kinds are kept: plays that go out, by their points, and others, by a guess of
-their worth. A reply survives a move that stays off its footprint (``engine.kernels.footprint``). A
-reply that goes out is a floor of what the other side gets; a guess orders moves.
+their worth. A reply that goes out is a floor of what the other side gets; a guess orders moves.
+
+A placement stays legal, and keeps its score, as long as no tile is put on its *footprint*: the
+squares that it covers, those before and behind its word, and those at the ends of the words that it
+makes across. So a reply survives every move that avoids its footprint, without playing either.
+
+A footprint is a set of places for each line, in both directions (``engine.kernels.board``): one
+look at a move's own line shows whether it touches the footprint.
 """
 
 from __future__ import annotations
@@ -13,9 +19,10 @@ import numpy as np
 
 from lexicons.jit import helper, record_dtype
 
-from .board import BoardRecord
-from .footprint import mark_footprint
+from .board import BoardRecord, other_direction
+from .crosses import first_square
 from .line_cache import MAX_LINES
+from .moves import column_of, is_down, row_of, tile_count
 
 __all__ = [
     "NOT_OUT",
@@ -24,6 +31,8 @@ __all__ = [
     "best_reply",
     "best_way_out",
     "clear_replies",
+    "line_of",
+    "mark_footprint",
     "mark_replies",
     "note_reply",
     "note_way_out",
@@ -118,3 +127,42 @@ def best_reply(replies: RepliesRecord, line: Any, squares: Any) -> Any:
     if best.count == _KEPT:
         return best.worths[_KEPT - 1]  # there are more
     return replies.none
+
+
+_ONE = np.uint64(1)
+
+
+@helper
+def line_of(side: Any, move: Any) -> Any:
+    """Return the line along which a placement runs."""
+    return side + 1 + column_of(move) if is_down(move) else 1 + row_of(move)
+
+
+@helper
+def mark_footprint(board: BoardRecord, move: Any, footprint: Any) -> None:
+    """Overwrite ``footprint``, bits by line, with that of a legal placement."""
+    squares, side = board.squares, board.side
+    for line in range(2 * side):
+        footprint[line] = 0
+    square = first_square(side, move)
+    _mark(side, square - 1, footprint)
+    for _ in range(tile_count(move)):
+        while squares[square].letter:
+            square += 1
+        _mark(side, square, footprint)
+        for step in (-side, side):
+            end = square + step
+            while squares[end].letter:
+                end += step
+            _mark(side, end, footprint)
+        square += 1
+    while squares[square].letter:
+        square += 1
+    _mark(side, square, footprint)
+
+
+@helper
+def _mark(side: Any, square: Any, footprint: Any) -> None:
+    footprint[square // side] |= _ONE << np.uint64(square % side)
+    turned = other_direction(side, square)
+    footprint[turned // side] |= _ONE << np.uint64(turned % side)

@@ -15,26 +15,24 @@ Sums are integers, so that the split of samples among workers, and their order, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lexicons.arrays import F64, I32, I64, U8, U64
 from lexicons.bits import wrapping_add, wrapping_mul
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
 from .board import undo_to
 from .crosses import cross_everywhere, play
-from .equity_terms import POINT
 from .game import below, carry_out, choose, draw_tiles, settle
 from .moves import EXCHANGE, tile_count
+from .racks import POINT
 from .shadow_slots import update_slots
 
 __all__ = ["CERTAIN", "Candidates", "Chances", "Holdings", "Scene", "Tally", "lay_out", "roll_out"]
 
-U8: TypeAlias = npt.NDArray[np.uint8]
-I64: TypeAlias = npt.NDArray[np.int64]
 
 CERTAIN = 100_000
 """A sure win; wins are counted in parts of this."""
@@ -47,13 +45,13 @@ class Holdings(NamedTuple):
 
     tiles: U8  # [holdings, rack size] the first ``sizes`` of each are used, sorted
     sizes: U8  # [holdings]
-    sums: npt.NDArray[np.float64]  # [holdings] cumulative weights
+    sums: F64  # [holdings] cumulative weights
 
 
 class Chances(NamedTuple):
     """Win probabilities of the player on turn."""
 
-    values: npt.NDArray[np.int32]  # [spreads, counts] in parts of ``CERTAIN``
+    values: I32  # [spreads, counts] in parts of ``CERTAIN``
     first_spread: int  # points
     first_unseen: int  # tiles in the bag and on the other rack
 
@@ -73,9 +71,9 @@ class Scene(NamedTuple):
 class Candidates(NamedTuple):
     """The moves to compare, side by side."""
 
-    moves: npt.NDArray[np.uint64]  # packed
-    scores: npt.NDArray[np.int32]  # points
-    leaves: npt.NDArray[np.int32]  # thousandths of a point
+    moves: U64  # packed
+    scores: I32  # points
+    leaves: I32  # thousandths of a point
 
 
 class Tally(NamedTuple):
@@ -109,23 +107,14 @@ def roll_out(
     chances: Chances,
     candidates: Candidates,
     work: I64,
-    values: npt.NDArray[np.int32],
+    values: I32,
     tally: Tally,
 ) -> None:
     """Play samples, add them to ``tally``, and record each.
 
-    Args:
-        state_array: ``lay_out`` was called for its board, which is restored.
-        game_array: scratch, mirrored.
-        words_array: the lexicon.
-        leaves: of both players.
-        scene: the start of every sample.
-        holdings: tiles that the opponent may hold.
-        chances: the win probabilities.
-        candidates: the moves.
-        work: [tasks, 3] candidate, first sample, number of samples.
-        values: [2, candidates, room] wins and equities of the first ``room`` samples.
-        tally: modified in place.
+    ``lay_out`` was called for the state's board, which is restored; the game is scratch, mirrored.
+    ``work``, [tasks, 3], has candidate, first sample, number of samples. ``values``, of
+    [2, candidates, room], takes the wins and equities of the first ``room`` samples.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
     board = state.board
@@ -201,7 +190,7 @@ def _hold(game: Any, holdings: Holdings) -> None:
 
 @helper
 def _go_on(
-    state: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, one: Any
+    state: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, candidate: Any
 ) -> Any:
     """Let static players take turns; return the seat then on turn."""
     top, seat, ply = state.top, 1, 0
@@ -209,11 +198,11 @@ def _go_on(
         choose(state, game, words, leaves, seat)
         move, score = top.moves[0], np.int64(top.scores[0])
         game.kept[seat] = state.rack.leaves[(1 << state.rack.held) - 1 ^ np.int64(top.subracks[0])]
-        tally.turns[one, ply] += 1
-        tally.scores[one, ply] += score
-        tally.score_squares[one, ply] += score * score
+        tally.turns[candidate, ply] += 1
+        tally.scores[candidate, ply] += score
+        tally.score_squares[candidate, ply] += score * score
         if move < EXCHANGE:
-            tally.bingos[one, ply] += tile_count(move) == state.board.bonus_tiles
+            tally.bingos[candidate, ply] += tile_count(move) == state.board.bonus_tiles
             if ply + 1 < plies:  # the last board is not used
                 play(state.board, words.nodes, move)
         carry_out(game, seat, move, score)
@@ -232,13 +221,13 @@ def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
 
 
 @helper
-def _add_up(tally: Tally, one: Any, win: Any, gained: Any) -> None:
-    tally.samples[one] += 1
-    tally.sums[one, 0] += win
-    tally.sums[one, 1] += gained
-    tally.squares[one, 0] += win * win
-    tally.squares[one, 1] += gained * gained
-    tally.products[one] += win * gained
+def _add_up(tally: Tally, candidate: Any, win: Any, gained: Any) -> None:
+    tally.samples[candidate] += 1
+    tally.sums[candidate, 0] += win
+    tally.sums[candidate, 1] += gained
+    tally.squares[candidate, 0] += win * win
+    tally.squares[candidate, 1] += gained * gained
+    tally.products[candidate] += win * gained
 
 
 @helper

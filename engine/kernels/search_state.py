@@ -1,29 +1,61 @@
-"""A state: all that one thread needs to search, in one record."""
+"""A state: all that one thread needs to search, in one record; and the entry points for a position.
+
+These are few, for each recompiles all that it calls.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.arrays import I32, U8, U64
 from lexicons.bits import bit_count
-from lexicons.jit import helper, record_dtype
+from lexicons.jit import helper, kernel, record_dtype
 from lexicons.leaves import LeaveArrays
 from lexicons.word_map import WordsRecord
 
 from .board import BOARD, is_empty
-from .equity_terms import EVALUATION, fill_equity_terms
-from .gaddag_movegen import GADDAG_SEARCH
-from .moves import BLANK_CODE, EXCHANGE, TILE_BITS, left_justified
-from .racks import RACK, fill_rack, is_regular
-from .shadow_movegen import HEAP, search_slots
-from .shadow_placing import StateRecord
+from .crosses import cross_everywhere
+from .gaddag_movegen import GADDAG_SEARCH, list_placements
+from .moves import (
+    BLANK_CODE,
+    EXCHANGE,
+    PASS_MOVE,
+    TILE_BITS,
+    TOP_MOVES,
+    keep_only,
+    left_justified,
+    offer,
+)
+from .racks import (
+    EVALUATION,
+    NEVER,
+    PASS_EQUITY,
+    POINT,
+    RACK,
+    SUBRACKS,
+    fill_equity_terms,
+    fill_rack,
+    fill_subracks,
+    is_regular,
+    opening_cost,
+)
+from .shadow_movegen import HEAP, StateRecord, search_slots
 from .shadow_slots import SLOTS, update_slots
-from .subracks import SUBRACKS, fill_subracks
-from .top_moves import TOP_MOVES, offer
 
-__all__ = ["SEARCH_STATE", "exchange_of", "find_moves", "new_state", "take_rack"]
+__all__ = [
+    "SEARCH_STATE",
+    "MoveArrays",
+    "Turn",
+    "exchange_of",
+    "find_moves",
+    "list_moves",
+    "new_state",
+    "search_moves",
+    "take_rack",
+]
 
 SEARCH_STATE = record_dtype(
     [
@@ -95,3 +127,81 @@ def exchange_of(rack: Any, subrack: Any) -> Any:
             tile = np.uint64(rack.tiles[at])
             tiles = tiles << np.uint64(TILE_BITS) | (tile if tile else BLANK_CODE)
     return EXCHANGE | left_justified(tiles, np.int64(bit_count(np.uint64(subrack))))
+
+
+class Turn(NamedTuple):
+    """The state of the player on turn."""
+
+    rack: U8  # [7] the first ``size`` are used, sorted
+    size: int
+    bag: int  # tiles in it
+    opponent_points: int  # of its rack; known when the bag is empty
+
+
+class MoveArrays(NamedTuple):
+    """Moves (``engine.kernels.moves``), arrays of one length."""
+
+    packed: U64
+    scores: I32  # points
+    equities: I32  # thousandths of a point
+    subracks: U8  # bit n: the move uses the rack's nth tile
+
+
+@kernel
+def list_moves(
+    state_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, moves: MoveArrays
+) -> int:
+    """Write every move, in no particular order; return their number.
+
+    The state's board was set up. ``moves`` and ``state_array`` are modified in place. Moves beyond
+    the arrays' length are only counted: call again with longer arrays.
+    """
+    state, words = state_array[0], words_array[0]
+    _begin(state, words, leaves, turn)
+    list_placements(state, words)
+    count = state.gaddag.count
+    for at in range(min(count, len(moves.packed))):
+        equity = moves.scores[at] * POINT + state.rack.equity_terms[moves.subracks[at]]
+        if state.rack.opening:
+            equity += opening_cost(state.board, state.evaluation, moves.packed[at])
+        moves.equities[at] = equity
+    return _add_others(state, moves, count)  # type: ignore[no-any-return]
+
+
+@kernel
+def search_moves(
+    state_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, limit: int
+) -> None:
+    """Leave the best moves, up to ``limit``, in ``state.top``; a pass is not among them."""
+    state, words = state_array[0], words_array[0]
+    _begin(state, words, leaves, turn)
+    keep_only(state.top, limit, NEVER)
+    find_moves(state, words)
+
+
+@helper
+def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
+    cross_everywhere(state.board, words.nodes)
+    take_rack(state, turn.rack, turn.size, leaves, turn.bag, turn.opponent_points)
+
+
+@helper
+def _add_others(state: StateRecord, moves: MoveArrays, count: Any) -> Any:
+    """Write the exchanges and the pass behind ``count`` placements; return the new count."""
+    rack = state.rack
+    for subrack in range(1, 1 << rack.held):
+        if bit_count(np.uint64(subrack)) <= np.uint64(rack.exchangeable) and is_regular(
+            rack, subrack
+        ):
+            count = _add(moves, count, exchange_of(rack, subrack), rack.swaps[subrack], subrack)
+    return _add(moves, count, PASS_MOVE, PASS_EQUITY, 0)
+
+
+@helper
+def _add(moves: MoveArrays, count: Any, move: Any, equity: Any, subrack: Any) -> Any:
+    if count < len(moves.packed):
+        moves.packed[count] = move
+        moves.scores[count] = 0
+        moves.equities[count] = equity
+        moves.subracks[count] = subrack
+    return count + 1

@@ -12,33 +12,31 @@ tiles instead, if bag and rack have it. Training does so with leaves that are ra
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lexicons.alphabet import BLANK
+from lexicons.arrays import I32, U8, U64
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
 from .board import clear_board, forget_changes
 from .crosses import play
-from .equity_terms import use_evaluation
 from .gaddag_movegen import list_placements
 from .game import choose, deal, give_leave, make_move, settle
 from .moves import EXCHANGE, MAX_PLACED
+from .racks import use_evaluation
 from .search_state import take_rack
 
 __all__ = ["Deals", "Results", "list_in_games", "play_games"]
-
-U8: TypeAlias = npt.NDArray[np.uint8]
 
 
 class Deals(NamedTuple):
     """The deals of the games."""
 
     orders: U8  # [games, tiles] of the bag; the first is drawn first
-    seeds: npt.NDArray[np.uint64]  # [games] for the places of tiles that go back
+    seeds: U64  # [games] for the places of tiles that go back
     begins: U8  # [games] which player, 0 or 1, has seat 0 and begins
     forced: U8  # [games, first turns, 7] leaves for the mover; turns may be 0
     forced_sizes: U8  # [games, first turns] their tiles; 0: none
@@ -47,16 +45,16 @@ class Deals(NamedTuple):
 class Results(NamedTuple):
     """By game, and by turn up to ``room``; filled in by the kernel."""
 
-    scores: npt.NDArray[np.int32]  # [games, 2] by seat
-    bingos: npt.NDArray[np.int32]  # [games, 2] by seat
-    turns: npt.NDArray[np.int32]  # [games]
-    moves: npt.NDArray[np.uint64]  # [games, room] packed
+    scores: I32  # [games, 2] by seat
+    bingos: I32  # [games, 2] by seat
+    turns: I32  # [games]
+    moves: U64  # [games, room] packed
     racks: U8  # [games, room, 7] the mover's tiles, sorted
     sizes: U8  # [games, room] number of these tiles
-    equities: npt.NDArray[np.int32]  # [games, room] thousandths of a point
-    spreads: npt.NDArray[np.int32]  # [games, room] the mover's lead before the move
-    bags: npt.NDArray[np.int32]  # [games, room] tiles in the bag before the move
-    leaves: npt.NDArray[np.int32]  # [games, room] of the tiles kept, thousandths of a point
+    equities: I32  # [games, room] thousandths of a point
+    spreads: I32  # [games, room] the mover's lead before the move
+    bags: I32  # [games, room] tiles in the bag before the move
+    leaves: I32  # [games, room] of the tiles kept, thousandths of a point
 
 
 @kernel

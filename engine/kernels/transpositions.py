@@ -24,8 +24,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from lexicons.arrays import U64
 from lexicons.bits import GOLDEN, wrapping_mul
 from lexicons.jit import helper
 from lexicons.memory import put_word, word_at
@@ -42,7 +42,7 @@ __all__ = [
     "signature",
 ]
 
-Table: TypeAlias = npt.NDArray[np.uint64]  # [words]
+Table: TypeAlias = U64  # [words]
 
 BUCKET_BYTES = 64
 BUCKET_WORDS = 8

@@ -1,22 +1,22 @@
-"""Candidates for simulation: the best moves by static equity, without mirror images."""
+"""Candidates for simulation by static equity, without mirror images; and likely replies."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+import random
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from engine.rules.moves import PASS, Direction, Exchange, Move, Place
-from engine.rules.position import Position, bag_count
-from engine.rules.rules import rack_tiles, score_play
+from engine.rules.moves import PASS, Direction, Move, Place
+from engine.rules.position import Position, bag_count, unseen
+from engine.rules.rules import rack_without, score_play, used_tiles
 from lexicons.layout import BoardLayout
 
 from .evaluation import PASS_EQUITY, POINT
-from .generator import Generator, RankedMove
+from .generator import Generator, RankedMove, ScoredMove
 from .move_codec import leaves_of, pack
 
-__all__ = ["best_candidates", "is_symmetric", "ranked_moves"]
+__all__ = ["best_candidates", "guess_replies", "is_symmetric", "ranked_moves"]
 
 
 def best_candidates(
@@ -64,14 +64,8 @@ def ranked_moves(
 
 def _phony(generator: Generator, position: Position, move: Move) -> RankedMove:
     rules = generator.rules
-    score = 0
-    used: tuple[int, ...] = ()
-    if isinstance(move, Place):
-        score, used = score_play(position.board, move, rules).score, rack_tiles(move.placed)
-    elif isinstance(move, Exchange):
-        used = move.tiles
-    left = Counter(position.racks[position.on_turn]) - Counter(used)
-    leave = tuple(sorted(left.elements()))
+    score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
+    leave = tuple(sorted(rack_without(position.racks[position.on_turn], used_tiles(move))))
     known = bag_count(position, rules) and len(leave) < generator.leaves.rack_size
     worth = round(generator.leaves.value(leave) * POINT) if known else 0
     return RankedMove(move, score, score * POINT + worth, leave)
@@ -92,3 +86,19 @@ def is_symmetric(layout: BoardLayout) -> bool:
         for row in side
         for column in side
     )
+
+
+def guess_replies(generator: Generator, position: Position, seed: int) -> Iterator[ScoredMove]:
+    """Yield the static choices of random racks of the player on turn, without end.
+
+    The other player's rack is known; it is not drawn from.
+    """
+    rules, seat = generator.rules, position.on_turn
+    hidden = [
+        tile for tile, count in enumerate(unseen(position, 1 - seat, rules)) for _ in range(count)
+    ]
+    chance = random.Random(seed)
+    while True:
+        rack = tuple(sorted(chance.sample(hidden, min(rules.rack_size, len(hidden)))))
+        best = generator.best(position.with_rack(seat, rack))[0]
+        yield ScoredMove(best.move, best.score)

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.equity_terms import EVALUATION, LATE_TILES, PASS_EQUITY, POINT
+from engine.kernels.racks import EVALUATION, LATE_TILES, PASS_EQUITY, POINT
 from lexicons.alphabet import TileDistribution
 
 __all__ = [

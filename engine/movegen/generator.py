@@ -14,15 +14,13 @@ import numpy.typing as npt
 
 from engine.kernels.board import new_board, set_up
 from engine.kernels.gaddag_movegen import list_into
-from engine.kernels.moves import MAX_PLACED
-from engine.kernels.position_movegen import MoveArrays, Turn, list_moves, search_moves
-from engine.kernels.search_state import new_state
-from engine.kernels.subracks import NEVER
-from engine.kernels.top_moves import MAX_KEPT
+from engine.kernels.moves import MAX_KEPT, MAX_PLACED
+from engine.kernels.search_state import MoveArrays, Turn, list_moves, new_state, search_moves
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules, standard_rules
 from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.arrays import I64
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.leaves import LeaveTable
@@ -82,11 +80,7 @@ class Generator:
 
     Each thread needs a generator of its own, 0.8 MB.
 
-    Args:
-        lexicon: the words.
-        rules: the rules; racks of up to seven tiles.
-        leaves: what leaves are worth; nothing, if there is no table.
-        evaluation: which adjustments count besides.
+    Without a table leaves are worth nothing. Racks have up to seven tiles.
 
     Raises:
         ValueError: lexicon, rules and leaves have different tiles, an alphabet that is too large to
@@ -108,9 +102,14 @@ class Generator:
         record = evaluation.record(rules.distribution)
         self.state = new_state(_empty_board(rules), record, rules.exchange_minimum)
 
-    def everything(self, position: Position) -> list[RankedMove]:
-        """Rank all legal moves, the pass included, the best first; raises as ``legal_moves``."""
-        return self._head(position, None)
+    def everything(self, position: Position, count: int | None = None) -> list[RankedMove]:
+        """Rank all legal moves, the pass included, the best first; raises as ``legal_moves``.
+
+        Only the first ``count`` are made into objects, which takes most of the time.
+        """
+        moves = self.arrays(position)
+        order = np.lexsort((moves.packed, -moves.equities))[:count]
+        return _ranked(_picked(moves, order), position)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
         """Return the first ``count`` moves of ``everything``, the pass left out.
@@ -124,21 +123,15 @@ class Generator:
         if count < 1:
             raise ValueError(f"the best {count} moves; one is the least")
         if count <= MAX_KEPT:
-            moves = self._search(position, count, NEVER, MAX_KEPT + 1)
+            turn = self._turn(position)
+            search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
+            top = self.state["top"][0]
+            kept = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
+            moves = _ranked(_picked(kept, slice(int(top["count"]))), position)
         else:
-            moves = [
-                candidate for candidate in self._head(position, count + 1) if candidate.move != PASS
-            ][:count]
+            ranked = self.everything(position, count + 1)
+            moves = [candidate for candidate in ranked if candidate.move != PASS][:count]
         return moves or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
-
-    def better_than(self, position: Position, equity: int) -> RankedMove | None:
-        """Return a move above this equity, thousandths of a point, or None.
-
-        The first match ends the search, the best or not. A pass is not considered. Raises as
-        ``legal_moves``.
-        """
-        matches = self._search(position, 1, max(equity + 1, NEVER), 1)
-        return matches[0] if matches else None
 
     def arrays(self, position: Position) -> MoveArrays:
         """Return all legal moves as arrays, in no particular order; raises as ``legal_moves``."""
@@ -156,19 +149,6 @@ class Generator:
             if count <= capacity:
                 return _picked(moves, slice(count))
             capacity = count
-
-    def _head(self, position: Position, count: int | None) -> list[RankedMove]:
-        """Rank all moves; make objects of the first ``count``, which takes most of the time."""
-        moves = self.arrays(position)
-        order = np.lexsort((moves.packed, -moves.equities))[:count]
-        return _ranked(_picked(moves, order), position)
-
-    def _search(self, position: Position, limit: int, floor: int, enough: int) -> list[RankedMove]:
-        turn = self._turn(position)
-        search_moves(self.state, self.words.words, self.leaves.arrays, turn, limit, floor, enough)
-        top = self.state["top"][0]
-        kept = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
-        return _ranked(_picked(kept, slice(int(top["count"]))), position)
 
     def _turn(self, position: Position) -> Turn:
         """Set the board up; return racks and bag for the kernel."""
@@ -207,15 +187,14 @@ def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None
             )
 
 
-def _picked(found: MoveArrays, which: slice | npt.NDArray[np.int64]) -> MoveArrays:
-    packed, scores, equities, subracks = found
-    return MoveArrays(packed[which], scores[which], equities[which], subracks[which])
+def _picked(moves: MoveArrays, which: slice | I64) -> MoveArrays:
+    return MoveArrays._make(array[which] for array in moves)
 
 
-def _ranked(found: MoveArrays, position: Position) -> list[RankedMove]:
-    moves = unpack(found.packed, position.board)
-    leaves = leaves_of(found.subracks, tuple(sorted(position.racks[position.on_turn])))
-    return list(map(RankedMove, moves, found.scores.tolist(), found.equities.tolist(), leaves))
+def _ranked(arrays: MoveArrays, position: Position) -> list[RankedMove]:
+    moves = unpack(arrays.packed, position.board)
+    leaves = leaves_of(arrays.subracks, tuple(sorted(position.racks[position.on_turn])))
+    return list(map(RankedMove, moves, arrays.scores.tolist(), arrays.equities.tolist(), leaves))
 
 
 def check_rack(rack: Rack, tiles: int) -> None:

@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 from operator import itemgetter
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.moves import (
     BLANK_CODE,
@@ -24,6 +23,7 @@ from engine.kernels.moves import (
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from engine.rules.position import Board, Rack
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
+from lexicons.arrays import U8, U64
 
 __all__ = ["leaves_of", "pack", "unpack"]
 
@@ -31,13 +31,8 @@ _TILE_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.
 _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 
-def unpack(packed: npt.NDArray[np.uint64], board: Board) -> Iterator[Move]:
-    """Return packed moves (``engine.kernels.moves``) as values, in their order.
-
-    Args:
-        packed: ``uint64[moves]``.
-        board: before the moves.
-    """
+def unpack(packed: U64, board: Board) -> Iterator[Move]:
+    """Return packed moves (``engine.kernels.moves``) on a board as values, in their order."""
     codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
     # The last column stands for every square played through.
     tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
@@ -76,12 +71,10 @@ def pack(move: Move) -> int:
     return where
 
 
-def leaves_of(subracks: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
+def leaves_of(subracks: U8, rack: Rack) -> Iterator[Rack]:
     """Return the leaves of the subracks used; equal leaves share one value.
 
-    Args:
-        subracks: ``uint8[moves]``: bit ``n`` is set if tile ``n`` of the rack is used.
-        rack: sorted.
+    Bit ``n`` of a subrack is set if tile ``n`` of the sorted rack is used.
     """
     kept = lru_cache(maxsize=None)(
         lambda subrack: tuple(tile for at, tile in enumerate(rack) if not subrack >> at & 1)
@@ -90,7 +83,7 @@ def leaves_of(subracks: npt.NDArray[np.uint8], rack: Rack) -> Iterator[Rack]:
 
 
 def _word_at(
-    squares: npt.NDArray[np.uint8], where: int, placed: int
+    squares: U8, where: int, placed: int
 ) -> tuple[int, int, Direction, Callable[[list[int]], tuple[int, ...]]]:
     """Unpack where a word begins; return also the getter of its tiles in order of squares."""
     direction = Direction(where >> (DIRECTION_SHIFT - COLUMN_SHIFT))

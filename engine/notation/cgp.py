@@ -43,10 +43,6 @@ class Cgp:
     position: Position
     operations: tuple[tuple[str, str], ...] = ()
 
-    def operation(self, name: str) -> str | None:
-        """Return the argument of the first operation of that name, or None."""
-        return next((argument for key, argument in self.operations if key == name), None)
-
 
 def read_cgp(text: str, rules: Rules) -> Cgp:
     """Read a position that fits the rules' board, tiles and rack size.
@@ -68,10 +64,8 @@ def read_cgp(text: str, rules: Rules) -> Cgp:
             f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more"
         )
     operations = _read_operations(fields[4]) if len(fields) == 5 else ()
-    position = Position(
-        board, racks, _read_scores(fields[2]), on_turn=0, scoreless_turns=int(fields[3])
-    )
-    return Cgp(position, operations)
+    scores = _read_scores(fields[2])
+    return Cgp(Position(board, racks, scores, scoreless_turns=int(fields[3])), operations)
 
 
 def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, str]] = ()) -> str:
@@ -217,8 +211,6 @@ def _read_operation(text: str, number: int) -> tuple[str, str]:
 
 def _row_text(board: Board, row: int, alphabet: Alphabet) -> str:
     tiles = (board.at(row, column) for column in range(board.layout.columns))
-    runs = ((tile, list(run)) for tile, run in groupby(tiles))
     return "".join(
-        str(len(run)) if tile == EMPTY else alphabet.tile_text(tile) * len(run)
-        for tile, run in runs
+        str(len(list(run))) if tile == EMPTY else alphabet.text(run) for tile, run in groupby(tiles)
     )

@@ -19,12 +19,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.rules.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
+from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Board, Rack
 from lexicons.alphabet import Alphabet
 
 from .cgp import read_rack
-from .move_text import NotationError, format_square, parse_move, shown
+from .move_text import NotationError, format_square, parse_move, shown, word_text
 
 __all__ = ["CgpMove", "format_cgp_move", "parse_cgp_move", "parse_cgp_rack"]
 
@@ -108,13 +108,10 @@ def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int = 7) -> Rack | 
 
 
 def _word(move: Place, board: Board, alphabet: Alphabet) -> str:
-    *_, (row, column, _) = squares = list(board.squares_of(move))
+    *_, (row, column, _) = board.squares_of(move)
     if row >= board.layout.rows or column >= board.layout.columns:
-        raise NotationError(f"a word of {len(squares)} squares runs off the board")
-    return "".join(
-        alphabet.tile_text(board.at(row, column) if tile == PLAYED_THROUGH else tile)
-        for row, column, tile in squares
-    )
+        raise NotationError(f"a word of {len(move.tiles)} squares runs off the board")
+    return word_text(move, board, alphabet, "{}")
 
 
 def _placement(square: str, word: str, board: Board, alphabet: Alphabet) -> Place:

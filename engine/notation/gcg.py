@@ -25,6 +25,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -159,35 +160,36 @@ def write_gcg(game: GcgGame) -> str:
     Raises:
         NotationError: a text that would not be read back, such as a title of two lines.
     """
-    lines = [_one_line("#character-encoding UTF-8")]
+    lines = ["#character-encoding UTF-8"]
     for number, player in enumerate(game.players, start=1):
         if not re.fullmatch(r"[^\s:]+", player.nick):
             raise NotationError(f"nick {shown(player.nick)} is not one word without a colon")
-        lines.append(_one_line(f"#player{number} {player.nick} {player.name}".rstrip()))
+        lines.append(f"#player{number} {player.nick} {player.name}".rstrip())
     for name in ("title", "id", "lexicon"):
         if value := getattr(game, name):
-            lines.append(_one_line(f"#{name} {value}"))
+            lines.append(f"#{name} {value}")
     if game.description:
         lines += _text_lines("description", game.description)
     lines += _unknown(game, 0)
     if game.note:
         lines += _text_lines("note", game.note)
     for number, event in enumerate(game.events, start=1):
-        lines.append(_one_line(_event_text(event)))
+        lines.append(_event_text(event))
         if event.note:
             lines += _text_lines("note", event.note)
         lines += _unknown(game, number)
     for number, player in enumerate(game.players, start=1):
         if player.rack:
-            lines.append(_one_line(f"#rack{number} {player.rack}"))
+            lines.append(f"#rack{number} {player.rack}")
     if game.incomplete is not None:
-        lines.append(_one_line(f"#incomplete {game.incomplete}".rstrip()))
+        lines.append(f"#incomplete {game.incomplete}".rstrip())
+    for line in lines:
+        if _LINE_END.search(line):
+            raise NotationError(f"{shown(line)} has a line end; a GCG line cannot")
     return "\n".join(lines) + "\n"
 
 
 class _Reader:
-    """Collects a game line by line."""
-
     def __init__(self) -> None:
         self._single: dict[str, str] = {}  # title, id, lexicon, incomplete
         self._players: dict[int, GcgPlayer] = {}
@@ -228,13 +230,10 @@ class _Reader:
                 replace(event, note="\n".join(note))
                 for event, note in zip(self._events, self._notes[1:], strict=True)
             ),
-            title=self._single.get("title", ""),
             description="\n".join(self._description),
-            id=self._single.get("id", ""),
-            lexicon=self._single.get("lexicon", ""),
             note="\n".join(self._notes[0]),
-            incomplete=self._single.get("incomplete"),
             pragmas=tuple(self._pragmas),
+            **self._single,
         )
 
     def _pragma(self, number: int, line: str) -> None:
@@ -326,25 +325,23 @@ def _decode(data: bytes) -> str:
         raise GcgError(1, "the file is UTF-16; a GCG is UTF-8 or ISO-8859-1")
     encoding = "utf-8" if data.startswith(codecs.BOM_UTF8) else "iso8859-1"
     if match := _DECLARED.search(data):
-        line = len(_LINE_END.findall(data[: match.start()].decode("iso8859-1"))) + 1
-        encoding = _encoding(line, match[1].decode("iso8859-1"))
+        name, encoding = match[1].decode("iso8859-1"), ""
+        with suppress(LookupError, ValueError):
+            encoding = codecs.lookup(name).name
+        if encoding not in _ENCODINGS:
+            line = _line_of(data, match.start())
+            raise GcgError(line, f"encoding {shown(name)}; a GCG is UTF-8 or ISO-8859-1")
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = len(_LINE_END.findall(data[: error.start].decode("iso8859-1"))) + 1
         raise GcgError(
-            line, f"byte 0x{data[error.start]:02x} does not fit the file's encoding, {encoding}"
+            _line_of(data, error.start),
+            f"byte 0x{data[error.start]:02x} does not fit the file's encoding, {encoding}",
         ) from None
 
 
-def _encoding(line: int, name: str) -> str:
-    try:
-        encoding = codecs.lookup(name).name
-    except (LookupError, ValueError):
-        encoding = ""
-    if encoding not in _ENCODINGS:
-        raise GcgError(line, f"encoding {shown(name)}; a GCG is UTF-8 or ISO-8859-1")
-    return encoding
+def _line_of(data: bytes, at: int) -> int:
+    return len(_LINE_END.findall(data[:at].decode("iso8859-1"))) + 1
 
 
 def _event_text(event: GcgEvent) -> str:
@@ -367,14 +364,8 @@ def _text_lines(name: str, text: str) -> Iterator[str]:
     """Write a text of several lines, repeating the pragma where a line would be read as another."""
     for number, line in enumerate(text.split("\n")):
         bare = number and line.strip("\x1a \t") and line[0] not in "#>"
-        yield _one_line(line if bare else f"#{name} {line}" if line else f"#{name}")
+        yield line if bare else f"#{name} {line}" if line else f"#{name}"
 
 
 def _unknown(game: GcgGame, after: int) -> list[str]:
-    return [_one_line(f"#{pragma.text}") for pragma in game.pragmas if pragma.after == after]
-
-
-def _one_line(text: str) -> str:
-    if _LINE_END.search(text):
-        raise NotationError(f"{shown(text)} has a line end; a GCG line cannot")
-    return text
+    return [f"#{pragma.text}" for pragma in game.pragmas if pragma.after == after]

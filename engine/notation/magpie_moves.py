@@ -9,7 +9,7 @@
 
 Each command's answer is a table without a heading, and a cell that is empty leaves no trace: the
 leave, where all tiles are played, and then every later column is one further to the left. So what
-follows a leave is read from the right.
+follows a leave is read from the right. A line whose move is none is refused with ``NotationError``.
 
 Source: what MAGPIE printed when it was tried, with ``-hr false -shwithmoves false``.
 """
@@ -89,11 +89,7 @@ def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
 
 
 def parse_magpie_generated(line: str, board: Board, alphabet: Alphabet) -> _Line:
-    """Read a line of ``generate``: rank, move, leave, score, equity.
-
-    Raises:
-        NotationError: its move is none.
-    """
+    """Read a line of ``generate``: rank, move, leave, score, equity."""
     if not (row := _GENERATED.fullmatch(line)):
         return None
     return MagpieMove(_leading_move(row[1], board, alphabet), int(row[2]), equity=_number(row[3]))
@@ -104,9 +100,6 @@ def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line
 
     Then follow the chance of winning in percent and its error, the equity and its error, the
     static equity, the number of samples, and columns for single plies, as many as were asked for.
-
-    Raises:
-        NotationError: its move is none.
     """
     if not (row := _SIMULATED.fullmatch(line)):
         return None
@@ -126,9 +119,6 @@ def parse_magpie_preendgame(line: str, board: Board, alphabet: Alphabet) -> _Lin
     """Read a line of ``peg``: depth or nothing, rank, move, wins, ties, losses, percent, ….
 
     A move that was not looked at has neither wins, ties nor losses: ``samples`` is 0.
-
-    Raises:
-        NotationError: its move is none.
     """
     if not (row := _PREENDGAME.fullmatch(line)):
         return None
@@ -139,11 +129,7 @@ def parse_magpie_preendgame(line: str, board: Board, alphabet: Alphabet) -> _Lin
 
 
 def parse_magpie_endgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
-    """Read a line of ``endgame``: move, score, tiles left to the other, value, spread, ….
-
-    Raises:
-        NotationError: its move is none.
-    """
+    """Read a line of ``endgame``: move, score, tiles left to the other, value, spread, …."""
     if not (row := _ENDGAME.fullmatch(line)):
         return None
     move = parse_magpie_move(row[1], board, alphabet)

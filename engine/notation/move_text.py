@@ -99,14 +99,18 @@ def format_full_move(move: Move, board: Board, alphabet: Alphabet) -> str:
         case Exchange():
             return format_move(move, alphabet)
         case Place():
-            word = "".join(
-                f"({alphabet.tile_text(board.at(row, column))})"
-                if tile == PLAYED_THROUGH
-                else alphabet.tile_text(tile)
-                for row, column, tile in board.squares_of(move)
-            )
             square = format_square(move.row, move.column, move.direction)
-            return f"{square} {word.replace(')(', '')}"
+            return f"{square} {word_text(move, board, alphabet, '({})').replace(')(', '')}"
+
+
+def word_text(place: Place, board: Board, alphabet: Alphabet, through: str) -> str:
+    """Write a placement's word; ``through`` is the format of a tile played through."""
+    return "".join(
+        through.format(alphabet.tile_text(board.at(row, column)))
+        if tile == PLAYED_THROUGH
+        else alphabet.tile_text(tile)
+        for row, column, tile in board.squares_of(place)
+    )
 
 
 def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:

@@ -1,4 +1,4 @@
-"""Where a GCG meets the rules: a recorded game played over.
+"""Where a GCG meets the rules: a recorded game played over, and a played game recorded.
 
 ``replay`` makes every play of a file on a board, and holds every score and every running total
 against the rules. Words are not looked up: a recorded game may well hold phonies that stood.
@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
+from engine.rules.game import Ending, Game, Turn
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Play, Rules, canonical, rack_tiles, score_play
-from lexicons.alphabet import EMPTY
+from lexicons.alphabet import EMPTY, Alphabet
 
 from .cgp import check_tile_counts, read_rack
-from .gcg import EventKind, GcgError, GcgEvent, GcgGame
-from .move_text import NotationError, parse_move, shown
+from .gcg import EventKind, GcgError, GcgEvent, GcgGame, GcgPlayer
+from .move_text import NotationError, format_move, parse_move, shown
 
-__all__ = ["Replay", "ReplayStep", "replay"]
+__all__ = ["Replay", "ReplayStep", "gcg_from_game", "replay"]
 
 _T = TypeVar("_T")
 
@@ -232,7 +234,6 @@ class _Replayer:
             raise ValueError(f"a bonus for a challenge is a gain; {event.score:+d} is a loss")
 
     def _check_rack(self, step: ReplayStep, tiles: tuple[int, ...]) -> None:
-        """Check that a rack, where it is recorded, holds the tiles that leave it."""
         missing = Counter(tiles) - Counter(step.before.racks[step.seat])
         if step.event.rack and missing:
             alphabet = self._rules.distribution.alphabet
@@ -291,3 +292,81 @@ def _read_known(text: str, where: str, line: int, rules: Rules) -> _Known:
     except NotationError as error:
         raise GcgError(line, str(error)) from None
     return _Known(rack, line)
+
+
+def gcg_from_game(
+    game: Game,
+    players: tuple[str, str],
+    *,
+    lexicon: str = "",
+    title: str = "",
+    id: str = "",
+    note: str = "",
+    time_penalties: tuple[int, int] = (0, 0),
+) -> GcgGame:
+    """Record a game: its turns, the points for racks, the time penalties.
+
+    ``players`` are names by seat; nicks are made of them. ``time_penalties`` are points lost on
+    the clock, 0 or more. A game that is not over is marked incomplete and keeps both racks.
+
+    Raises:
+        ValueError: a time penalty below 0.
+    """
+    if min(time_penalties) < 0:
+        raise ValueError(f"time penalties {time_penalties}: points lost are 0 or more")
+    alphabet = game.rules.distribution.alphabet
+    nicks = _nicks(players)
+    events = [_turn_event(nicks[turn.seat], turn, alphabet) for turn in game.turns]
+    totals = [0, 0]
+    for turn in game.turns:
+        totals[turn.seat] = turn.total
+    if game.over is not None:
+        events += _end_events(game.over, nicks, totals, alphabet)
+    for seat, points in enumerate(time_penalties):
+        if points:
+            totals[seat] -= points
+            events.append(GcgEvent(EventKind.TIME, nicks[seat], "", "", -points, totals[seat]))
+    racks = ["", ""] if game.over else [alphabet.text(rack) for rack in game.position.racks]
+    return GcgGame(
+        players=tuple(
+            GcgPlayer(nick, " ".join(name.split()), rack)
+            for nick, name, rack in zip(nicks, players, racks, strict=True)
+        ),
+        events=tuple(events),
+        title=" ".join(title.split()),
+        id=" ".join(id.split()),
+        lexicon=" ".join(lexicon.split()),
+        note="\n".join(re.split(r"\r\n|\r|\n", note)),
+        incomplete=None if game.over else "",
+    )
+
+
+def _turn_event(nick: str, turn: Turn, alphabet: Alphabet) -> GcgEvent:
+    text = format_move(turn.move, alphabet)
+    match turn.move:
+        case Place():
+            kind, detail = EventKind.PLAY, text
+        case Exchange():
+            kind, detail = EventKind.EXCHANGE, text.removeprefix("-")
+        case Pass():
+            kind, detail = EventKind.PASS, ""
+    return GcgEvent(kind, nick, alphabet.text(turn.rack), detail, turn.score, turn.total)
+
+
+def _end_events(
+    over: Ending, nicks: tuple[str, str], totals: list[int], alphabet: Alphabet
+) -> Iterator[GcgEvent]:
+    """Write the points for racks, and add them to ``totals`` (modified in place)."""
+    for seat, points in enumerate(over.adjustments):
+        own, other = alphabet.text(over.racks[seat]), alphabet.text(over.racks[1 - seat])
+        totals[seat] += points
+        if over.reason == "zeroes":
+            yield GcgEvent(EventKind.RACK_LOST, nicks[seat], own, own, points, totals[seat])
+        elif not own:
+            yield GcgEvent(EventKind.RACK_LEFT, nicks[seat], "", other, points, totals[seat])
+
+
+def _nicks(players: tuple[str, str]) -> tuple[str, str]:
+    """Make nicks of names: single words, without a colon, different from each other."""
+    first, second = (re.sub(r"[\s:]+", "_", name.strip()) or "player" for name in players)
+    return first, second if second != first else f"{second}_2"

@@ -1,8 +1,7 @@
 """The pre-endgame: which move wins most often with a few tiles left in the bag.
 
 ``solver``         candidates compared: which to look at next, in which case, for how long
-``scenarios``      the ways in which the unseen tiles may lie
-``full_position``  positions with everything known, and the effect of a move
+``scenarios``      the ways in which the unseen tiles may lie, and the effect of a move in each
 ``replies``        the opponent's replies while tiles are in the bag
 ``bounds``         bounds of a candidate, case by case
 
@@ -15,10 +14,3 @@ While tiles are left in the bag the opponent moves without knowing them, by a mo
 hold for the model and are not proven, except for a static reply that empties the bag. The orders of
 the bag are enumerated, or drawn if there are too many.
 """
-
-from __future__ import annotations
-
-from .replies import MODELS, Model
-from .solver import MOST_IN_BAG, Outcome, PreEndgame, likely_candidates
-
-__all__ = ["MODELS", "MOST_IN_BAG", "Model", "Outcome", "PreEndgame", "likely_candidates"]

@@ -6,30 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.endgame import Solution
+from engine.endgame.solver import Solution
 from engine.movegen.generator import RankedMove
+from lexicons.arrays import F64
 
-from .full_position import FullPosition
+from .scenarios import FullPosition
 
 __all__ = ["EPSILON", "Assessment", "Branch", "CandidateBounds", "Trial"]
 
 EPSILON = 1e-9
 """Tolerance of sums of weights."""
 
-Reals = npt.NDArray[np.float64]
-
 
 class Branch:
     """An outcome of a case: an endgame, or a finished game.
 
-    Spreads are final, in points, for ``seat``.
-
-    Args:
-        full: with an empty bag, or over.
-        seat: whose spreads are counted.
-        is_exact: whether the game is certain to reach it.
+    Spreads are final, in points, for ``seat``. ``is_exact`` says whether the game is certain to
+    reach it.
     """
 
     def __init__(self, full: FullPosition, seat: int, *, is_exact: bool = True) -> None:
@@ -57,12 +51,9 @@ class Branch:
 
     def take(self, solution: Solution, *, outcome_only: bool) -> None:
         """Update the bounds by a solver's result."""
-        bounds = []
-        if solution.floor is not None:
-            bounds.append((solution.floor, 1))
-        if solution.ceiling is not None:
-            bounds.append((solution.ceiling, -1))
-        for gain, side in bounds:
+        for gain, side in ((solution.floor, 1), (solution.ceiling, -1)):
+            if gain is None:
+                continue
             final = self._lead + self._sign * gain
             if side == self._sign:
                 self.low = max(self.low, final)
@@ -119,12 +110,9 @@ class Assessment:
 
 
 class CandidateBounds:
-    """A candidate and its trials.
+    """A candidate and its trials, by case and order of the bag; all weights sum to 1.
 
-    Args:
-        ranked: the candidate.
-        trials: by case and order of the bag; all weights sum to 1.
-        all_orders: whether every order of the bag is included.
+    ``all_orders`` says whether every order of the bag is included.
     """
 
     def __init__(
@@ -136,10 +124,10 @@ class CandidateBounds:
         self.trials = trials
         self._starts = np.cumsum([0, *map(len, trials)])
         count = int(self._starts[-1])
-        self.weights: Reals = np.array([trial.weight for case in trials for trial in case])
-        self.final: Reals = np.zeros(count)
-        self.low: Reals = np.full(count, -np.inf)
-        self.high: Reals = np.full(count, np.inf)
+        self.weights: F64 = np.array([trial.weight for case in trials for trial in case])
+        self.final: F64 = np.zeros(count)
+        self.low: F64 = np.full(count, -np.inf)
+        self.high: F64 = np.full(count, np.inf)
         self.looked = np.zeros(count, np.bool_)
         self._standing: Assessment | None = None
 
@@ -188,6 +176,5 @@ class CandidateBounds:
         return wins / total, draws / total, losses / total
 
 
-def _won(spreads: Reals) -> Reals:
-    """Return 1 for a win, ½ for a tie, 0 for a loss."""
+def _won(spreads: F64) -> F64:
     return (np.sign(spreads) + 1) / 2

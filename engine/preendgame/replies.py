@@ -21,10 +21,10 @@ import numpy as np
 
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.position import Position
+from engine.rules.rules import used_tiles
 
 from .bounds import Branch
-from .full_position import FullPosition, passing, tiles_of
-from .scenarios import list_scenarios, orders_of
+from .scenarios import FullPosition, list_scenarios, orders_of, passing
 
 __all__ = ["MODELS", "Model", "Opponent"]
 
@@ -43,13 +43,8 @@ Search: TypeAlias = Callable[[Branch, int], Iterator[int]]
 class Opponent:
     """The opponent in a pre-endgame, by a model of its replies.
 
-    Methods work in steps: they are generators that yield the nodes of each step.
-
-    Args:
-        model: how it chooses.
-        generator: for static moves of both sides.
-        search: for the endgames that it considers.
-        seed: for the racks and orders that it considers.
+    Methods work in steps: they are generators that yield the nodes of each step. ``generator`` is
+    for static moves of both sides, ``seed`` for the racks and orders that it considers.
     """
 
     def __init__(self, model: Model, generator: Generator, search: Search, seed: int) -> None:
@@ -101,7 +96,7 @@ class Opponent:
         cases, _ = list_scenarios(seen, rules, None, self._seed, _GUESSES)
         worths = []
         for reply in replies:
-            together = len(tiles_of(reply.move))
+            together = len(used_tiles(reply.move))
             wins, spread = 0.0, 0.0
             for nth, case in enumerate(cases):
                 ((bag, _),), _ = orders_of(case.bag, together, 1, self._seed + nth)

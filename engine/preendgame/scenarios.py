@@ -1,4 +1,4 @@
-"""The cases late in a game: which unseen tiles the opponent holds, and which are in the bag."""
+"""The cases late in a game: what the opponent holds, what is in the bag, and in which order."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from itertools import permutations
 from math import comb, factorial
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
 from engine.kernels.rollouts import Holdings
+from engine.movegen.evaluation import PASS_EQUITY
+from engine.movegen.generator import RankedMove
+from engine.rules.game import adjusted, settlement
+from engine.rules.moves import PASS, Exchange, Move
 from engine.rules.position import Position, Rack, unseen
-from engine.rules.rules import Rules
+from engine.rules.rules import Rules, rack_without, used_tiles
 from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
+from lexicons.arrays import F64, U8
 from lexicons.jit import on_warm_up
 
-__all__ = ["Scenario", "list_scenarios", "orders_of"]
+__all__ = ["FullPosition", "Scenario", "list_scenarios", "orders_of", "passing"]
 
 _SEEDS = 1 << 64
 
@@ -73,9 +77,7 @@ def list_scenarios(
     return listed, mass
 
 
-def _weigh(
-    racks: npt.NDArray[np.uint8], counts: tuple[int, ...], laid_out: Holdings
-) -> npt.NDArray[np.float64]:
+def _weigh(racks: U8, counts: tuple[int, ...], laid_out: Holdings) -> F64:
     """Return the weight of each rack; holdings of different sizes are separate beliefs."""
     if not len(laid_out.sizes):
         return priors_of(racks, counts, LeavePrior.nothing())
@@ -99,14 +101,9 @@ def orders_of(
 ) -> tuple[list[tuple[Rack, float]], bool]:
     """List the orders in which a bag may be drawn, with their probabilities.
 
-    Args:
-        bag: the tiles.
-        together: tiles that are drawn at once, so that their order does not matter.
-        most: largest number of orders, of physical tiles, to enumerate; else ``most`` are drawn.
-        seed: for drawn orders.
-
-    Returns:
-        The orders with their probabilities, and whether they are all.
+    The first ``together`` tiles are drawn at once, so that their order does not matter. If there
+    are more than ``most`` orders of physical tiles, ``most`` are drawn. Returns also whether the
+    orders are all.
     """
     together = min(together, len(bag))
     if together == len(bag):
@@ -120,6 +117,42 @@ def orders_of(
     chance = random.Random(seed)
     drawn = [tuple(chance.sample(bag, len(bag))) for _ in range(most)]
     return [(order, 1 / most) for order in drawn], False
+
+
+@dataclass(frozen=True, slots=True)
+class FullPosition:
+    """A position with both racks, and the bag in drawing order."""
+
+    position: Position
+    bag: Rack
+    over: bool = False
+    """Whether the game is over, and the racks are settled."""
+
+    def after(self, move: Move, score: int, rules: Rules, seed: int = 0) -> FullPosition:
+        """Return the full position after a legal move of the player on turn.
+
+        ``seed`` is for the places of exchanged tiles in the bag.
+        """
+        position, seat = self.position, self.position.on_turn
+        used = used_tiles(move)
+        rack = rack_without(position.racks[seat], used)
+        missing = rules.rack_size - len(rack)
+        rack = sorted((*rack, *self.bag[:missing]))
+        bag = self.bag[missing:]
+        if isinstance(move, Exchange):
+            # Seeded by the bag too; else the tiles would go to the same places in every case.
+            chance = random.Random(f"{seed} {self.bag} {position.racks}")
+            bag = tuple(chance.sample((*bag, *used), len(bag) + len(used)))
+        after = position.after(move, score, tuple(rack))
+        settled = settlement(after, len(bag), seat, rules)
+        if settled is None:
+            return FullPosition(after, bag)
+        return FullPosition(adjusted(after, settled[1]), bag, over=True)
+
+
+def passing(position: Position) -> RankedMove:
+    """Return the pass of the player on turn."""
+    return RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
 
 
 @on_warm_up

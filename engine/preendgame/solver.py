@@ -13,19 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.candidates import best_candidates
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, bag_count
-from engine.rules.rules import Rules, check_move, why_not
+from engine.rules.rules import Rules, check_move, used_tiles, why_not
 from engine.simulation.rollout_input import Belief
 
 from .bounds import EPSILON, Branch, CandidateBounds, Trial
-from .full_position import FullPosition, passing, tiles_of
 from .replies import MODELS, Model, Opponent
-from .scenarios import Scenario, list_scenarios, orders_of
+from .scenarios import FullPosition, Scenario, list_scenarios, orders_of, passing
 
 __all__ = ["MOST_IN_BAG", "Outcome", "PreEndgame", "likely_candidates"]
 
@@ -72,13 +71,8 @@ def likely_candidates(
 ) -> list[RankedMove]:
     """Return the moves to compare: the best by static equity, and a pass.
 
-    Args:
-        generator: ranks them.
-        position: the mover's rack is known.
-        most: moves besides the pass; by default 24 with one tile in the bag, fewer with more.
-
-    Raises:
-        ValueError: as ``Generator.best``.
+    ``most`` are the moves besides the pass; by default 24 with one tile in the bag, fewer with
+    more. Raises as ``Generator.best``.
     """
     bag = bag_count(position, generator.rules)
     candidates = best_candidates(
@@ -134,22 +128,23 @@ class PreEndgame:
         self._quota = 0
         self._opponent = Opponent(model, generator, self._search, seed)
         self._steps = self._work()
-        self._is_over = False
+        self.is_over = False
+        """Whether nothing that matters is left to decide."""
 
     def _bounds_of(
-        self, one: RankedMove, cases: list[Scenario], most_orders: int
+        self, ranked: RankedMove, cases: list[Scenario], most_orders: int
     ) -> CandidateBounds:
-        together = len(tiles_of(one.move))
+        together = len(used_tiles(ranked.move))
         trials, exact = [], True
         for nth, case in enumerate(cases):
             orders, all_listed = orders_of(case.bag, together, most_orders, self._seed + nth)
-            exact = exact and all_listed and not isinstance(one.move, Exchange)
+            exact = exact and all_listed and not isinstance(ranked.move, Exchange)
             racks = self._position.racks[self._seat], case.rack
             position = replace(self._position, racks=racks if self._seat == 0 else racks[::-1])
             trials.append(
                 [Trial(FullPosition(position, bag), case.weight * s) for bag, s in orders]
             )
-        return CandidateBounds(one, trials, exact and self.mass > 1 - EPSILON)
+        return CandidateBounds(ranked, trials, exact and self.mass > 1 - EPSILON)
 
     def advance(self, nodes: int) -> int:
         """Work for about ``nodes`` of the solver; return how many, 0 when it is over.
@@ -161,13 +156,12 @@ class PreEndgame:
             self._quota = nodes - done
             worked = next(self._steps, None)
             if worked is None:
-                self._is_over = True
+                self.is_over = True
                 break
             done += worked
         return done
 
     def _work(self) -> Iterator[int]:
-        """Work round by round; yield the nodes of each step."""
         for number in count():
             selected = self._select(number)
             if not selected:
@@ -235,9 +229,9 @@ class PreEndgame:
         bounds.note(case, order)
         self._beaten_by_now = None
 
-    def _play(self, one: RankedMove, trial: Trial) -> Iterator[int]:
+    def _play(self, ranked: RankedMove, trial: Trial) -> Iterator[int]:
         """Play a candidate, and the opponent's replies while there is a bag."""
-        full = trial.full.after(one.move, one.score, self._generator.rules, self._seed)
+        full = trial.full.after(ranked.move, ranked.score, self._generator.rules, self._seed)
         if not full.bag or full.over:
             trial.branches = [Branch(full, self._seat)]
         elif trial.visits or self._opponent.is_static:
@@ -263,15 +257,10 @@ class PreEndgame:
         branch.is_exhausted = solver.is_over and not solution.proven
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing that matters is left to decide."""
-        return self._is_over
-
-    @property
     def is_settled(self) -> bool:
         """Whether no more work could change which candidate is best."""
         rivals = len(self._bounds) - 1
-        return self._is_over or (self._is_compared and len(self._beaten()) == rivals)
+        return self.is_over or (self._is_compared and len(self._beaten()) == rivals)
 
     def leader(self) -> Outcome:
         """Return the outcome of the best candidate so far."""
@@ -333,13 +322,12 @@ class PreEndgame:
         """Return the candidates proven no better than the one with the best proven floor."""
         if self._beaten_by_now is None:
             assessments = [bounds.assessment for bounds in self._bounds]
-            floors = [
-                (round(assessment.win_low, 9), assessment.spread_low) for assessment in assessments
-            ]
-            best = max(range(len(floors)), key=floors.__getitem__)
-            others = (which for which in range(len(floors)) if which != best)
+            floors = [(round(known.win_low, 9), known.spread_low) for known in assessments]
+            best = floors.index(max(floors))
             self._beaten_by_now = {
-                which for which in others if assessments[best].beats(assessments[which])
+                which
+                for which, assessment in enumerate(assessments)
+                if which != best and assessments[best].beats(assessment)
             }
         return self._beaten_by_now
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from .bag import Bag
 from .moves import Exchange, Move, Pass, Place
 from .position import Board, Position, Rack
-from .rules import Rules, Words, canonical, check_move, rack_tiles
+from .rules import Rules, Words, canonical, check_move, rack_without, used_tiles
 
 __all__ = ["Ending", "Game", "Turn", "adjusted", "settlement"]
 
@@ -78,9 +78,7 @@ class Game:
     def play(self, move: Move, words: Words | None) -> Game:
         """Make the mover's move and draw; settle the racks if that ends the game.
 
-        Args:
-            move: a placement is stored in its canonical description.
-            words: None accepts any word.
+        A placement is stored in its canonical description. Without ``words`` any word will do.
 
         Raises:
             IllegalMove: with the reason.
@@ -118,10 +116,8 @@ class Game:
         """Take the tiles used off the rack, fill it up, put an exchange's tiles back."""
         if isinstance(move, Pass):
             return self.position.racks[seat], (), self.bag
-        used = move.tiles if isinstance(move, Exchange) else rack_tiles(move.placed)
-        rack = list(self.position.racks[seat])
-        for tile in used:
-            rack.remove(tile)
+        used = used_tiles(move)
+        rack = rack_without(self.position.racks[seat], used)
         drawn, bag = self.bag.draw(self.rules.rack_size - len(rack), seat)
         if isinstance(move, Exchange):
             bag = bag.put_back(used)
@@ -133,11 +129,7 @@ def settlement(
 ) -> tuple[Reason, tuple[int, int]] | None:
     """Return why the game ends after a turn and the score adjustments; None if it goes on.
 
-    Args:
-        position: after the turn, with both racks.
-        bag: tiles in it.
-        mover: the seat whose turn it was.
-        rules: those of the game.
+    The position is that after the turn of seat ``mover``, with both racks; ``bag`` counts tiles.
     """
     first, second = map(rules.distribution.value, position.racks)
     if not position.racks[mover] and not bag:

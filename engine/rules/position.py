@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
+from lexicons.arrays import U8
 from lexicons.layout import BoardLayout
 
 from .moves import PLAYED_THROUGH, Direction, Move, Place
@@ -65,7 +65,7 @@ class Board:
                 squares[row * self.layout.columns + column] = tile
         return Board(self.layout, bytes(squares))
 
-    def array(self) -> npt.NDArray[np.uint8]:
+    def array(self) -> U8:
         """Return the squares as a new array, ``uint8[rows, columns]``."""
         shape = self.layout.rows, self.layout.columns
         return np.frombuffer(self.squares, np.uint8).reshape(shape).copy()
@@ -130,10 +130,8 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
 def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
     """Count the tiles in the bag; an unknown rack counts as full, as far as tiles go.
 
-    Args:
-        position: with the rack of the player on turn.
-        rules: those of the game.
-        hidden: its ``unseen`` tiles, if counted already.
+    The rack of the player on turn is known; ``hidden`` are its ``unseen`` tiles, if counted
+    already.
 
     Raises:
         ValueError: there are more of a tile in sight than the distribution has.

@@ -17,7 +17,7 @@ from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, TileDistribution, load_d
 from lexicons.layout import BoardLayout, load_layout
 
 from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
-from .position import Board, Position, unseen
+from .position import Board, Position, Rack, unseen
 
 __all__ = [
     "IllegalMove",
@@ -27,9 +27,11 @@ __all__ = [
     "canonical",
     "check_move",
     "rack_tiles",
+    "rack_without",
     "score_play",
     "square_name",
     "standard_rules",
+    "used_tiles",
     "why_not",
 ]
 
@@ -95,23 +97,35 @@ def rack_tiles(placed: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(BLANK if tile & BLANK_FLAG else tile for tile in placed))
 
 
+def used_tiles(move: Move) -> Rack:
+    """Return the tiles that a move takes off the rack, sorted."""
+    match move:
+        case Place():
+            return rack_tiles(move.placed)
+        case Exchange(tiles=tiles):
+            return tiles
+        case Pass():
+            return ()
+
+
+def rack_without(rack: Rack, tiles: Iterable[int]) -> list[int]:
+    """Return the tiles that stay on a rack, in their order; it has the others."""
+    left = list(rack)
+    for tile in tiles:
+        left.remove(tile)
+    return left
+
+
 # --- legality -------------------------------------------------------------------------------------
 
 
 def check_move(
     position: Position, move: Move, rules: Rules, words: Words | None, bag: int
 ) -> Play | None:
-    """Check that the player on turn may make a move.
+    """Check that the player on turn may make a move; return the play of a placement.
 
-    Args:
-        position: with the mover's rack; the other may be unknown.
-        move: a placement in either description, an exchange or a pass.
-        rules: the rules.
-        words: None accepts any word.
-        bag: tiles in the bag.
-
-    Returns:
-        The play of a placement; None for an exchange or a pass.
+    The mover's rack is known, the other may be unknown; ``bag`` counts tiles. Without ``words`` any
+    word will do.
 
     Raises:
         IllegalMove: with the first reason.
@@ -186,7 +200,7 @@ def score_play(board: Board, place: Place, rules: Rules) -> Play:
     squares = list(board.squares_of(place))
     _check_squares(board, place, squares)
     crosses = [
-        _line(board, row, column, _across(place.direction), tile)
+        _line(board, row, column, Direction(1 - place.direction), tile)
         for row, column, tile in squares
         if tile != PLAYED_THROUGH
     ]
@@ -209,10 +223,6 @@ def score_play(board: Board, place: Place, rules: Rules) -> Play:
 
 
 _Squares: TypeAlias = list[tuple[int, int, int]]
-
-
-def _across(direction: Direction) -> Direction:
-    return Direction.DOWN if direction is Direction.ACROSS else Direction.ACROSS
 
 
 def _check_squares(board: Board, place: Place, squares: _Squares) -> None:
@@ -301,12 +311,9 @@ def canonical(place: Place, board: Board) -> Place:
 
 
 def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
-    """Return why no move can be chosen in a position; empty if one can.
+    """Return why no move can be chosen in a position, as its mover sees it; empty if one can.
 
-    Args:
-        position: as the player on turn sees it.
-        rules: those of the game.
-        whole: whether the whole rack must be known.
+    ``whole`` says whether the whole rack must be known.
 
     Raises:
         ValueError: more of a tile is in sight than there are.

@@ -24,15 +24,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from lexicons.arrays import F64, I64, Bools
 
 __all__ = ["Adjusted", "ArmStatistics", "Prior", "adjust", "shrink", "widening"]
 
-Reals: TypeAlias = npt.NDArray[np.float64]
-Counts: TypeAlias = npt.NDArray[np.int64]
 
 _NOTHING: Final = 1e-9
 """Rounding error of a zero difference, in wins or as a share of a variance."""
@@ -45,7 +44,7 @@ _FITTED: Final = 5
 class Prior(NamedTuple):
     """Estimates of candidates before sampling, up to a constant."""
 
-    means: Reals
+    means: F64
     """[candidates] in the unit of the utility."""
     deviation: float
     """Standard deviation of the true values from these, in the same unit."""
@@ -54,33 +53,33 @@ class Prior(NamedTuple):
 class Adjusted(NamedTuple):
     """Means of one measure, corrected for common luck; by candidate."""
 
-    means: Reals
-    residuals: Reals
+    means: F64
+    residuals: F64
     """Variance of one sample that the reference's luck does not explain."""
-    slopes: Reals
+    slopes: F64
     """Share of the reference's luck in a candidate's samples."""
     reference_variance: float
     """Variance of the reference's mean."""
 
-    def errors(self, samples: Counts) -> Reals:
+    def errors(self, samples: I64) -> F64:
         """Return standard errors, widened by Student's t so that ±1.96 of them cover 95 %."""
         squared = self.residuals / samples + self.slopes**2 * self.reference_variance
-        errors: Reals = np.sqrt(squared) * widening(samples)
+        errors: F64 = np.sqrt(squared) * widening(samples)
         return errors
 
 
-def widening(samples: Counts) -> Reals:
+def widening(samples: I64) -> F64:
     """Return the factors by which errors that are estimated from these samples are widened.
 
     The 97.5 % quantile of Student's t over the normal's, by two terms of its series (Fisher and
     Cornish 1960), good from about six samples on; mean and slope take a degree of freedom each.
     """
     freedom = np.maximum(samples - 2, 1)
-    factors: Reals = 1 + 1.21 / freedom + 1.44 / freedom**2
+    factors: F64 = 1 + 1.21 / freedom + 1.44 / freedom**2
     return factors
 
 
-def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, reference: int) -> Adjusted:
+def adjust(samples: I64, sums: F64, squares: F64, values: F64, reference: int) -> Adjusted:
     """Estimate means from samples with common luck.
 
     Args:
@@ -117,18 +116,18 @@ def adjust(samples: Counts, sums: Reals, squares: Reals, values: Reals, referenc
 class ArmStatistics:
     """Statistics of candidates with two samples or more each; arrays are by candidate."""
 
-    samples: Counts
-    means: Reals
+    samples: I64
+    means: F64
     """Of the utility, in any unit."""
-    residuals: Reals
+    residuals: F64
     """Variance of one sample that the reference's luck does not explain."""
-    slopes: Reals
+    slopes: F64
     """Share of that luck in a candidate's samples."""
     reference_variance: float
     """Variance of that luck's mean."""
     prior_variance: float = math.inf
     """Variance of candidates about their prior."""
-    equal: npt.NDArray[np.bool_] | None = None
+    equal: Bools | None = None
     """Candidates equal to the leader in every sample, as far as is known."""
 
     @property
@@ -137,19 +136,19 @@ class ArmStatistics:
         return int(np.argmax(self.means))
 
     @property
-    def behind(self) -> Reals:
+    def behind(self) -> F64:
         """By how much each mean is behind the leader's."""
-        behind: Reals = self.means.max() - self.means
+        behind: F64 = self.means.max() - self.means
         return behind
 
     @property
-    def variances(self) -> Reals:
+    def variances(self) -> F64:
         """Variance of one sample, common luck included."""
         most = self.samples.max()
-        variances: Reals = self.residuals + self.slopes**2 * self.reference_variance * most
+        variances: F64 = self.residuals + self.slopes**2 * self.reference_variance * most
         return variances
 
-    def errors(self, samples: Counts | None = None) -> Reals:
+    def errors(self, samples: I64 | None = None) -> F64:
         """Return standard errors of ``behind``, for the present or other numbers of samples."""
         samples = self.samples if samples is None else samples
         leader = self.leader
@@ -160,20 +159,20 @@ class ArmStatistics:
         squared = own + own[leader] + luck
         squared[leader] = 0
         # The smaller sample decides how well the variance is known.
-        errors: Reals = np.sqrt(squared) * widening(np.minimum(samples, samples[leader]))
+        errors: F64 = np.sqrt(squared) * widening(np.minimum(samples, samples[leader]))
         return errors
 
-    def scores(self, samples: Counts | None = None) -> Reals:
+    def scores(self, samples: I64 | None = None) -> F64:
         """Return by how many errors each is behind: 0 if tied, ∞ if behind with zero error."""
         behind, errors = self.behind, self.errors(samples)
         surely = np.where(behind > _NOTHING, math.inf, 0.0)
-        scores: Reals = np.divide(behind, errors, out=surely, where=errors > _NOTHING)
+        scores: F64 = np.divide(behind, errors, out=surely, where=errors > _NOTHING)
         return scores
 
     @property
-    def twins(self) -> npt.NDArray[np.bool_]:
+    def twins(self) -> Bools:
         """Candidates that cannot be told from the leader."""
-        twins: npt.NDArray[np.bool_] = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
+        twins: Bools = (self.behind <= _NOTHING) & (self.errors() <= _NOTHING)
         if self.equal is not None:
             twins |= self.equal
         twins[self.leader] = False
@@ -212,7 +211,7 @@ class ArmStatistics:
         return float(np.max(errors[unsure] * (density - z * beyond), initial=0.0))
 
 
-def shrink(adjusted: Adjusted, samples: Counts, prior: Prior | None) -> ArmStatistics:
+def shrink(adjusted: Adjusted, samples: I64, prior: Prior | None) -> ArmStatistics:
     """Shrink means towards a prior, the more the fewer the samples."""
     means, variance = adjusted.means, math.inf
     if prior is not None and prior.deviation > 0:

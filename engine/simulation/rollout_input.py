@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.kernels.equity_terms import POINT
 from engine.kernels.game import MOST_TILES
+from engine.kernels.racks import POINT
 from engine.kernels.rollouts import CERTAIN, Candidates, Chances, Holdings, Scene
 from engine.movegen.generator import RankedMove, check_rack
 from engine.movegen.move_codec import pack
-from engine.rules.moves import PASS, Move, Place
+from engine.rules.moves import PASS, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
+from lexicons.arrays import F64, I64, U8
 from lexicons.leaves import LeaveTable
 from lexicons.win_probability import WinProbabilities
 
@@ -68,9 +68,9 @@ BY_POINTS = Utility(win=0.0, point=1.0)
 class Belief:
     """What the opponent may hold: tiles that it may have; the rest is drawn at random."""
 
-    holdings: Sequence[Rack] | npt.NDArray[np.uint8]
+    holdings: Sequence[Rack] | U8
     """Each at most a rack, of unseen tiles; in an array one per row."""
-    weights: Sequence[float] | npt.NDArray[np.float64]
+    weights: Sequence[float] | F64
     """One per holding, above 0."""
     doubt: float = 0.0
     """Share of samples that draw its whole rack at random, 0 to 1."""
@@ -131,7 +131,7 @@ def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rul
     return Holdings(tiles, sizes, np.cumsum(weights))
 
 
-def _rows(belief: Belief, rules: Rules) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+def _rows(belief: Belief, rules: Rules) -> tuple[U8, U8]:
     """Return holdings as sorted rows, padded with blanks, and their sizes."""
     most, kinds = rules.rack_size, len(rules.distribution.counts)
     if isinstance(belief.holdings, np.ndarray):
@@ -155,13 +155,12 @@ def _check_tiles(holding: Rack, kinds: int) -> None:
 
 
 def _check_possible(
-    tiles: npt.NDArray[np.uint8],
-    sizes: npt.NDArray[np.uint8],
-    counts: npt.NDArray[np.int64],
+    tiles: U8,
+    sizes: U8,
+    counts: I64,
     most: int,
     rules: Rules,
 ) -> None:
-    """Check that each holding is unseen and fits on the rack."""
     used = np.arange(tiles.shape[1]) < sizes[:, np.newaxis]
     alien = (used & (tiles >= len(counts))).any(axis=1)
     if alien.any():
@@ -176,7 +175,7 @@ def _check_possible(
         row = int(np.flatnonzero(impossible)[0])
         text = rules.distribution.alphabet.text(tiles[row, : sizes[row]].tolist())
         raise ValueError(
-            f"the opponent can't hold {text!r}: he has {most} tiles of those that are unseen"
+            f"the opponent can't hold {text!r}: it has {most} tiles of those that are unseen"
         )
 
 
@@ -212,7 +211,8 @@ def prior(
     """
     spreads = [scene.spread + candidate.equity / POINT for candidate in candidates]
     bag = len(scene.hidden) - scene.opponent_tiles
-    left = [bag + len(scene.rack) - _placed(candidate.move) for candidate in candidates]
+    placed = [len(c.move.placed) if isinstance(c.move, Place) else 0 for c in candidates]
+    left = [bag + len(scene.rack) - tiles for tiles in placed]
     wins, slope = np.zeros(len(candidates)), 0.0
     if table is not None:
         wins = np.array([1 - table.at(-round(s), n) for s, n in zip(spreads, left, strict=True)])
@@ -223,7 +223,3 @@ def prior(
     if len(passes := [candidate.move == PASS for candidate in candidates]) > sum(passes):
         means[passes] = means[np.invert(passes)].min()
     return Prior(means, _DEVIATION * (utility.win * slope + utility.point))
-
-
-def _placed(move: Move) -> int:
-    return len(move.placed) if isinstance(move, Place) else 0

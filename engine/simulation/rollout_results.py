@@ -9,15 +9,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.equity_terms import POINT
+from engine.kernels.racks import POINT
 from engine.kernels.rollouts import CERTAIN, Tally
+from lexicons.arrays import F64, I64, Bools
 
 from .arm_statistics import Adjusted, adjust, widening
 
 __all__ = ["Difference", "Ply", "RolloutResults"]
 
-Counts: TypeAlias = npt.NDArray[np.int64]
-Reals: TypeAlias = npt.NDArray[np.float64]
 
 _REMEMBERED = 1 << 16
 """Samples remembered of each candidate. Beyond it common luck is ignored; by then errors are a
@@ -80,11 +79,11 @@ class RolloutResults:
             self.values = values
 
     @property
-    def samples(self) -> Counts:
+    def samples(self) -> I64:
         """Samples of each candidate."""
         return self._sum("samples")
 
-    def means(self, win: float, point: float) -> tuple[Reals, Reals]:
+    def means(self, win: float, point: float) -> tuple[F64, F64]:
         """Return means and standard errors, ∞ if unknown, of a measure."""
         samples = self.samples
         if not self.exact and (samples > 1).all():
@@ -103,7 +102,7 @@ class RolloutResults:
             self._adjusted[win, point] = int(samples.sum()), known
         return known
 
-    def _adjust(self, samples: Counts, win: float, point: float) -> Adjusted:
+    def _adjust(self, samples: I64, win: float, point: float) -> Adjusted:
         sums = _weighted(self._sum("sums").T, win, point)
         squares = _weighted(self._sum("squares").T, win**2, point**2, 2)
         squares += 2 * win * point * self._sum("products") / (CERTAIN * POINT)
@@ -127,26 +126,26 @@ class RolloutResults:
         variance = adjusted.reference_variance + float(doubt[reference] / samples[reference])
         return adjusted._replace(residuals=residuals, reference_variance=variance)
 
-    def equal_to(self, one: int) -> npt.NDArray[np.bool_]:
-        """Return which candidates equal ``one`` in win and equity in every sample remembered.
+    def equal_to(self, candidate: int) -> Bools:
+        """Return which candidates equal ``candidate`` in win and equity in every sample remembered.
 
         With few common samples none does: two words in different corners may agree so far.
         """
-        most = np.minimum(np.minimum(self.samples, self.samples[one]), self.values.shape[2])
+        most = np.minimum(np.minimum(self.samples, self.samples[candidate]), self.values.shape[2])
         equal = np.zeros(len(most), np.bool_)
         for other, n in enumerate(most.tolist()):
             equal[other] = n >= _TELLING and bool(
-                (self.values[:, other, :n] == self.values[:, one, :n]).all()
+                (self.values[:, other, :n] == self.values[:, candidate, :n]).all()
             )
         return equal
 
-    def difference(self, one: int, other: int) -> Difference:
-        """Return the lead of ``one`` over ``other``."""
-        pair = [one, other]
+    def difference(self, first: int, second: int) -> Difference:
+        """Return the lead of ``first`` over ``second``."""
+        pair = [first, second]
         values: list[float] = []
         for measure in ((1.0, 0.0), (0.0, 1.0)):
             means, _ = self.means(*measure)
-            values += [float(means[one] - means[other]), self._error_between(pair, measure)]
+            values += [float(means[first] - means[second]), self._error_between(pair, measure)]
         return Difference(*values)
 
     def _error_between(self, pair: list[int], measure: tuple[float, float]) -> float:
@@ -172,9 +171,8 @@ class RolloutResults:
             reached.append(Ply(count, mean, deviation, float(bingos[ply] / count)))
         return reached
 
-    def _sum(self, field: str) -> Counts:
-        """Add up a field over all threads."""
-        total: Counts = sum(getattr(tally, field) for tally in self.tallies)
+    def _sum(self, field: str) -> I64:
+        total: I64 = sum(getattr(tally, field) for tally in self.tallies)
         return total
 
 
@@ -191,7 +189,7 @@ def _empty(candidates: int, plies: int) -> Tally:
     )
 
 
-def _weighted(pair: npt.NDArray[Any], win: float, point: float, power: int = 1) -> Reals:
+def _weighted(pair: npt.NDArray[Any], win: float, point: float, power: int = 1) -> F64:
     """Combine wins and equities, or their squares, into a measure."""
-    weighted: Reals = pair[0] * (win / CERTAIN**power) + pair[1] * (point / POINT**power)
+    weighted: F64 = pair[0] * (win / CERTAIN**power) + pair[1] * (point / POINT**power)
     return weighted

@@ -10,24 +10,21 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.board import set_up
 from engine.kernels.game import new_game
 from engine.kernels.rollouts import Candidates, Chances, Holdings, Scene, lay_out, roll_out
 from engine.movegen.generator import Generator
 from engine.rules.position import Position
+from lexicons.arrays import I64
 
 from .rollout_results import RolloutResults
 
 __all__ = ["RolloutWorkers"]
 
 _CALL = (4, 32)  # samples of one kernel call, where several threads share the work
-
-Counts: TypeAlias = npt.NDArray[np.int64]
 
 
 class RolloutWorkers:
@@ -49,7 +46,11 @@ class RolloutWorkers:
     ) -> None:
         self._given = given
         self._results = outcomes
-        self._searchers = [_Searcher(generator, position) for generator in generators]
+        self._generators = generators
+        self._games = [new_game(generator.rules, mirrored=True) for generator in generators]
+        for generator in generators:
+            set_up(generator.state["board"], position.board)
+            lay_out(generator.state, generator.words.words)
         self._tasks: deque[tuple[int, int, int]] = deque()
         others = len(generators) - 1
         self._pool = ThreadPoolExecutor(others) if others else None
@@ -66,7 +67,7 @@ class RolloutWorkers:
     def work(self, rollouts: int) -> int:
         """Do up to ``rollouts`` of those planned; return how many."""
         left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
-        threads = len(self._searchers)
+        threads = len(self._generators)
         fewest, most = (wanted, wanted) if threads == 1 else _CALL
         lock = threading.Lock()
 
@@ -88,7 +89,7 @@ class RolloutWorkers:
             other.result()
         return wanted
 
-    def _take(self, rollouts: int) -> Counts:
+    def _take(self, rollouts: int) -> I64:
         """Take tasks of ``rollouts`` samples in all off the plan, the last perhaps in part."""
         taken: list[tuple[int, int, int]] = []
         while rollouts:
@@ -100,25 +101,15 @@ class RolloutWorkers:
             rollouts -= count
         return np.array(taken, np.int64)
 
-    def _roll_out(self, thread: int, tasks: Counts) -> None:
-        searcher, outcomes = self._searchers[thread], self._results
+    def _roll_out(self, thread: int, tasks: I64) -> None:
+        generator, outcomes = self._generators[thread], self._results
         roll_out(
-            searcher.generator.state,
-            searcher.game,
-            searcher.generator.words.words,
-            searcher.generator.leaves.arrays,
+            generator.state,
+            self._games[thread],
+            generator.words.words,
+            generator.leaves.arrays,
             *self._given,
             tasks,
             outcomes.values,
             outcomes.tallies[thread],
         )
-
-
-class _Searcher:
-    """State of one thread."""
-
-    def __init__(self, generator: Generator, position: Position) -> None:
-        self.generator = generator
-        self.game = new_game(generator.rules, mirrored=True)
-        set_up(generator.state["board"], position.board)
-        lay_out(generator.state, generator.words.words)

@@ -21,35 +21,34 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from lexicons.arrays import I64, Bools
 
 from .arm_statistics import ArmStatistics
 
 __all__ = ["RULES", "ArmStatistics", "Rule", "elimination", "equal", "ocba", "top_two"]
 
-Reals: TypeAlias = npt.NDArray[np.float64]
-Counts: TypeAlias = npt.NDArray[np.int64]
 
-Rule: TypeAlias = Callable[[ArmStatistics, int], Counts]
+Rule: TypeAlias = Callable[[ArmStatistics, int], I64]
 """Shares out a number of samples by the statistics; returns samples by candidate."""
 
 _PORTIONS: Final = 8
 """Portions in which ``top_two`` shares out samples."""
 
 
-def equal(statistics: ArmStatistics, samples: int) -> Counts:
+def equal(statistics: ArmStatistics, samples: int) -> I64:
     """Share samples equally, the fewest so far first."""
     return _level(statistics.samples, np.ones(len(statistics.samples), np.bool_), samples)
 
 
-def elimination(statistics: ArmStatistics, samples: int) -> Counts:
+def elimination(statistics: ArmStatistics, samples: int) -> I64:
     """Share samples equally among candidates not clearly behind."""
     alive = (statistics.scores() <= statistics.boundary) & ~statistics.twins
     alive[statistics.leader] = True
     return _level(statistics.samples, alive, samples)
 
 
-def top_two(statistics: ArmStatistics, samples: int) -> Counts:
+def top_two(statistics: ArmStatistics, samples: int) -> I64:
     """Split samples between the leader and the challengers cheapest to mistake for the best."""
     leader, counts = statistics.leader, statistics.samples.copy()
     idle = statistics.twins
@@ -65,11 +64,11 @@ def top_two(statistics: ArmStatistics, samples: int) -> Counts:
             chosen = cheapest if math.isfinite(cost[cheapest]) else leader
         counts[chosen] += portion
         given += portion
-    shares: Counts = counts - statistics.samples
+    shares: I64 = counts - statistics.samples
     return shares
 
 
-def ocba(statistics: ArmStatistics, samples: int) -> Counts:
+def ocba(statistics: ArmStatistics, samples: int) -> I64:
     """Move totals towards shares proportional to (σ / difference)²."""
     leader, deviations = statistics.leader, np.sqrt(np.maximum(statistics.variances, 1e-12))
     behind = np.maximum(statistics.behind, statistics.errors() / 4 + 1e-12)
@@ -85,7 +84,7 @@ def ocba(statistics: ArmStatistics, samples: int) -> Counts:
     if not missing.sum():
         return equal(statistics, samples)
     exact = missing / missing.sum() * samples
-    given: Counts = np.floor(exact).astype(np.int64)
+    given: I64 = np.floor(exact).astype(np.int64)
     for candidate in np.argsort(given - exact, kind="stable")[: samples - int(given.sum())]:
         given[candidate] += 1
     return given
@@ -99,7 +98,7 @@ RULES: Final[dict[str, Rule]] = {
 }
 
 
-def _level(counts: Counts, among: npt.NDArray[np.bool_], samples: int) -> Counts:
+def _level(counts: I64, among: Bools, samples: int) -> I64:
     """Assign samples one by one to the candidate with the fewest, of ties the first."""
     after = counts.copy()
     which = np.flatnonzero(among)
@@ -114,5 +113,5 @@ def _level(counts: Counts, among: npt.NDArray[np.bool_], samples: int) -> Counts
             break
         after[low] = counts[order[n]]
         samples -= room
-    given: Counts = after - counts
+    given: I64 = after - counts
     return given

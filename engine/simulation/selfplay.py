@@ -6,13 +6,11 @@ better; games of one with itself measure speed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.game import MOST_TILES, new_game
 from engine.kernels.moves import MAX_PLACED
@@ -23,6 +21,7 @@ from engine.movegen.move_codec import unpack
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
+from lexicons.arrays import I32, U8
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
@@ -35,9 +34,9 @@ _TURNS_RECORDED = 64  # room at first; longer games are played again with more
 class Forced(NamedTuple):
     """Leaves forced on movers in the first turns, as far as bag and rack have them."""
 
-    leaves: npt.NDArray[np.uint8]
+    leaves: U8
     """[games, turns, tiles] each sorted, from the front."""
-    sizes: npt.NDArray[np.uint8]
+    sizes: U8
     """[games, turns] tiles of each; 0 forces nothing."""
 
     @classmethod
@@ -51,21 +50,21 @@ class StaticGames:
     """Results, by game."""
 
     results: Results
-    begins: npt.NDArray[np.uint8]
+    begins: U8
     """[games] the player, 0 or 1, in seat 0, which begins."""
 
     @property
-    def scores(self) -> npt.NDArray[np.int32]:
+    def scores(self) -> I32:
         """[games, 2] by seat; seat 0 began."""
         return self.results.scores
 
     @property
-    def bingos(self) -> npt.NDArray[np.int32]:
+    def bingos(self) -> I32:
         """[games, 2] bingos by seat."""
         return self.results.bingos
 
     @property
-    def turns(self) -> npt.NDArray[np.int32]:
+    def turns(self) -> I32:
         """[games] turns of both seats."""
         return self.results.turns
 
@@ -110,9 +109,9 @@ def play_static_games(
     """Play games between static players; the same arguments give the same games.
 
     Args:
-        lexicon: the words.
-        rules: the rules; racks of up to seven tiles.
-        leaves: the leave table of player 0; without one leaves are worth nothing.
+        lexicon: of both.
+        rules: with racks of up to seven tiles.
+        leaves: the leave table of player 0; without it leaves are worth nothing.
         games: their number.
         seed: for the orders of the bags.
         threads: games at once; they do not affect results.
@@ -132,10 +131,10 @@ def play_static_games(
         raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
     deals = _deals(rules, games, seed, pairs, forced)
     tables = [
-        _Table(
+        (
             Generator(lexicon, rules, leaves, evaluation),
             Generator(lexicon, rules, opponent or leaves, opponent_evaluation or evaluation),
-            mirrored,
+            new_game(rules, mirrored),
         )
         for _ in range(threads)
     ]
@@ -146,43 +145,30 @@ def play_static_games(
     return StaticGames(results, deals.begins)
 
 
-def _play(tables: list[_Table], deals: Deals, room: int) -> Results:
+def _play(tables: list[tuple[Generator, Generator, Any]], deals: Deals, room: int) -> Results:
     """Play all games, a table per thread, recording up to ``room`` turns of each."""
     games = len(deals.orders)
     results = _results(games, room)
     free = list(tables)
 
-    def play(part: slice) -> None:
-        table = free.pop()  # each thread holds one table at most, so one is free
-        table.play(_part_of_deals(deals, part), _part_of_results(results, part))
+    def play(first: int) -> None:
+        part = slice(first, first + _GAMES_A_CALL)
+        table = player, opponent, game = free.pop()  # each thread holds one, so one is free
+        play_games(
+            player.state,
+            game,
+            player.words.words,
+            (player.leaves.arrays, opponent.leaves.arrays),
+            np.concatenate((player.state["evaluation"], opponent.state["evaluation"])),
+            Deals._make(array[part] for array in deals),
+            Results._make(array[part] for array in results),
+        )
         free.append(table)
 
     with ThreadPoolExecutor(len(tables)) as pool:
-        for _ in pool.map(play, _parts(games)):
+        for _ in pool.map(play, range(0, games, _GAMES_A_CALL)):
             pass  # raise what threads raised
     return results
-
-
-class _Table:
-    """State of one thread."""
-
-    def __init__(self, player: Generator, opponent: Generator, mirrored: bool) -> None:
-        self._player, self._opponent = player, opponent
-        self._evaluations = np.concatenate(
-            (player.state["evaluation"], opponent.state["evaluation"])
-        )
-        self._game = new_game(player.rules, mirrored)
-
-    def play(self, deals: Deals, results: Results) -> None:
-        play_games(
-            self._player.state,
-            self._game,
-            self._player.words.words,
-            (self._player.leaves.arrays, self._opponent.leaves.arrays),
-            self._evaluations,
-            deals,
-            results,
-        )
 
 
 def _deals(rules: Rules, games: int, seed: int, pairs: bool, forced: Forced | None = None) -> Deals:
@@ -216,16 +202,3 @@ def _results(games: int, room: int) -> Results:
         bags=np.zeros((games, room), np.int32),
         leaves=np.zeros((games, room), np.int32),
     )
-
-
-def _parts(games: int) -> Iterator[slice]:
-    for first in range(0, games, _GAMES_A_CALL):
-        yield slice(first, min(first + _GAMES_A_CALL, games))
-
-
-def _part_of_deals(deals: Deals, part: slice) -> Deals:
-    return Deals._make(array[part] for array in deals)
-
-
-def _part_of_results(results: Results, part: slice) -> Results:
-    return Results._make(array[part] for array in results)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.kernels.equity_terms import POINT
+from engine.kernels.racks import POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
 from engine.rules.position import Board, Position, Rack, bag_count
@@ -142,8 +142,6 @@ class Simulation:
         if use_prior:
             self._prior = prior(candidates, begins, win_probabilities, self._utility)
 
-    # --- work -----------------------------------------------------------------------------------
-
     def advance(self, rollouts: int) -> int:
         """Make up to ``rollouts`` more rollouts; return how many."""
         done = 0
@@ -171,15 +169,9 @@ class Simulation:
             return False
         self._results.make_room(int((self._planned + wanted).max()))
         for candidate in np.flatnonzero(wanted).tolist():
-            first, end = (
-                int(self._planned[candidate]),
-                int(self._planned[candidate] + wanted[candidate]),
-            )
-            self._workers.plan(candidate, first, end - first)
+            self._workers.plan(candidate, int(self._planned[candidate]), int(wanted[candidate]))
         self._planned += wanted
         return True
-
-    # --- what is known ----------------------------------------------------------------------------
 
     @property
     def rollouts(self) -> int:
@@ -244,13 +236,13 @@ class Simulation:
             for which in self._order()
         ]
 
-    def difference(self, one: Move, other: Move) -> Difference:
-        """Return the lead of ``one`` over ``other``, by their common luck.
+    def difference(self, first: Move, second: Move) -> Difference:
+        """Return the lead of ``first`` over ``second``, by their common luck.
 
         Raises:
             ValueError: one of them is no candidate.
         """
-        return self._results.difference(self._index(one), self._index(other))
+        return self._results.difference(self._index(first), self._index(second))
 
     def plies_of(self, move: Move) -> list[Ply]:
         """Return statistics of the turns after a candidate, as far as rollouts reached.

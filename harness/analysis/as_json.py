@@ -11,8 +11,9 @@ from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from engine.movegen.evaluation import POINT
-from engine.notation import format_move, write_cgp
-from engine.preendgame import Outcome
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_move
+from engine.preendgame.solver import Outcome
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.rules import Rules
 from engine.simulation.simulation import Estimate

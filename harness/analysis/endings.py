@@ -10,12 +10,11 @@ from typing import Literal, TypeAlias
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime, Work
-from engine.endgame import EndgameSolver, Solution
-from engine.preendgame import Outcome, PreEndgame
-from engine.preendgame.full_position import tiles_of
+from engine.endgame.solver import EndgameSolver, Solution
+from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules, score_play
+from engine.rules.rules import Rules, score_play, used_tiles
 
 __all__ = [
     "EndgameProof",
@@ -84,7 +83,7 @@ def prove_endgame(
     line, at, scores = solver.line(), position, []
     for move in line:
         score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0
-        left = Counter(at.racks[at.on_turn]) - Counter(tiles_of(move))
+        left = Counter(at.racks[at.on_turn]) - Counter(used_tiles(move))
         at = at.after(move, score, tuple(left.elements()))
         scores.append(score)
     # ``engine.kernels.endgame`` explains why two passes will do.

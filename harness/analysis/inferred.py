@@ -19,19 +19,16 @@ from engine.inference.inference import Inference, Judges, Play, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
-from engine.movegen.generator import ScoredMove
-from engine.notation import (
+from engine.notation.move_text import (
     NotationError,
     format_exchange_count,
     format_move,
     parse_exchange_count,
     parse_move,
 )
-from engine.preendgame.full_position import tiles_of
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
-from engine.rules.rules import IllegalMove, Rules, canonical, check_move
-from engine.simulation.replies import after
+from engine.rules.rules import IllegalMove, Rules, canonical, check_move, used_tiles
 from lexicons.alphabet import Alphabet
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon
@@ -150,19 +147,19 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
             f"{text(ours)} is not the whole rack of whoever looks on, "
             f"which has {rules.rack_size} tiles while there is a bag"
         )
-    count = move if isinstance(move, int) else len(tiles_of(move))
+    count = move if isinstance(move, int) else len(used_tiles(move))
     if count > rules.rack_size:
         raise ValueError(f"a move of {count} tiles; a rack holds {rules.rack_size}")
     known = rack if len(rack) == rules.rack_size else None
     # The exchanged tiles don't affect legality.
     some = known or tuple(Counter(dict(enumerate(counts))).elements())
     named = Exchange(some[:move]) if isinstance(move, int) else move
-    if lacking := Counter(tiles_of(named)) - Counter(dict(enumerate(counts))):
+    if lacking := Counter(used_tiles(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(
             f"{text(sorted(lacking.elements()))} can't have been on the rack: all there are of it "
             "lie on the board or on the other rack"
         )
-    held = position.with_rack(seat, known or tiles_of(named))
+    held = position.with_rack(seat, known or used_tiles(named))
     try:
         made = check_move(held, named, rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
@@ -174,7 +171,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     play = Play(before.board, seen, made.score if made else 0, rules.rack_size, bag)
     leave = None
     if known is not None and not isinstance(move, int):
-        leave = tuple(sorted((Counter(known) - Counter(tiles_of(move))).elements()))
+        leave = tuple(sorted((Counter(known) - Counter(used_tiles(move))).elements()))
     return Observed(before, move, play, counts, leave)
 
 
@@ -208,8 +205,8 @@ def infer(
     play, before, shown = observed.play, observed.position, Counter(observed.play.tiles)
     now = tuple(count - shown[tile] for tile, count in enumerate(observed.counts))  # unseen
     drawn = min(play.held - play.kept, play.bag)
-    made = ScoredMove(PASS if isinstance(play.move, int) else play.move, play.score)
-    again = replace(after(before, made), on_turn=before.on_turn)  # the same player's next turn
+    made = PASS if isinstance(play.move, int) else play.move
+    again = replace(before.after(made, play.score, ()), on_turn=before.on_turn)  # plays again
     beliefs = (nothing, posterior.leaves.shape[1] + drawn), (posterior.as_prior(), drawn)
     tiles = [tile_chances(kept, now, count) for kept, count in beliefs]
     bingo = [

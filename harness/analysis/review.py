@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from engine.notation import EventKind, GcgGame, Replay, ReplayStep
+from engine.notation.gcg import EventKind, GcgGame
+from engine.notation.replaying import Replay, ReplayStep
 from engine.rules.moves import Move
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not

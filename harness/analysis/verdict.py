@@ -12,7 +12,7 @@ from itertools import chain
 from statistics import fmean
 from typing import TypeAlias
 
-from engine.notation import format_full_move
+from engine.notation.move_text import format_full_move
 from engine.rules.moves import Move
 from engine.rules.rules import Rules
 from engine.simulation.simulation import Difference, Estimate

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.seat.offers import Declined, rules_in_play
-from engine.notation import NotationError, format_full_move, parse_exchange_count, parse_move
+from engine.notation.move_text import (
+    NotationError,
+    format_full_move,
+    parse_exchange_count,
+    parse_move,
+)
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board
 from engine.rules.rules import Rules

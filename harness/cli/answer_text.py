@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from engine.inference.likelihood import Model
 from engine.movegen.evaluation import POINT
-from engine.notation import format_full_move
+from engine.notation.move_text import format_full_move
 from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules

@@ -212,7 +212,7 @@ def endgame(
     check_counts(positions=positions, threads=threads)
     check_durations(time=time)
     run.check_cores(threads)
-    from engine.endgame import least_memory
+    from engine.endgame.solver import least_memory
     from harness.lab.bench.endgame import EndgameStudy
 
     if memory < (least := least_memory(threads)):

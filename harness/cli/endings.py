@@ -15,7 +15,7 @@ from .failing import CommandFailed, sentences
 from .positions import Judge, read_position, time_to_think
 
 if TYPE_CHECKING:
-    from engine.endgame import EndgameSolver
+    from engine.endgame.solver import EndgameSolver
     from engine.rules.rules import Rules
     from lexicons.store import Lexicon
 
@@ -82,7 +82,7 @@ def endgame(
         raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire preendgame")
     words = options.load_words(lexicon, rules.distribution)
     solver = _solver(words, rules, memory, threads)
-    from engine.endgame import with_both_racks
+    from engine.endgame.solver import with_both_racks
     from harness.analysis.endings import prove_endgame
 
     from .answer_text import print_answer
@@ -140,7 +140,7 @@ def preendgame(
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     generator = judge.generator()
     solver = _solver(judge.words, rules, memory, threads)
-    from engine.preendgame import PreEndgame, likely_candidates
+    from engine.preendgame.solver import PreEndgame, likely_candidates
     from harness.analysis.endings import compare_moves
 
     from .answer_text import print_answer
@@ -155,7 +155,7 @@ def preendgame(
 
 def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
     """Make a solver, or fail with a sentence; compile whatever has to be compiled."""
-    from engine.endgame import EndgameSolver
+    from engine.endgame.solver import EndgameSolver
     from lexicons.jit import announce_compilation, warm_up
 
     announce_compilation(options.say)

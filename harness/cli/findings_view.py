@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.movegen.evaluation import POINT
-from engine.notation import format_full_move
+from engine.notation.move_text import format_full_move
 from engine.rules.rules import Rules
 from harness.analysis.findings import Findings
 from harness.analysis.review import Turn

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.player import Budget
-from engine.notation import GcgError, GcgGame, NotationError, Replay, read_cgp, read_gcg, replay
+from engine.notation.cgp import read_cgp
+from engine.notation.gcg import GcgError, GcgGame, read_gcg
+from engine.notation.move_text import NotationError
+from engine.notation.replaying import Replay, replay
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
 from protocol.channel import now_ms

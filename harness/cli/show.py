@@ -10,7 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.notation import EventKind, GcgGame, Replay, ReplayStep, format_full_move
+from engine.notation.gcg import EventKind, GcgGame
+from engine.notation.move_text import format_full_move
+from engine.notation.replaying import Replay, ReplayStep
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
 from harness.figures import plain

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from engine.notation.gcg import write_gcg
-from engine.notation.recording import gcg_from_game
+from engine.notation.replaying import gcg_from_game
 from harness.arbiter.scorebook import Scorebook
 from protocol.parts import Outcome
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from bot_table import TestArbiter
+from lexicon_parts import leaves_worth
 
 from bot.equipment import Equipment, Resources, load_tables
 from bot.seat.offers import Declined, resources_for
@@ -18,7 +19,7 @@ from lexicons.alphabet import load_distribution
 from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
-from lexicons.trained import trained_leaves, trained_win_probabilities
+from lexicons.tables import trained_leaves, win_probabilities_for
 
 SAYS_WHAT_IT_HAS = """
 import sys
@@ -40,7 +41,7 @@ class Bot(Player):
 def leaves(tmp_path: Path, rules: Rules) -> Path:
     path = tmp_path / "leaves.klv2"
     (s,) = rules.distribution.alphabet.tiles("S")
-    write_klv(path, LeaveTable.from_values(rules.distribution, {(s,): 7.5}))
+    write_klv(path, leaves_worth(rules.distribution, {(s,): 7.5}))
     return path
 
 
@@ -73,7 +74,7 @@ def test_tables_by_name(rules: Rules) -> None:
     assert named.arguments()[-4:] == ["--leaves", "formula", "--winprob", "trained"]
     tables = load_tables(named, rules.distribution)
     assert tables.leaves is formula_leaves(rules.distribution)
-    assert tables.win_probabilities is trained_win_probabilities(rules.distribution)
+    assert tables.win_probabilities is win_probabilities_for(rules.distribution)
     tables = load_tables(Equipment(leaves="trained"), rules.distribution)
     assert tables.leaves is trained_leaves(rules.distribution) is not None
 

@@ -36,7 +36,7 @@ def _kwg() -> str:
         words = sorted(ENGLISH.alphabet.text(word) for word in graph.words())
         said = (out + err).replace(name, "FOLDER").replace(str(WORDS), WORDS.name)
         content = path.read_bytes()
-    gaddag = sum(1 for _ in graph.gaddag_strings())
+    gaddag = sum(1 for _ in graph.strings(graph.gaddag_root))
     return _text(
         f"{said}exit status {status}", content, [*words, f"{gaddag} strings"], content.hex()
     )

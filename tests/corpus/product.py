@@ -9,11 +9,12 @@ from __future__ import annotations
 from bot.player import Budget, Choice, Observed, Player, Result, View
 from bot.players.champion import champion
 from bot.players.static import StaticPlayer
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.inference.inference import Inference
 from engine.movegen.move_codec import unpack
-from engine.notation import format_move, write_cgp
-from engine.preendgame import PreEndgame
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_move
+from engine.preendgame.solver import PreEndgame
 from engine.rules.game import Game
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board, Position

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from e2e.processes import COMMAND, PATIENCE_S, Server, run_command, serving
 
-from engine.notation import read_gcg, replay
+from engine.notation.gcg import read_gcg
+from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
 from harness.arbiter.journal import Journal
 from harness.matches.results import read_results

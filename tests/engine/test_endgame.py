@@ -13,7 +13,7 @@ from endgame_positions import FEW_TILES, as_game, mirrored, with_seats_swapped
 from minimax import Minimax
 from rollout_positions import scowl
 
-from engine.endgame import EndgameSolver, Solution, least_memory
+from engine.endgame.solver import EndgameSolver, Solution, least_memory
 from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position, Rack

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from rollout_positions import scowl
 
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator, RankedMove
-from engine.preendgame import MODELS, Model, Outcome, PreEndgame, likely_candidates
-from engine.preendgame.full_position import FullPosition, tiles_of
-from engine.preendgame.scenarios import list_scenarios, orders_of
+from engine.preendgame.replies import MODELS, Model
+from engine.preendgame.scenarios import FullPosition, list_scenarios, orders_of
+from engine.preendgame.solver import Outcome, PreEndgame, likely_candidates
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position, Rack
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rules import Rules, standard_rules, used_tiles
 from engine.simulation.rollout_input import Belief
 
 ENGLISH = standard_rules()
@@ -91,7 +91,7 @@ def moves_of(bag: int, *placed: int) -> list[RankedMove]:
     return [
         one
         for count in placed
-        for one in [one for one in every if len(tiles_of(one.move)) == count][:2]
+        for one in [one for one in every if len(used_tiles(one.move)) == count][:2]
     ]
 
 

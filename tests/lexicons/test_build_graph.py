@@ -11,12 +11,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from lexicon_parts import CHILD, LAST
 
 from lexicons import cells
 from lexicons.build import build_word_graph
 from lexicons.kwg import (
-    CHILD,
-    LAST,
     NARROW,
     WIDE,
     Arcs,
@@ -74,7 +73,7 @@ def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
     graph = build_word_graph(words)
     check_nodes(graph.nodes, "the graph")
     assert list(graph.words()) == sorted(set(words))
-    strings = list(graph.gaddag_strings())
+    strings = list(graph.strings(graph.gaddag_root))
     assert len(strings) == len(set(strings))
     assert set(strings) == gaddag_by_hand(words)
 
@@ -98,7 +97,7 @@ def test_contains_tells_words_from_others(words: list[Word], others: list[Word])
 def test_care_is_stored_as_the_layout_says() -> None:
     c, a, r, e = 3, 1, 18, 5
     graph = build_word_graph([(c, a, r, e)])
-    assert set(graph.gaddag_strings()) == {
+    assert set(graph.strings(graph.gaddag_root)) == {
         (e, r, a, c),
         (r, a, c, 0, e),
         (a, c, 0, r, e),
@@ -138,7 +137,7 @@ def test_many_words_outgrow_the_first_room() -> None:
     graph = build_word_graph(matrix)
     check_nodes(graph.nodes, "the graph", 26)
     assert set(graph.words()) == set(map(tuple, matrix.tolist()))
-    assert set(graph.gaddag_strings()) == gaddag_by_hand(map(tuple, matrix.tolist()))
+    assert set(graph.strings(graph.gaddag_root)) == gaddag_by_hand(map(tuple, matrix.tolist()))
 
 
 SMALL = NodeLayout(24, 0xFF, 1 << 23, 1 << 22, 0, 5)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, leaves_worth
 
 from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
 from lexicons.klv import read_klv, write_klv
-from lexicons.kwg import ACCEPTS, CHILD, LAST, TILE_SHIFT
-from lexicons.leaves import LeaveTable, leave_count, possible_leaves, synthetic_leaves
+from lexicons.leaves import possible_leaves, synthetic_leaves
 
 LETTERS = ("?", *"ABC")
 FEW = TileDistribution(
@@ -66,7 +66,7 @@ def test_english_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(read.values, table.values)
     content = path.read_bytes()
     (nodes,) = struct.unpack_from("<I", content)
-    assert len(content) == 8 + 4 * nodes + 4 * leave_count(table.distribution)
+    assert len(content) == 8 + 4 * nodes + 4 * (len(leaves_of(table.distribution, 7)) - 1)
     assert nodes < 4000
     assert [entry.name for entry in tmp_path.iterdir()] == ["english.klv2"]
 
@@ -96,7 +96,7 @@ def test_thousandths_survive(
     tmp_path_factory: pytest.TempPathFactory, values: dict[tuple[int, ...], float]
 ) -> None:
     path = tmp_path_factory.mktemp("klv") / "few.klv2"
-    table = LeaveTable.from_values(FEW, values)
+    table = leaves_worth(FEW, values)
     write_klv(path, table)
     read = read_klv(path, FEW)
     assert np.array_equal(read.values, table.values)

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lexicon_parts import ACCEPTS, LAST, TILE_SHIFT
 
 from lexicons.build import build_word_graph
 from lexicons.kwg import (
-    ACCEPTS,
-    LAST,
     MAX_WORD,
     NARROW,
-    TILE_SHIFT,
     WIDE,
     NodeLayout,
     WordGraph,
@@ -99,7 +97,7 @@ def test_both_layouts_are_one_graph() -> None:
     assert np.array_equal(wide.in_layout(NARROW).nodes, narrow.nodes)
     assert wide.in_layout(WIDE) is wide
     assert list(wide.words()) == WORDS
-    assert list(wide.gaddag_strings()) == list(narrow.gaddag_strings())
+    assert list(wide.strings(wide.gaddag_root)) == list(narrow.strings(narrow.gaddag_root))
     assert (wide.dawg_root, wide.gaddag_root) == (narrow.dawg_root, narrow.gaddag_root)
     for word in WORDS:
         assert wide.contains(word)
@@ -212,7 +210,7 @@ def test_a_damaged_graph_is_refused_or_harmless(layout: NodeLayout, where: int, 
     except ValueError:
         return
     graph = WordGraph(nodes, layout)
-    for strings in (graph.words(), graph.gaddag_strings()):
+    for strings in (graph.words(), graph.strings(graph.gaddag_root)):
         for string in islice(strings, 1000):
             assert len(string) <= MAX_WORD + 1
     for word in WORDS:

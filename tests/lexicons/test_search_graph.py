@@ -80,7 +80,7 @@ def test_every_string_is_in_the_gaddag_as_the_word_graph_says(layout: NodeLayout
     graph = build_word_graph(WORDS, layout)
     nodes = search_nodes(graph, SEARCHED_LETTERS)
     strings = [each for length in range(6) for each in product((0, 1, 2, 3), repeat=length)]
-    expected = set(graph.gaddag_strings())
+    expected = set(graph.strings(graph.gaddag_root))
     found = spelled(nodes, GADDAG_ROOT, strings)
     assert found == [string in expected for string in strings]
     assert all(spelled(nodes, GADDAG_ROOT, sorted(expected)))

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT
 
 import lexicons
 from lexicons import Lexicon, build, lexicon_names, load_distribution, load_lexicon, store
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.cache import replacing, user_cache
-from lexicons.kwg import ACCEPTS, CHILD, LAST, TILE_SHIFT, WIDE, WordGraph, write_kwg
-from lexicons.wordlist import read_word_list
+from lexicons.kwg import WIDE, WordGraph, write_kwg
+from lexicons.wordlist import parse_word_list
 
 CHECKSUM = hashlib.sha256(b"AA\nAB\nCARE\n").hexdigest()
 
@@ -168,7 +169,7 @@ def test_a_replacement_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_the_embedded_list() -> None:
     lexicon = load_lexicon()
     path = Path(lexicons.__file__).parent / "embedded" / "scowl.txt.xz"
-    words = read_word_list(path, load_distribution().alphabet)
+    words = parse_word_list(path.read_bytes(), load_distribution().alphabet, path.name)
     listed = list(words)
     assert lexicon.name == "scowl"
     assert "scowl" in lexicon_names()

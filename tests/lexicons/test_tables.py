@@ -23,10 +23,11 @@ from lexicons.tables import (
     load_leaves,
     load_win_probabilities,
     table_location,
+    trained_leaves,
+    trained_manifest,
     win_probabilities_for,
     win_probability_warnings,
 )
-from lexicons.trained import trained_leaves, trained_leaves_manifest, trained_win_probabilities
 
 ENGLISH = load_distribution()
 
@@ -56,7 +57,7 @@ def zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made_of(lexicon: Lexicon, table: Path) -> Manifest:
     return replace(
-        trained_leaves_manifest(),
+        trained_manifest("leaves"),
         lexicon=lexicon.name,
         lexicon_checksum=lexicon.checksum,
         sha256=hashlib.sha256(table.read_bytes()).hexdigest(),
@@ -67,7 +68,6 @@ def test_players_have_what_was_trained_for_their_tiles(toy: TileDistribution) ->
     assert leaves_for(ENGLISH) is load_leaves("trained", ENGLISH) is trained_leaves(ENGLISH)
     assert leaves_for(toy) is load_leaves("formula", toy) is formula_leaves(toy)
     assert win_probabilities_for(ENGLISH) is load_win_probabilities("trained", ENGLISH)
-    assert win_probabilities_for(ENGLISH) is trained_win_probabilities(ENGLISH)
     assert win_probabilities_for(toy) is None
     assert leaves_name(None, ENGLISH) == leaves_name("trained", ENGLISH) == "trained (scowl)"
     assert leaves_name(None, toy) == leaves_name("formula", ENGLISH) == "formula"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import lzma
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -16,14 +15,12 @@ import pytest
 import lexicons
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.leaves import RACK_SIZE
-from lexicons.manifest import Manifest
 from lexicons.store import Lexicon
-from lexicons.trained import (
+from lexicons.tables import (
     are_trained_for,
     trained_leaves,
-    trained_leaves_manifest,
-    trained_win_probabilities,
-    trained_win_probabilities_manifest,
+    trained_manifest,
+    win_probabilities_for,
 )
 
 ENGLISH = load_distribution()
@@ -55,7 +52,7 @@ def test_leaves_are_ranked_as_players_would(better: str, worse: str, by: float) 
 
 
 def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
-    table = trained_win_probabilities(ENGLISH)
+    table = win_probabilities_for(ENGLISH)
     assert table is not None
     assert (np.diff(table.values, axis=0) >= 0).all()
     assert table.unseen.tolist() == list(range(1, ENGLISH.total - RACK_SIZE + 1))
@@ -66,28 +63,22 @@ def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "manifest"),
-    [
-        ("scowl.klv2.xz", trained_leaves_manifest),
-        ("scowl.winprob.csv.xz", trained_win_probabilities_manifest),
-    ],
+    ("name", "kind"), [("scowl.klv2.xz", "leaves"), ("scowl.winprob.csv.xz", "winprob")]
 )
-def test_their_manifests_are_theirs(
-    name: str, manifest: Callable[[], Manifest], scowl: Lexicon
-) -> None:
+def test_their_manifests_are_theirs(name: str, kind: str, scowl: Lexicon) -> None:
     content = lzma.decompress((files("lexicons") / "embedded" / name).read_bytes())
-    made = manifest()
+    made = trained_manifest(kind)
     assert made.is_of(content)
     assert (made.lexicon, made.lexicon_checksum) == (scowl.name, scowl.checksum)
     assert made.tiles == ENGLISH.name
-    assert made.command.startswith(f"tilewire train {made.kind}")
+    assert made.command.startswith(f"tilewire train {kind}")
 
 
 def test_other_tiles_have_none() -> None:
     more = replace(ENGLISH, counts=(3, *ENGLISH.counts[1:]))
     assert not are_trained_for(more)
     assert trained_leaves(more) is None
-    assert trained_win_probabilities(more) is None
+    assert win_probabilities_for(more) is None
     assert are_trained_for(replace(ENGLISH, name="the same"))
     renamed = trained_leaves(replace(ENGLISH, name="the same"))
     assert renamed is not None

@@ -14,7 +14,6 @@ from lexicons.wordlist import (
     WordList,
     pack_words,
     parse_word_list,
-    read_word_list,
     sorted_words,
 )
 
@@ -52,10 +51,10 @@ def test_tiles_of_several_characters() -> None:
 def test_a_compressed_file(tmp_path: Path) -> None:
     path = tmp_path / "words.txt.xz"
     path.write_bytes(lzma.compress(b"aa\nab\n"))
-    assert list(read_word_list(path, ENGLISH)) == [(1, 1), (1, 2)]
+    assert list(parse_word_list(path.read_bytes(), ENGLISH, str(path))) == [(1, 1), (1, 2)]
     path.write_bytes(lzma.compress(b"aa\nab\n")[:-8])
     with pytest.raises(ValueError, match="not a whole xz file"):
-        read_word_list(path, ENGLISH)
+        parse_word_list(path.read_bytes(), ENGLISH, str(path))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.endgame import LEAST_MEMORY, EndgameSolver
+from engine.endgame.searcher import LEAST_MEMORY
+from engine.endgame.solver import EndgameSolver
 from engine.inference.inference import Inference, Judges, Play
-from engine.inference.leave_prior import LeavePrior, all_multisets, drawn_racks, priors_of
+from engine.inference.leave_prior import Draws, LeavePrior, all_multisets, priors_of
 from engine.inference.likelihood import MODELS, Style
 from engine.kernels.board import new_board, set_up
 from engine.kernels.crosses import cross_everywhere, play
@@ -186,11 +187,6 @@ def best(name: str, count: int) -> Any:
     return moves_of(Generator(lexicon(), RULES, leaves()).best(POSITIONS[name], count))
 
 
-def better(name: str, equity: int) -> Any:
-    move = Generator(lexicon(), RULES, leaves()).better_than(POSITIONS[name], equity)
-    return move and moves_of([move])
-
-
 def coded(name: str) -> Any:
     packed = Generator(lexicon(), RULES).arrays(POSITIONS[name]).packed
     moves: list[Move] = list(unpack(packed, POSITIONS[name].board))
@@ -263,7 +259,7 @@ def priors() -> Any:
 
 def drawn() -> Any:
     prior = LeavePrior(np.array([(0, 1), (2, 2)], np.uint8), np.array([0.5, 0.5]), 0.2)
-    racks, odds = drawn_racks((2, 5, 4, 3), prior, (0, 1, 0, 0), 4, 20, 5)
+    racks, odds = Draws((2, 5, 4, 3), prior, (0, 1, 0, 0), 4).draw(20, np.random.default_rng(5))
     return [racks.tolist(), odds.tolist()]
 
 
@@ -314,8 +310,6 @@ CASES: dict[str, Callable[[], Any]] = {
        for name in POSITIONS},
     **{f"the best move, {name}": partial(best, name, 1) for name in POSITIONS},
     **{f"the best moves, {name}": partial(best, name, 9) for name in POSITIONS},
-    **{f"any better move, {name}": partial(better, name, 20_000) for name in POSITIONS},
-    **{f"no better move, {name}": partial(better, name, 9_000_000) for name in POSITIONS},
     **{f"packed moves, {name}": partial(coded, name) for name in POSITIONS},
     "static games": games,
     "mirrored pairs of games": partial(games, mirrored=True, pairs=True),

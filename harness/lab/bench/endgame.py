@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.position import Position

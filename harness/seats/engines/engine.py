@@ -20,7 +20,7 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
-from engine.notation import write_cgp
+from engine.notation.cgp import write_cgp
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules, standard_rules
 from lexicons.store import Lexicon

@@ -19,7 +19,7 @@ from bot.equipment import Resources
 from bot.player import Choice
 from bot.seat.game_session import MAX_MOVE, GameSession
 from bot.seat.offers import Declined, rules_in_play
-from engine.notation import format_move
+from engine.notation.move_text import format_move
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.seat import Came, Gone, Noted, Said
 from lexicons.store import Lexicon

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
-from engine.notation import NotationError, format_exchange_count, format_move, parse_move
+from engine.notation.move_text import NotationError, format_exchange_count, format_move, parse_move
 
 from .engine import Context, Declined, Engine
 

@@ -17,7 +17,8 @@ import msgspec
 from bot.equipment import Resources
 from bot.seat.offers import rules_in_play
 from bot.seat.player_view import Watched
-from engine.notation import parse_move, write_cgp
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import parse_move
 from engine.rules.moves import Place
 from engine.rules.position import Rack
 from lexicons.store import Lexicon

@@ -9,16 +9,14 @@ from random import Random
 from typing import TypeAlias
 
 from bot.player import Budget, Choice, Considered, View
-from engine.notation import (
+from engine.notation.magpie_moves import (
     MagpieMove,
-    NotationError,
-    format_move,
     parse_magpie_endgame,
     parse_magpie_generated,
     parse_magpie_preendgame,
     parse_magpie_simulated,
-    write_cgp,
 )
+from engine.notation.move_text import NotationError, format_move
 from engine.rules.moves import Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules, score_play

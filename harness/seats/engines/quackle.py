@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
-from engine.notation import NotationError, parse_move
+from engine.notation.move_text import NotationError, parse_move
 from engine.rules.moves import Move
 from engine.rules.position import Rack
 from lexicons.alphabet import BLANK, TileDistribution

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bot.player import ExchangedCount, Observed, View
-from engine.notation import format_move
 from engine.notation.gcg import EventKind, GcgEvent, GcgGame, GcgPlayer, write_gcg
+from engine.notation.move_text import format_move
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.rules import rack_tiles
 from lexicons.alphabet import Alphabet, TileDistribution

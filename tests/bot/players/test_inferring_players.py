@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from inference_reference import leaves_in
 from rollout_positions import RULES, scowl
 
 from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
@@ -47,7 +48,7 @@ class Watcher(StaticPlayer):
     def choose(self, view: View, budget: Budget) -> Choice:
         self.opponent.think(racks=self._racks)
         kept, told = self.opponent.tracker.prior, self.opponent.told
-        chances = dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
+        chances = dict(zip(leaves_in(kept), kept.weights.tolist(), strict=True))
         if view.bag and told is not None and not told.unseen:  # all were looked at
             self.beliefs.append((len(view.history), self.opponent, chances))
         return super().choose(view, budget)
@@ -222,7 +223,7 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
     opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
     opponent.think(racks=FEW)
     assert opponent.told is not None
-    assert "tiles that he can't have had" in opponent.told.note
+    assert "tiles that it can't have had" in opponent.told.note
     assert opponent.belief(view) is None
 
 

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from lexicon_parts import leaves_worth
 
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.static import GreedyPlayer, StaticPlayer
@@ -17,7 +18,6 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
-from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.tables import load_leaves
 from protocol.parts import TimeControl
@@ -73,7 +73,7 @@ def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rule
 
 def test_static_plays_by_the_leave_table_that_it_is_given(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
-    everything_kept = LeaveTable.from_values(rules.distribution, {(1,): 900.0})  # an A
+    everything_kept = leaves_worth(rules.distribution, {(1,): 900.0})  # an A
     choice = StaticPlayer().choose(replace(view, leaves=everything_kept), soon())
     assert isinstance(choice.move, Exchange | Place)
     assert choice.equity is not None

@@ -25,12 +25,12 @@ from bot.search.simulating import Search, seed_of
 from bot.search.static_choice import generator_for, static_choice
 from bot.search.strategy import GUESSES, LIKELY, Strategy
 from bot.seat_text import parse_seat
+from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove, legal_moves
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
-from engine.simulation.replies import after, guess_replies
 from engine.simulation.rollout_input import TO_THE_END
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
@@ -249,7 +249,7 @@ def likely_replies(view: View) -> list[ScoredMove]:
 
 def view_after(view: View, played: ScoredMove) -> View:
     """Give what the player sees after a reply, as the arbiter tells it."""
-    then = view_at(after(view.position, played))
+    then = view_at(view.position.after(played.move, played.score, ()))
     turn = Observed(1, view.opponent, played.move, played.score, then.position.scores, then.bag, 9)
     return replace(then, history=(*view.history, turn), clocks=(800_000, 700_000))
 

@@ -12,7 +12,7 @@ from bot.player import Budget, Choice, Refusal, View
 from bot.players.champion import champion as new_champion
 from bot.players.champion import compose
 from bot.search.late_game import Solvers
-from engine.endgame import EndgameSolver
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS
 from protocol.channel import now_ms

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from lexicon_parts import leaves_worth
 from rollout_positions import late_position, position_of
 from search_views import Clock, Offers, opening, unlimited, view_at
 
@@ -25,7 +26,6 @@ from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.candidates import best_candidates
 from engine.rules.moves import Direction, Place
 from engine.simulation.rollout_input import TO_THE_END
-from lexicons.leaves import LeaveTable
 
 EVEN = Settings(candidates=4, iterations=30, rule="equal")
 
@@ -202,7 +202,7 @@ def test_candidates_are_all_said_with_what_is_known_of_them() -> None:
 
 def test_candidates_are_the_best_by_the_table_that_the_player_has() -> None:
     view = view_at(opening("AEINRST"))
-    loves_a = LeaveTable.from_values(view.rules.distribution, {(1,): 900.0})
+    loves_a = leaves_worth(view.rules.distribution, {(1,): 900.0})
     for given in (view, replace(view, leaves=loves_a)):
         search = Search(given, Settings(candidates=9))
         best = best_candidates(generator_for(given), view.position, 9)

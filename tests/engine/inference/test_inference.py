@@ -26,6 +26,7 @@ from inference_games import LateGame
 from inference_reference import (
     Leaves,
     furthest,
+    leaves_in,
     physical_racks,
     posterior_of_leaves,
     posterior_of_the_paper,
@@ -225,7 +226,7 @@ def test_what_nobody_can_have_played_tells_nothing() -> None:
         fewer = tuple(gone.get(tile, many) for tile, many in enumerate(counts))
         for options in ({}, {"most_listed": 0}):
             found = told(play, fewer, stranger(), 100, **options)
-            assert found.note == "the play has tiles that he can't have had"
+            assert found.note == "the play has tiles that it can't have had"
             assert len(found.leaves) == found.considered == found.surviving == 0
             assert (found.effective, found.entropy, found.entropy_prior) == (0, 0, 0)
             assert (found.top(5), found.mass_of_top(5)) == ([], 0)
@@ -234,7 +235,7 @@ def test_what_nobody_can_have_played_tells_nothing() -> None:
 def test_more_tiles_than_he_held_tell_nothing() -> None:
     play, counts = imino()
     few = Play(play.board, play.move, 16, 3, 86)
-    assert told(few, counts, stranger(), 100).note == "the play has tiles that he can't have had"
+    assert told(few, counts, stranger(), 100).note == "the play has tiles that it can't have had"
 
 
 @pytest.mark.parametrize("options", [{}, {"most_listed": 0}], ids=str)
@@ -251,7 +252,7 @@ def test_what_contradicts_what_was_believed_is_forgotten(options: Any) -> None:
 def test_what_nobody_would_play_leaves_things_as_they_were() -> None:
     play, counts = seen(7, 1, 4)
     found = told(Play(play.board, play.move, -50, 7, 7), counts, Style.of(DETERMINISTIC))
-    assert found.note == "no rack would have been played so; what he holds is as before"
+    assert found.note == "no rack would have been played so; what it holds is as before"
     assert found.posterior == pytest.approx(found.prior)
     assert found.evidence == (0.0,)
 
@@ -285,7 +286,7 @@ def test_what_is_kept_is_what_survives() -> None:
     found = told(play, counts, Style.of(DETERMINISTIC))
     kept = found.as_prior()
     assert 0 < found.surviving == len(kept.tiles) < found.considered
-    weights = dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
+    weights = dict(zip(leaves_in(kept), kept.weights.tolist(), strict=True))
     assert weights == pytest.approx(by_leave(found))
 
 

@@ -103,7 +103,8 @@ def test_the_same_seed_gives_the_same_and_another_something_else() -> None:
 
 def test_what_he_has_for_sure() -> None:
     whole, bad = kept_of({(1, 1, 1, 1, 2, 2, 2): 1.0}), kept_of({(1, 1, 1, 1, 1, 2, 2): 1.0})
-    assert bingo_chance(GENERATOR, on_turn(0), whole, 0, 10, 0) == Sampled(1.0, 0.0)
+    for seed in (0, -1, 2**64, 2**70 + 3):
+        assert bingo_chance(GENERATOR, on_turn(0), whole, 0, 10, seed) == Sampled(1.0, 0.0)
     assert bingo_chance(GENERATOR, on_turn(0), bad, 0, 10, 0) == Sampled(0.0, 0.0)
 
 
@@ -112,5 +113,5 @@ def test_less_than_a_rack_is_no_bingo() -> None:
 
 
 def test_tiles_that_are_not_unseen_were_not_kept() -> None:
-    with pytest.raises(ValueError, match="nothing of what he may have kept is unseen"):
+    with pytest.raises(ValueError, match="nothing of what it may have kept is unseen"):
         bingo_chance(GENERATOR, on_turn(0), kept_of({(3, 3): 1.0}), 5, 10, 0)

@@ -25,7 +25,8 @@ from rollout_positions import leaves, scowl
 
 from engine.movegen.evaluation import STANDARD
 from engine.movegen.generator import Generator, legal_moves
-from engine.notation import format_move, read_cgp, write_cgp
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.notation.move_text import format_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import standard_rules

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notation import Cgp, NotationError, read_cgp, write_cgp
+from engine.notation.cgp import Cgp, read_cgp, write_cgp
+from engine.notation.move_text import NotationError
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import IllegalMove, Rules, score_play
@@ -38,10 +39,11 @@ def test_a_position_is_read(rules: Rules, cgp_files: Path) -> None:
     assert not row[2]
     assert [alphabet.text(rack) for rack in position.racks] == ["AEGILNV", "EIMNTTX"]
     assert (position.scores, position.on_turn, position.scoreless_turns) == ((28, -7), 0, 2)
-    assert found.operation("tmr") == "60000/1500"
-    assert found.operation("oru") == ""
-    assert found.operation("my") == "own operation"
-    assert found.operation("gid") is None
+    operations = dict(found.operations)
+    assert operations["tmr"] == "60000/1500"
+    assert operations["oru"] == ""
+    assert operations["my"] == "own operation"
+    assert "gid" not in operations
 
 
 @pytest.mark.parametrize("name", ["opening", "midgame", "full_row"])

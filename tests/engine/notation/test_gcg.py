@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notation import (
+from engine.notation.gcg import (
     EventKind,
     GcgError,
     GcgEvent,
     GcgGame,
     GcgPlayer,
     GcgPragma,
-    NotationError,
     read_gcg,
     write_gcg,
 )
+from engine.notation.move_text import NotationError
 
 HEADER = "#player1 anna Anna Berg\n#player2 bert\n"
 

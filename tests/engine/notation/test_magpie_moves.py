@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from engine.notation import (
+from engine.notation.cgp import read_cgp
+from engine.notation.magpie_moves import (
     MagpieMove,
-    NotationError,
-    format_move,
     parse_magpie_endgame,
     parse_magpie_generated,
     parse_magpie_move,
     parse_magpie_preendgame,
     parse_magpie_simulated,
-    parse_move,
-    read_cgp,
 )
+from engine.notation.move_text import NotationError, format_move, parse_move
 from engine.rules.moves import PASS, Exchange, Move
 from engine.rules.rules import standard_rules
 

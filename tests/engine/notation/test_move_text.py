@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notation import (
+from engine.notation.move_text import (
     NotationError,
     format_exchange_count,
     format_full_move,

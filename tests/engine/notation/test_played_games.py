@@ -8,17 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from engine.movegen.generator import legal_moves
-from engine.notation import (
-    EventKind,
-    format_move,
-    gcg_from_game,
-    parse_move,
-    read_cgp,
-    read_gcg,
-    replay,
-    write_cgp,
-    write_gcg,
-)
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.notation.gcg import EventKind, read_gcg, write_gcg
+from engine.notation.move_text import format_move, parse_move
+from engine.notation.replaying import gcg_from_game, replay
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Pass, Place

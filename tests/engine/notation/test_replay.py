@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.notation import EventKind, GcgError, GcgGame, Replay, format_move, read_gcg, replay
+from engine.notation.gcg import EventKind, GcgError, GcgGame, read_gcg
+from engine.notation.move_text import format_move
+from engine.notation.replaying import Replay, replay
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.rules import Rules
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.movegen.generator import Generator
-from engine.notation import read_cgp
+from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from engine.notation import parse_move
+from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Board
 from harness.arbiter.spectator_view import MoveView

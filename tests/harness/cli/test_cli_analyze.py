@@ -16,7 +16,8 @@ import pytest
 from command_line import CommandLine
 
 from engine.movegen.generator import legal_moves
-from engine.notation import format_move, read_cgp
+from engine.notation.cgp import read_cgp
+from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
 from harness.cli.options import load_words
 from lexicons.store import load_lexicon

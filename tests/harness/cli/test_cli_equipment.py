@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from lexicon_parts import leaves_worth
 
 from harness.cli.options import say_once
 from harness.matches.match import read_config
@@ -21,7 +22,7 @@ from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.manifest import write_manifest
-from lexicons.trained import trained_leaves_manifest
+from lexicons.tables import trained_manifest
 
 EMPTY = "/".join(["15"] * 15)
 COMMANDS = {
@@ -50,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = ["?,?,2,0,0", *(f"{one.upper()},{one},3,1,{at % 2}" for at, one in enumerate(letters))]
     more.write_text("\n".join(rows) + "\n", encoding="utf-8")
     cyrillic = load_distribution(str(more))
-    table = LeaveTable.from_values(cyrillic, {(29,): 3.0})
+    table = leaves_worth(cyrillic, {(29,): 3.0})
     write_klv(folder / "cyrillic.klv2", table)
     write_klv(folder / "zero.klv2", LeaveTable.zero(tiles))
     (folder / "short.klv2").write_bytes(struct.pack("<I", 1_000))
@@ -188,7 +189,7 @@ def test_a_manifest_beside_a_table_says_what_it_was_trained_on(
     tilewire: CommandLine, files: Path
 ) -> None:
     sha256 = hashlib.sha256((files / "zero.klv2").read_bytes()).hexdigest()
-    made = replace(trained_leaves_manifest(), sha256=sha256, lexicon="many")
+    made = replace(trained_manifest("leaves"), sha256=sha256, lexicon="many")
     write_manifest(files / "zero.klv2", made)
     given = ("generate", f"{EMPTY} ACT/ 0/0 0", "--leaves", "zero.klv2")
     assert tilewire(*given, "--lexicon", "few.txt", "--json") == 0

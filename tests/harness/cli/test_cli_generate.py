@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
+from lexicon_parts import leaves_worth
 
 from engine.movegen.generator import legal_moves
-from engine.notation import format_move, read_cgp
+from engine.notation.cgp import read_cgp
+from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
 from lexicons.klv import write_klv
-from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 from lexicons.tables import load_leaves
 
@@ -79,7 +80,7 @@ def test_leaves_count_in_thousandths_of_a_point(
     rules = standard_rules()
     path = tmp_path / "leaves.klv2"
     (s,) = rules.distribution.alphabet.tiles("S")
-    write_klv(path, LeaveTable.from_values(rules.distribution, {(s,): 8.125}))
+    write_klv(path, leaves_worth(rules.distribution, {(s,): 8.125}))
     options = ("--lexicon", words, "--leaves", path, "--plain", "--all")
     found = as_json(tilewire, f"{EMPTY} ACST/ 0/0 0", *options)
     by_move = {move["move"]: move for move in found["moves"]}

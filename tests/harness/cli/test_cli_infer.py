@@ -138,7 +138,7 @@ def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
     given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
     found = as_json(tilewire, *given)
-    assert found["note"] == "no rack would have been played so; what he holds is as before"
+    assert found["note"] == "no rack would have been played so; what it holds is as before"
     assert all(one["prior"] == pytest.approx(one["posterior"]) for one in found["top"])
     assert found["entropy"] == pytest.approx(found["entropy_prior"])
     assert tilewire("infer", *given) == 0

@@ -316,13 +316,13 @@ def test_features(tilewire: CommandLine, tmp_path: Path) -> None:
     assert tilewire("train", "features", "--out", out, "--threads", "2", *options) == 0
     assert f"{out} is written" in tilewire.err
     assert out.with_name("f.json.png").read_bytes().startswith(PNG)
-    assert read_rack_weights(out, load_distribution()).by_name()["?"] > 0
+    assert read_rack_weights(out).by_name()["?"] > 0
 
 
 def test_features_with_simulation(tilewire: CommandLine, tmp_path: Path) -> None:
     out = tmp_path / "mc.json"
     options = ("--lexicon", "scowl", "--distribution", "english", "--games", "2", "--threads", "2")
     assert tilewire("train", "features", "--with-simulation", "--out", out, *options) == 0
-    made = read_rack_weights(out, load_distribution()).made
+    made = read_rack_weights(out).made
     assert made["command"].endswith("--games 2 --with-simulation")
     assert (made["games"], made["seed"]) == (2, 0)

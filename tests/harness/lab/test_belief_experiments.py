@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import CommandLine
+from inference_reference import leaves_in
 
 from bot.player import Observed, View
 from bot.players.static import StaticPlayer
@@ -76,7 +77,7 @@ def test_a_watcher_is_told_what_a_player_sees(field: Field, seat: int) -> None:
 
 
 def _by_leave(kept: LeavePrior) -> dict[Any, float]:
-    return dict(zip(kept.racks(), kept.weights.tolist(), strict=True))
+    return dict(zip(leaves_in(kept), kept.weights.tolist(), strict=True))
 
 
 def test_the_truth_is_beside_what_one_is_told(field: Field) -> None:

@@ -18,7 +18,7 @@ from search_views import opening, view_at
 from bot.player import Budget, Choice
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
-from engine.notation import format_move, parse_move
+from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange

@@ -13,7 +13,7 @@ from search_views import opening, view_at
 from bot.player import Budget, ExchangedCount, Observed, Refusal
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
-from engine.notation import parse_move
+from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rules import standard_rules

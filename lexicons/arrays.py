@@ -1,0 +1,25 @@
+"""Types of numpy arrays, for annotations; and arrays that nobody may change."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["F64", "I32", "I64", "U8", "U32", "U64", "Bools", "read_only"]
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+U8: TypeAlias = npt.NDArray[np.uint8]
+U32: TypeAlias = npt.NDArray[np.uint32]
+U64: TypeAlias = npt.NDArray[np.uint64]
+I32: TypeAlias = npt.NDArray[np.int32]
+I64: TypeAlias = npt.NDArray[np.int64]
+F64: TypeAlias = npt.NDArray[np.float64]
+
+
+def read_only(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array as contiguous, of this type, and not to be written; copied if need be."""
+    fixed = np.ascontiguousarray(array, dtype).view()
+    fixed.flags.writeable = False
+    return fixed

@@ -1,0 +1,25 @@
+"""Leave tables of few values, and the fields of a word graph's narrow nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lexicons.alphabet import TileDistribution
+from lexicons.kwg import NARROW
+from lexicons.leaves import LeaveTable
+
+TILE_SHIFT = NARROW.tile_shift
+ACCEPTS = NARROW.accepts
+LAST = NARROW.last
+CHILD = NARROW.child_mask
+
+
+def leaves_worth(
+    distribution: TileDistribution, values: Mapping[tuple[int, ...], float]
+) -> LeaveTable:
+    """Return a table of values given in points; missing leaves are worth 0."""
+    table = LeaveTable.zero(distribution)
+    worths = table.values.copy()
+    for leave, worth in values.items():
+        worths[table.place(leave)] = round(worth * 1000)
+    return LeaveTable(distribution, worths)
