@@ -12,9 +12,14 @@ import sys
 from typing import Any
 
 import pytest
+from cyclopts import App
+from rich.console import Console
 
 # Set before anything of ours is imported: kernels check their array bounds under test.
 os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
+
+# An App of cyclopts keeps its console, and with it the width that an earlier test asked for.
+App.console = property(lambda _: Console())  # type: ignore[assignment]
 
 REAL_CLOCKS = (
     "tests/e2e/",

@@ -9,6 +9,7 @@ from random import Random
 from typing import TypeAlias
 
 from bot.player import Budget, Choice, Considered, View
+from engine.notation.cgp import write_cgp
 from engine.notation.magpie_moves import (
     MagpieMove,
     parse_magpie_endgame,

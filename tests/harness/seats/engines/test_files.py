@@ -12,7 +12,6 @@ from pathlib import Path
 
 import folder_bot
 import pytest
-from harness.lab.bench.engines import engine_seat, play_engine
 from search_views import opening, view_at
 
 from bot.player import Budget, Choice
@@ -24,6 +23,7 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.rules import standard_rules
 from harness.arbiter.records import Ended
+from harness.lab.bench.faults import engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import Declined
 from harness.seats.engines.files import Exchange as Files
