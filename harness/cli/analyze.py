@@ -63,7 +63,7 @@ def analyze(
     rules = board.rules()
     turns, is_review = _turns(what, rules)
     judge = Judge.load(tables, rules)
-    from harness.analysis.findings import Limit, Settings
+    from harness.analysis.findings import Settings
 
     usual_ms = 1_000 if is_review else 10_000
     settings = Settings(
@@ -73,7 +73,8 @@ def analyze(
         candidates=candidates,
         plies=plies,
         seed=seed,
-        limit=Limit((usual_ms if time is None else time) / 1_000, rollouts),
+        seconds=(usual_ms if time is None else time) / 1_000,
+        rollouts=rollouts,
     )
     stop = threading.Event()
     with sentences(), interruptible(stop.set):
