@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -275,13 +275,10 @@ def _tiles_table(inferred: Inferred, rules: Rules) -> str:
     ]
     height = -(-len(cells) // _TILE_COLUMNS)
     columns = [cells[at : at + height] for at in range(0, len(cells), height)]
-    head, *rows = zip_longest(*([("tile", "before", "after"), *column] for column in columns))
-    return table(_side_by_side(head), [_side_by_side(row) for row in rows])
-
-
-def _side_by_side(cells: Iterable[tuple[str, ...] | None]) -> list[str]:
-    """Put an empty column between cells that stand side by side."""
-    return [text for cell in cells for text in (*(cell or ("", "", "")), "")][:-1]
+    tables = ([("tile", "before", "after"), *column] for column in columns)
+    side_by_side = zip_longest(*tables, fillvalue=("", "", ""))
+    head, *rows = [[text for cell in row for text in (*cell, "")][:-1] for row in side_by_side]
+    return table(head, rows)
 
 
 def draw_inference(

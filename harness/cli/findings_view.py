@@ -68,10 +68,11 @@ def review_game(
     reviewed = []
     for done in review(settings, turns, stopped):
         reviewed.append(done)
+        turn, findings = done
         if as_json:
-            _print_json(done.turn, done.findings, rules)
-        elif done.findings:
-            print(_turn_row(done.turn, done.findings, rules), flush=True)
+            _print_json(turn, findings, rules)
+        elif findings:
+            print(_turn_row(turn, findings, rules), flush=True)
     if not as_json:
         closing = (Text(plain(sentence)) for sentence in closing_sentences(turns, reviewed))
         print_view(Group("", *closing))
