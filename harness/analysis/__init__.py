@@ -7,5 +7,4 @@
 ``inferred``   what a play tells of the rack behind it
 ``endings``    the proof of an endgame, the comparison of moves in a pre-endgame
 ``as_json``    every answer as an object of JSON
-``plots``      an inference as a picture
 """

@@ -30,14 +30,14 @@ from lexicons.win_probability import WinProbabilities
 
 from .questions import Question, as_seen, ask
 
-__all__ = ["INTERVAL", "Findings", "Limit", "Settings", "analyse"]
+__all__ = ["INTERVAL", "Findings", "Settings", "analyse"]
 
 INTERVAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
 
 _SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
 _RISK = 0.025  # of a false difference, per side
-_PAIR_SHARE = 0.2  # of the limit, for comparing the best and the played move
+_PAIR_SHARE = 0.2  # of the work, for comparing the best and the played move
 _FEWEST_PAIRED = 32  # rollouts
 _OTHER_LUCK = 1 << 63  # separates the second comparison's seed from users' seeds
 
@@ -136,17 +136,6 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Limit:
-    """The end of a search."""
-
-    seconds: float = 10.0
-    """Time; it ends earlier if certain."""
-    rollouts: int | None = None
-    """Rollouts of all candidates together; then time and certainty don't count, so that the
-    findings are the same on every machine."""
-
-
-@dataclass(frozen=True)
 class Settings:
     """What a search works with."""
 
@@ -158,7 +147,11 @@ class Settings:
     plies: int | None = None
     """None: as usual for the bag."""
     seed: int = 0
-    limit: Limit = Limit()
+    seconds: float = 10.0
+    """Time at most; it ends earlier if certain."""
+    rollouts: int | None = None
+    """Rollouts of all candidates together; then time and certainty don't count, so that the
+    findings are the same on every machine."""
 
 
 def analyse(
@@ -237,18 +230,18 @@ class _Rollouts:
         self._search.advance(1)
         self._began = time.monotonic()
         yield
-        limit, share = self._settings.limit, self._pair_share
-        yield from self._until(limit, 1 - share, self._search)
+        limit_s, share = self._settings.seconds, self._pair_share
+        yield from self._until((1 - share) * limit_s, 1 - share, self._search)
         if share and self._search.is_sampled:
             self._pair = self._paired()
-        end_s = min(limit.seconds, self._seconds + share * limit.seconds)
-        yield from self._until(replace(limit, seconds=end_s), 1.0, self._pair or self._search)
+        seconds = min(limit_s, self._seconds + share * limit_s)
+        yield from self._until(seconds, 1.0, self._pair or self._search)
 
-    def _until(self, limit: Limit, share: float, simulation: Simulation) -> Iterator[None]:
-        """Roll out until a share of a limit: of all rollouts, or of time since the start."""
-        end_s, most = self._began + share * limit.seconds, None
-        if limit.rollouts is not None:
-            end_s, most = math.inf, max(round(share * limit.rollouts) - self._rollouts, 0)
+    def _until(self, seconds: float, share: float, simulation: Simulation) -> Iterator[None]:
+        """Roll out for a time since the start, or until a share of all rollouts is done."""
+        end_s, most, rollouts = self._began + seconds, None, self._settings.rollouts
+        if rollouts is not None:
+            end_s, most = math.inf, max(round(share * rollouts) - self._rollouts, 0)
         left_ms = time_until(end_s, time.monotonic)
 
         def is_enough() -> bool:
@@ -262,7 +255,7 @@ class _Rollouts:
 
     @property
     def _pair_share(self) -> float:
-        rollouts = self._settings.limit.rollouts
+        rollouts = self._settings.rollouts
         if self._question.played is None or self._search.exact:
             return 0.0
         few = rollouts is not None and _PAIR_SHARE * rollouts < _FEWEST_PAIRED
@@ -277,7 +270,7 @@ class _Rollouts:
         if len(both) == 1:
             return None
         candidates = [row for row in self._question.candidates if row.move in both]
-        seed, rollouts = self._settings.seed ^ _OTHER_LUCK, self._settings.limit.rollouts
+        seed, rollouts = self._settings.seed ^ _OTHER_LUCK, self._settings.rollouts
         left = None if rollouts is None else rollouts - self._search.rollouts
         return self._simulation(candidates, seed=seed, rule="equal", limit=left)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from engine.notation.gcg import EventKind, GcgGame
 from engine.notation.replaying import Replay, ReplayStep
@@ -15,7 +14,7 @@ from engine.rules.rules import Rules, why_not
 from .findings import Findings, Settings, analyse
 from .questions import as_seen
 
-__all__ = ["Turn", "TurnReview", "analyse_turn", "review", "turn_before", "turns_of"]
+__all__ = ["Turn", "analyse_turn", "review", "turn_before", "turns_of"]
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,6 @@ class Turn:
     def played(self) -> Move | None:
         """The played move, if recorded."""
         return self.step.move if self.step else None
-
-
-class TurnReview(NamedTuple):
-    """A turn of a game and its findings; None if an ``obstacle`` excluded it."""
-
-    turn: Turn
-    findings: Findings | None
 
 
 def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
@@ -100,9 +92,9 @@ def analyse_turn(
 
 def review(
     settings: Settings, turns: Sequence[Turn], stopped: Callable[[], bool]
-) -> Iterator[TurnReview]:
-    """Analyse turns in order, until stopped."""
+) -> Iterator[tuple[Turn, Findings | None]]:
+    """Analyse turns in order, until stopped; a turn with an ``obstacle`` comes with None."""
     for turn in turns:
         if stopped():
             return
-        yield TurnReview(turn, None if turn.obstacle else analyse_turn(settings, turn, stopped))
+        yield turn, None if turn.obstacle else analyse_turn(settings, turn, stopped)

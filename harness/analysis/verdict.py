@@ -19,7 +19,7 @@ from engine.simulation.simulation import Difference, Estimate
 from harness.figures import counted, number, share
 
 from .findings import INTERVAL, Findings
-from .review import Turn, TurnReview
+from .review import Turn
 
 __all__ = [
     "CAVEAT",
@@ -92,7 +92,9 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     )
 
 
-def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[TurnReview]) -> Iterator[str]:
+def closing_sentences(
+    turns: Sequence[Turn], reviewed: Sequence[tuple[Turn, Findings | None]]
+) -> Iterator[str]:
     """Yield each player's summary, and the turns left out."""
     if len(reviewed) < len(turns):
         yield f"stopped before line {turns[len(reviewed)].line}"

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
-
 from engine.rules.rules import Rules
-from harness.figures import plain
 
 from . import options
-from .board_view import print_view
 from .failing import CommandFailed, sentences
 from .positions import Judge, game_and_line, interruptible, read_position, replay_file
 
 if TYPE_CHECKING:
-    from harness.analysis.findings import Findings, Settings
     from harness.analysis.review import Turn
 
 __all__ = ["analyze"]
@@ -63,7 +53,9 @@ def analyze(
     rules = board.rules()
     turns, is_review = _turns(what, rules)
     judge = Judge.load(tables, rules)
-    from harness.analysis.findings import Limit, Settings
+    from harness.analysis.findings import Settings
+
+    from .findings_view import review_game, show_position
 
     usual_ms = 1_000 if is_review else 10_000
     settings = Settings(
@@ -73,14 +65,15 @@ def analyze(
         candidates=candidates,
         plies=plies,
         seed=seed,
-        limit=Limit((usual_ms if time is None else time) / 1_000, rollouts),
+        seconds=(usual_ms if time is None else time) / 1_000,
+        rollouts=rollouts,
     )
     stop = threading.Event()
     with sentences(), interruptible(stop.set):
         if is_review:
-            _review(turns, settings, rules, json_, stop.is_set)
+            review_game(turns, settings, stop.is_set, as_json=json_)
         else:
-            _show(turns[0], settings, rules, json_, stop.is_set)
+            show_position(turns[0], settings, stop.is_set, as_json=json_)
 
 
 def _turns(what: str, rules: Rules) -> tuple[list[Turn], bool]:
@@ -105,66 +98,3 @@ def _turns(what: str, rules: Rules) -> tuple[list[Turn], bool]:
     if turn.obstacle:
         raise CommandFailed(f"{path}, before line {line} of the score sheet: {turn.obstacle}")
     return [turn], False
-
-
-def _show(
-    turn: Turn, settings: Settings, rules: Rules, as_json: bool, stopped: Callable[[], bool]
-) -> None:
-    """Analyse a position: drawn as it goes on in a terminal, elsewhere at its end."""
-    from harness.analysis.review import analyse_turn
-    from harness.analysis.verdict import verdict_text
-
-    from .answer_text import heading
-    from .findings_view import findings_view
-
-    above = heading(turn.position, rules)
-    if turn.nick:
-        above = f"before line {turn.line}: {turn.nick}, {above}"
-    console = Console()
-    drawn = console.is_terminal and not console.is_dumb_terminal and not as_json
-    screen = Live(console=console, auto_refresh=False, transient=True) if drawn else nullcontext()
-    with screen as live:
-
-        def draw(findings: Findings) -> None:
-            if live is not None:
-                live.update(findings_view(findings, rules, above), refresh=True)
-
-        findings = analyse_turn(settings, turn, stopped, draw)
-    if as_json:
-        _print_json(turn, findings, rules)
-        return
-    verdict = plain(verdict_text(findings, rules))
-    print_view(Group(findings_view(findings, rules, above), "", Text(verdict)), console)
-
-
-def _review(
-    turns: list[Turn], settings: Settings, rules: Rules, as_json: bool, stopped: Callable[[], bool]
-) -> None:
-    """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
-    from harness.analysis.review import review
-    from harness.analysis.verdict import closing_sentences
-
-    from .findings_view import TURN_HEAD, turn_row
-
-    if not as_json:
-        print(TURN_HEAD)
-    reviewed = []
-    for done in review(settings, turns, stopped):
-        reviewed.append(done)
-        if as_json:
-            _print_json(done.turn, done.findings, rules)
-        elif done.findings:
-            print(turn_row(done.turn, done.findings, rules), flush=True)
-    if not as_json:
-        closing = (Text(plain(sentence)) for sentence in closing_sentences(turns, reviewed))
-        print_view(Group("", *closing))
-
-
-def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
-    from harness.analysis.as_json import answer_json
-
-    if findings is None:
-        known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
-    else:
-        known = answer_json(findings, rules, line=turn.line, nick=turn.nick)
-    print(json.dumps(known, ensure_ascii=False), flush=True)

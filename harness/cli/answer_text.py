@@ -1,11 +1,15 @@
-"""Answers of ``harness.analysis`` as tables and lines of text."""
+"""Answers of ``harness.analysis`` as tables and lines of text, and an inference as a picture."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from engine.inference.likelihood import Model
 from engine.movegen.evaluation import POINT
@@ -18,11 +22,16 @@ from harness.analysis.endings import EndgameProof, PreEndgameComparison
 from harness.analysis.inferred import Inferred, written_play
 from harness.analysis.questions import RankedMoves
 from harness.figures import counted, duration, number, plain, share, table
+from harness.pictures import picture
 
-__all__ = ["heading", "inference_title", "player_text", "print_answer"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_inference", "heading", "print_answer"]
 
 ALL = 0.9995  # of what there can be
 _TILE_COLUMNS = 3
+_MOST_BARS = 40  # that are legible
 
 
 def print_answer(
@@ -47,8 +56,7 @@ def print_answer(
         case PreEndgameComparison():
             lines = _preendgame(answer, rules, top)
         case Inferred():
-            who = f"line {line}: {plain(nick)}, " if nick else ""
-            lines = _inference(answer, rules, top, who)
+            lines = _inference(answer, rules, top, _title(answer, rules, line, nick))
         case _:
             raise TypeError(type(answer))
     print("\n".join(lines))
@@ -180,9 +188,9 @@ def _covered(compared: PreEndgameComparison) -> str:
 # --- an inference ---------------------------------------------------------------------------------
 
 
-def _inference(inferred: Inferred, rules: Rules, top: int, who: str) -> Iterator[str]:
+def _inference(inferred: Inferred, rules: Rules, top: int, title: str) -> Iterator[str]:
     known, alphabet = inferred.posterior, rules.distribution.alphabet
-    yield f"{who}{inference_title(inferred, rules)}"
+    yield title
     yield ""
     rows = [
         (str(rank), alphabet.text(leave) or "nothing", _percent(prior), _percent(posterior))
@@ -195,12 +203,12 @@ def _inference(inferred: Inferred, rules: Rules, top: int, who: str) -> Iterator
     yield "one or more of a tile on the rack now"
     yield _tiles_table(inferred, rules)
     yield ""
-    yield f"{duration(1_000 * inferred.seconds)} for the inference, {player_text(inferred.model)}"
+    yield f"{duration(1_000 * inferred.seconds)} for the inference, {_player(inferred.model)}"
     if known.note:
         yield f"note: {known.note}"
 
 
-def inference_title(inferred: Inferred, rules: Rules) -> str:
+def _title(inferred: Inferred, rules: Rules, line: int, nick: str) -> str:
     """Return a line about the play and what was known before it."""
     observed, alphabet = inferred.observed, rules.distribution.alphabet
     move, play, before = observed.move, observed.play, observed.position
@@ -210,10 +218,11 @@ def inference_title(inferred: Inferred, rules: Rules) -> str:
         text = format_full_move(move, before.board, alphabet)
     ours = alphabet.text(before.racks[1 - before.on_turn])
     eyes = f"seen with {ours}" if ours else "no rack is known"
-    return f"{text}, {counted(play.score, 'point')}; {eyes}, {play.bag} in the bag"
+    who = f"line {line}: {plain(nick)}, " if nick else ""
+    return f"{who}{text}, {counted(play.score, 'point')}; {eyes}, {play.bag} in the bag"
 
 
-def player_text(model: Model) -> str:
+def _player(model: Model) -> str:
     """Return what kind of player is assumed, in a few words."""
     temperatures = " or ".join(f"{points:g}" for points, _ in model.temperatures)
     points = {
@@ -266,10 +275,52 @@ def _tiles_table(inferred: Inferred, rules: Rules) -> str:
     ]
     height = -(-len(cells) // _TILE_COLUMNS)
     columns = [cells[at : at + height] for at in range(0, len(cells), height)]
-    head, *rows = zip_longest(*([("tile", "before", "after"), *column] for column in columns))
-    return table(_side_by_side(head), [_side_by_side(row) for row in rows])
+    tables = ([("tile", "before", "after"), *column] for column in columns)
+    side_by_side = zip_longest(*tables, fillvalue=("", "", ""))
+    head, *rows = [[text for cell in row for text in (*cell, "")][:-1] for row in side_by_side]
+    return table(head, rows)
 
 
-def _side_by_side(cells: Iterable[tuple[str, ...] | None]) -> list[str]:
-    """Put an empty column between cells that stand side by side."""
-    return [text for cell in cells for text in (*(cell or ("", "", "")), "")][:-1]
+def draw_inference(
+    inferred: Inferred, rules: Rules, path: Path, *, top: int, line: int = 0, nick: str = ""
+) -> None:
+    """Draw the likeliest leaves, and each tile before and after, into a PNG file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    bars = min(top, _MOST_BARS, len(inferred.posterior.leaves))
+    with picture(path, 15, max(6.0, 1.5 + 0.25 * bars)) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=(2, 3))
+        _draw_leaves(left, inferred, rules, bars)
+        _draw_tiles(right, inferred, rules)
+        title = _title(inferred, rules, line, nick)
+        figure.suptitle(f"{title} – {_player(inferred.model)}")
+
+
+def _draw_leaves(axes: Axes, inferred: Inferred, rules: Rules, bars: int) -> None:
+    alphabet = rules.distribution.alphabet
+    count = counted(len(inferred.posterior.leaves), "leave")
+    leaves, prior, posterior = zip(*inferred.posterior.top(bars), strict=True)
+    rows = np.arange(len(leaves))
+    axes.barh(rows, 100 * np.array(posterior), color="tab:blue", label="after the play")
+    axes.plot(100 * np.array(prior), rows, "|", color="black", ms=9, mew=2, label="before it")
+    axes.set_yticks(rows, [alphabet.text(leave) or "nothing" for leave in leaves])
+    axes.invert_yaxis()
+    axes.set(xlabel="chance, %", title=f"what was kept: the likeliest of {count}")
+    axes.set_xlim(left=0)
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(loc="lower right")
+
+
+def _draw_tiles(axes: Axes, inferred: Inferred, rules: Rules) -> None:
+    letters = list(rules.distribution.alphabet.letters)
+    places, width = np.arange(len(letters)), 0.4
+    before, after = (100 * chances for chances in inferred.tiles)
+    axes.bar(places - width / 2, before, width, color="lightgrey", ec="grey", label="before it")
+    axes.bar(places + width / 2, after, width, color="tab:blue", label="after the play")
+    axes.set_xticks(places, letters)
+    axes.set(ylabel="chance of one or more, %", title="tiles on the rack now")
+    axes.margins(x=0.01)
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend()

@@ -81,12 +81,14 @@ def endgame(
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
         raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire preendgame")
     words = options.load_words(lexicon, rules.distribution)
-    solver = _solver(words, rules, memory, threads)
     from engine.endgame.solver import with_both_racks
     from harness.analysis.endings import prove_endgame
+    from lexicons.jit import announce_compilation
 
     from .answer_text import print_answer
 
+    announce_compilation(options.say)
+    solver = _solver(words, rules, memory, threads)
     with sentences():
         position = with_both_racks(position, rules)
         solver.begin(position, first_win=first_win)
@@ -156,9 +158,8 @@ def preendgame(
 def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
     """Make a solver, or fail with a sentence; compile whatever has to be compiled."""
     from engine.endgame.solver import EndgameSolver
-    from lexicons.jit import announce_compilation, warm_up
+    from lexicons.jit import warm_up
 
-    announce_compilation(options.say)
     try:
         with sentences():
             solver = EndgameSolver(words, rules, memory=memory, threads=threads)

@@ -1,32 +1,94 @@
-"""Findings in a terminal: tables of a position, a row for a turn of a game."""
+"""Findings as they are printed: tables of a position, a row for a turn of a game, or JSON."""
 
 from __future__ import annotations
 
-from rich.console import Group, RenderableType
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
 from engine.rules.rules import Rules
-from harness.analysis.findings import Findings
-from harness.analysis.review import Turn
-from harness.analysis.verdict import CAVEAT, is_found, plus_minus
+from harness.analysis.as_json import answer_json
+from harness.analysis.findings import Findings, Settings
+from harness.analysis.review import Turn, analyse_turn, review
+from harness.analysis.verdict import CAVEAT, closing_sentences, is_found, plus_minus, verdict_text
 from harness.figures import DASH, counted, number, plain, share
 
-__all__ = ["TURN_HEAD", "findings_view", "turn_row"]
+from .answer_text import heading
+from .board_view import print_view
+
+__all__ = ["review_game", "show_position"]
 
 _PLIES_SHOWN = 4
 _TURN = "{:>4} {:<9.9} {:<16} {:<16} {:>6} {:>5} {:>5} {:>5} {:>6}"
-TURN_HEAD = _TURN.format(
+_TURN_HEAD = _TURN.format(
     "line", "player", "played", "best", "before", "after", "cost", "±", "points"
 )
-"""Stands above ``turn_row``: win % with the best move, with the one played, and the loss."""
+"""Stands above ``_turn_row``: win % with the best move, with the one played, and the loss."""
 
 
-def findings_view(findings: Findings, rules: Rules, heading: str = "") -> RenderableType:
+def show_position(
+    turn: Turn, settings: Settings, stopped: Callable[[], bool], *, as_json: bool
+) -> None:
+    """Analyse a position: drawn as it goes on in a terminal, elsewhere at its end."""
+    rules = settings.generators[0].rules
+    above = heading(turn.position, rules)
+    if turn.nick:
+        above = f"before line {turn.line}: {turn.nick}, {above}"
+    console = Console()
+    drawn = console.is_terminal and not console.is_dumb_terminal and not as_json
+    screen = Live(console=console, auto_refresh=False, transient=True) if drawn else nullcontext()
+    with screen as live:
+
+        def draw(findings: Findings) -> None:
+            if live is not None:
+                live.update(_view(findings, rules, above), refresh=True)
+
+        findings = analyse_turn(settings, turn, stopped, draw)
+    if as_json:
+        _print_json(turn, findings, rules)
+        return
+    verdict = plain(verdict_text(findings, rules))
+    print_view(Group(_view(findings, rules, above), "", Text(verdict)), console)
+
+
+def review_game(
+    turns: list[Turn], settings: Settings, stopped: Callable[[], bool], *, as_json: bool
+) -> None:
+    """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
+    rules = settings.generators[0].rules
+    if not as_json:
+        print(_TURN_HEAD)
+    reviewed = []
+    for done in review(settings, turns, stopped):
+        reviewed.append(done)
+        turn, findings = done
+        if as_json:
+            _print_json(turn, findings, rules)
+        elif findings:
+            print(_turn_row(turn, findings, rules), flush=True)
+    if not as_json:
+        closing = (Text(plain(sentence)) for sentence in closing_sentences(turns, reviewed))
+        print_view(Group("", *closing))
+
+
+def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
+    if findings is None:
+        known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
+    else:
+        known = answer_json(findings, rules, line=turn.line, nick=turn.nick)
+    print(json.dumps(known, ensure_ascii=False), flush=True)
+
+
+def _view(findings: Findings, rules: Rules, above: str) -> RenderableType:
     """Draw all that is known but the verdict, in 80 columns."""
-    parts: list[RenderableType] = [Text(plain(heading), "bold")] if heading else []
+    parts: list[RenderableType] = [Text(plain(above), "bold")]
     parts += [_candidates(findings, rules), ""]
     if findings.after:
         parts += [_after(findings, rules), ""]
@@ -93,7 +155,7 @@ def _effort(findings: Findings) -> str:
     return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
 
 
-def turn_row(turn: Turn, findings: Findings, rules: Rules) -> str:
+def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> str:
     """Write a turn of a game as a row."""
     board, alphabet = turn.position.board, rules.distribution.alphabet
     best = "✓" if is_found(findings) else format_full_move(findings.best.move, board, alphabet)

@@ -69,9 +69,6 @@ def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:
     return opened, ended[-1] if ended else None
 
 
-# --- a list ---------------------------------------------------------------------------------------
-
-
 def _listed(kept: KeptGame) -> dict[str, Any]:
     opened, ended = _ends(kept)
     turns = [record for record in kept.records if isinstance(record, Turn)]
@@ -96,9 +93,6 @@ def _row(game: dict[str, Any]) -> tuple[str, ...]:
         game["outcome"] or "is on",
         plain(game["lexicon"]),
     )
-
-
-# --- GCG ------------------------------------------------------------------------------------------
 
 
 def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -12,14 +12,10 @@ from engine.inference.likelihood import MODELS, Model, margin, soft
 from engine.rules.moves import Move
 from engine.rules.position import Position
 from engine.rules.rules import Rules
-from harness.figures import plain
 
 from . import options
 from .failing import CommandFailed, sentences
 from .positions import Judge, game_and_line, read_position, replay_file
-
-if TYPE_CHECKING:
-    from harness.analysis.inferred import Inferred
 
 __all__ = ["infer"]
 
@@ -86,7 +82,7 @@ def infer(
     from engine.inference.inference import Judges
     from harness.analysis.inferred import infer, observe
 
-    from .answer_text import print_answer
+    from .answer_text import draw_inference, print_answer
 
     with sentences():
         judges = Judges(judge.words, rules, judge.leaves)
@@ -95,8 +91,10 @@ def infer(
         seconds = None if time is None else time / 1_000
         inferred = infer(judges, observed, player, racks=racks, seconds=seconds, seed=seed)
     if plot is not None:
-        who = f"line {asked.line}: {plain(asked.nick)}, " if asked.nick else ""
-        _draw(inferred, rules, plot, top, who)
+        try:
+            draw_inference(inferred, rules, plot, top=top, line=asked.line, nick=asked.nick)
+        except OSError as error:
+            raise CommandFailed(f"--plot {plot} can't be written: {error.strerror}") from None
     print_answer(inferred, rules, as_json=json_, top=top, line=asked.line, nick=asked.nick)
 
 
@@ -155,15 +153,3 @@ def _read(play: str, position: Position, rules: Rules) -> Move | int:
 
     with sentences("--play: "):
         return read_play(play, position.board, rules.distribution.alphabet)
-
-
-def _draw(inferred: Inferred, rules: Rules, path: Path, top: int, who: str) -> None:
-    from harness.analysis.plots import draw_inferred
-
-    from .answer_text import inference_title, player_text
-
-    title = f"{who}{inference_title(inferred, rules)} – {player_text(inferred.model)}"
-    try:
-        draw_inferred(inferred, rules, path, top=top, title=title)
-    except OSError as error:
-        raise CommandFailed(f"--plot {path} can't be written: {error.strerror}") from None

@@ -40,9 +40,6 @@ __all__ = [
 ]
 
 
-# --- what positions are judged with ---------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Judge:
     """Rules, words and tables, those that players have of themselves if none are named."""
@@ -75,9 +72,6 @@ class Judge:
 
         with sentences():
             return Generator(self.words, self.rules, self.leaves, evaluation or STANDARD)
-
-
-# --- a position -----------------------------------------------------------------------------------
 
 
 def read_position(what: str, rules: Rules, *, has_choice: bool = False) -> Position:
@@ -132,9 +126,6 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
         return read_cgp(what, rules).position
 
 
-# --- a game ---------------------------------------------------------------------------------------
-
-
 def game_and_line(what: str) -> tuple[Path, int | None] | None:
     """Read ``GAME.gcg`` or ``GAME.gcg@LINE``; None for what can be a CGP only."""
     if is_file(path := Path(what)):
@@ -167,9 +158,6 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
-
-
-# --- the time -------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -134,12 +134,12 @@ def read_config(config: Path | None) -> ServerFile:
     if config is None:
         return {}
     try:
-        text = config.read_text(encoding="utf-8")
+        with sentences(f"{config}: "):
+            said = tomllib.loads(config.read_text(encoding="utf-8"))
+            said = {name: value for name, value in said.items() if value != ""}
+            file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
     except OSError as error:
         raise CommandFailed(f"{config}: {error.strerror}") from None
-    with sentences(f"{config}: "):
-        said = {name: value for name, value in tomllib.loads(text).items() if value != ""}
-        file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
     if unknown := said.keys() - ServerFile.__annotations__.keys():
         raise CommandFailed(f"{config}: there is no {min(unknown)!r} in a server's settings")
     if "time" in said:

@@ -59,9 +59,6 @@ def show(
     print_view(Group(*view))
 
 
-# --- a position ---------------------------------------------------------------------------------
-
-
 def _view(
     position: Position,
     names: tuple[str, str],
@@ -83,9 +80,6 @@ def _view(
     ]
     bag = bag_count(position, rules)
     return game_view(position.board, alphabet, sides, heading=heading, bag=bag, fresh=fresh)
-
-
-# --- a game -------------------------------------------------------------------------------------
 
 
 def _heading(gcg: GcgGame) -> list[RenderableType]:

@@ -12,6 +12,7 @@ import hmac
 import os
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.arbiter.journal import Journal
@@ -60,15 +61,13 @@ def write_private(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+@dataclass(frozen=True)
 class Gatekeeper:
-    """Checks names against tokens.
+    """Checks names against tokens."""
 
-    With ``known`` names and hashes of a token file, no other name may play.
-    """
-
-    def __init__(self, journal: Journal, known: Mapping[str, str] | None = None) -> None:
-        self._journal = journal
-        self._known = known
+    journal: Journal
+    known: Mapping[str, str] | None = None
+    """Names and hashes of a token file, if there is one: no other name may play."""
 
     async def admit(
         self, name: str, token: str | None, *, used_from: str | None = None, peer: str = ""
@@ -86,7 +85,7 @@ class Gatekeeper:
         if used_from is not None and (token is not None or _host(used_from) != _host(peer)):
             raise _forbidden(f"the name {name!r} is in use")
         if token is not None:
-            await self._journal.claim_name(name, hash_token(token))
+            await self.journal.claim_name(name, hash_token(token))
             self.check(name, token)  # fails if another peer claimed it meanwhile
 
     def check(self, name: str, token: str | None) -> bool:
@@ -95,9 +94,9 @@ class Gatekeeper:
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
-        if self._known is not None and name not in self._known:
+        if self.known is not None and name not in self.known:
             raise _forbidden(f"nobody called {name!r} is known here")
-        known_hash = self._journal.token_hash(name) if self._known is None else self._known[name]
+        known_hash = self.journal.token_hash(name) if self.known is None else self.known[name]
         if known_hash is None:
             return False
         if token is None or not hmac.compare_digest(known_hash, hash_token(token)):

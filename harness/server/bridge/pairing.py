@@ -80,6 +80,7 @@ class Paired:
     hash: str
 
 
+@dataclass(frozen=True)
 class TokenFile:
     """The pages that were let in, one a line: id, origin, time, hash of the token.
 
@@ -87,8 +88,7 @@ class TokenFile:
     is empty.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
 
     def read(self) -> dict[str, Paired]:
         """Read it, by id.

@@ -15,7 +15,7 @@ from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
 from engine.simulation.simulation import Difference
-from harness.analysis.findings import Findings, Limit, Settings, analyse
+from harness.analysis.findings import Findings, Settings, analyse
 from harness.analysis.questions import Question, ask
 from harness.analysis.verdict import summary, verdict
 from lexicons.store import Lexicon, load_lexicon
@@ -102,7 +102,7 @@ def findings(
         win_probabilities_for(RULES.distribution),
         candidates=6,
         seed=seed,
-        limit=Limit(rollouts=rollouts),
+        rollouts=rollouts,
     )
     at = position(cgp)
     move = None if played is None else generator.best(at, played)[-1].move
@@ -141,7 +141,7 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
 
 def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
     seen: list[Findings] = []
-    settings = Settings([Generator(lexicon, RULES)], lexicon, None, limit=Limit(seconds=600))
+    settings = Settings([Generator(lexicon, RULES)], lexicon, None, seconds=600)
     found = analyse(
         settings,
         position(f"{EMPTY} ACTWORD/ 0/0 0"),
@@ -183,7 +183,7 @@ def test_time_is_shared_too() -> None:
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
     at = position(MIDGAME.read_text())
-    settings = Settings([generator], lexicon, None, candidates=2, limit=Limit(seconds=0.3))
+    settings = Settings([generator], lexicon, None, candidates=2, seconds=0.3)
     found = analyse(settings, at, generator.best(at, 30)[-1].move)
     assert found.compared >= 32
     assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
