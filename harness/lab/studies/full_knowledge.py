@@ -7,7 +7,7 @@ arbiter reveals racks, so it plays in experiments only (``in_process.play_game``
 from __future__ import annotations
 
 from bot.player import View
-from bot.players.sim import parts
+from bot.players.sim import settings_of
 from bot.search.strategy import Searching, Strategy
 from engine.rules.position import Rack
 
@@ -29,7 +29,7 @@ class FullKnowledgePlayer(Strategy):
         time: str = "",
         bag: str = "",
     ) -> None:
-        super().__init__(**parts(candidates, plies, iterations, time, bag))
+        super().__init__(settings_of(candidates, plies, iterations, time, bag))
         self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:
