@@ -15,10 +15,10 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bot.equipment import Equipment
 from bot.player import Budget, Choice, Observed, Player, Result, View
@@ -87,7 +87,7 @@ class Bot:
     freeze: bool = False
     """Refuse compilation once a player is warm, since compiling in mid-game would stop the game for
     seconds; for a dedicated process."""
-    preload: Callable[[], Awaitable[None]] | None = None
+    loaded: asyncio.Future[Any] | None = None
     """Awaited before the first game is set up."""
     seek: Seek | None = None
     """Its request to a server, and the number of games after which it says goodbye; None: it waits

@@ -53,9 +53,9 @@ _SHOWN = 200  # characters
 
 
 Effect: TypeAlias = Answer | Settings | Task | Bare
-"""An answer to write; settings whose data to load, with ``loaded`` or ``not_loaded`` called
-afterwards; a search to begin, with its news to ``told`` and its end to ``ended``; ``STOP``: end the
-search begun last; ``QUIT``: end the engine, now.
+"""An answer to write; settings whose data to load, with ``loaded`` called afterwards; a search to
+begin, with its news to ``told`` and its end to ``ended``; ``STOP``: end the search begun last;
+``QUIT``: end the engine, now.
 """
 
 
@@ -109,19 +109,22 @@ class Conversation:
             self._obey(command, now_ms)
         return self._done()
 
-    def loaded(self, settings: Settings) -> list[Effect]:
-        """Note that settings are loaded."""
-        self._good = settings
-        self._has_loaded()
-        return self._done()
+    def loaded(self, settings: Settings, fault: str = "") -> list[Effect]:
+        """Note that settings are loaded.
 
-    def not_loaded(self, settings: Settings, why: str) -> list[Effect]:
-        """Return to the last loaded data, with all other settings kept."""
-        self._fault("unknown-command", f"setoption: {why}")
-        self._settings = self._settings.without(settings, self._good or Settings())
-        if self._settings.needs_loading(settings):
-            self._load()
-        self._has_loaded()
+        After a fault, return to the last loaded data, with all other settings kept.
+        """
+        if fault:
+            self._fault("unknown-command", f"setoption: {fault}")
+            self._settings = self._settings.without(settings, self._good or Settings())
+            if self._settings.needs_loading(settings):
+                self._load()
+        else:
+            self._good = settings
+        self._loads -= 1
+        if not self._loads:
+            self._say(*[Done.READY] * self._owed)
+            self._owed = 0
         return self._done()
 
     def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
@@ -203,12 +206,6 @@ class Conversation:
             self._wanted = self._settings
             self._loads += 1
             self._effects.append(self._settings)
-
-    def _has_loaded(self) -> None:
-        self._loads -= 1
-        if not self._loads:
-            self._say(*[Done.READY] * self._owed)
-            self._owed = 0
 
     def _set(self, name: str, value: str | None) -> None:
         try:
