@@ -18,7 +18,7 @@ from engine.rules.rules import score_play
 from engine.simulation.rollout_input import Belief
 
 from .anytime import NODES, Anytime
-from .simulating import Search
+from .simulating import Search, seed_of
 from .static_choice import generator_for
 
 __all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers"]
@@ -122,8 +122,6 @@ class PreEndgameSearch:
     search: Search
     """A simulation of the position, run first."""
     solver: EndgameSolver
-    seed: int
-    """Of the draws."""
     belief: Belief | None
     """About the opponent's rack."""
 
@@ -142,7 +140,7 @@ class PreEndgameSearch:
             self.view.position,
             candidates,
             belief=self.belief,
-            seed=self.seed,
+            seed=seed_of(self.view),
         )
         Anytime(pre_endgame, NODES).run(budget.remaining_ms, lambda: pre_endgame.is_settled)
         return self._choice(pre_endgame, simulated)

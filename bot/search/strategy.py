@@ -176,7 +176,7 @@ class Strategy(Player):
         begun = self.pondering.take_up(view) if belief is None else None
         search = begun or self._simulate(view, belief)
         if solvers is not None and view.bag <= EXACT_BAG:
-            return PreEndgameSearch(view, search, solvers.solver(view), seed_of(view), belief)
+            return PreEndgameSearch(view, search, solvers.solver(view), belief)
         return search
 
     def _simulate(self, view: View, belief: Belief | None = None) -> Search:
