@@ -64,10 +64,10 @@ class _Search:
     """A ``go`` without its ``bestmove``: running or queued."""
 
     number: int
-    task: Task | None
-    """None: the ``go`` is invalid."""
     preface: list[Answer]
     """Answers to write when it begins."""
+    task: Task | None = None
+    """None: the ``go`` is invalid."""
     best: str | None = None
     is_told_whence: bool = False
     """Whether the provenance of its figures was written."""
@@ -239,29 +239,28 @@ class Conversation:
         self._load()
         self._number += 1
         go, ignored = honoured(go, self._settings.threads)
-        search = _Search(self._number, None, list(map(Ignored, ignored)))
-        fault = self._make(search, go, self._situation, now_ms)
-        if fault is not None:
-            search.task = None
-            search.preface.append(fault)
+        search = _Search(self._number, list(map(Ignored, ignored)))
+        self._make(search, go, self._situation, now_ms)
         for earlier in self._searches:
             self._end(earlier, now_ms)
         self._searches.append(search)
         if len(self._searches) == 1:
             self._begin()
 
-    def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
-        """Make the task of a ``go``; return the fault if it has none."""
+    def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> None:
+        """Make the task of a ``go``, or note the fault for which it has none."""
         settings = self._settings
         if why := situation.why_not(go.mode):
-            return Fault("bad-position", why)
+            search.preface.append(Fault("bad-position", why))
+            return
         named: dict[Move, str] = {}
         only, also = (
             self._moves(search, texts, situation, named)
             for texts in (go.searchmoves, go.alsosearchmoves)
         )
         if go.searchmoves and not only:
-            return Fault("bad-move", "none of searchmoves can be made")
+            search.preface.append(Fault("bad-move", "none of searchmoves can be made"))
+            return
         ends_ms = None if (limit := settings.limit_ms(go)) is None else now_ms + limit
         search.due_ms = None if ends_ms is None else ends_ms + PATIENCE_MS
         search.best = NOTHING if go.mode == "infer" else None
@@ -278,7 +277,6 @@ class Conversation:
             go.threads or settings.threads,
             ends_ms,
         )
-        return None
 
     def _moves(
         self, search: _Search, texts: Sequence[str], situation: Situation, named: dict[Move, str]
