@@ -121,7 +121,8 @@ class ThreadPlayer(SeatPlayer):
         self.player.warm_up(view.lexicon, view.rules)
         self.player.make_room(view)
         if self._bot.built_in:
-            static_choice(_with_some_rack(view))  # loads its tables
+            some_rack = view.rules.distribution.all_tiles()[-view.rules.rack_size :]
+            static_choice(view.holding(some_rack))  # loads its tables
         if self._bot.freeze:
             jit.freeze()
 
@@ -217,9 +218,3 @@ def _bearable(error: BaseException) -> Exception:
     wrapped = RuntimeError(f"the player raised {error!r}")
     wrapped.__cause__ = error
     return wrapped
-
-
-def _with_some_rack(view: View) -> View:
-    """Put tiles on the rack of a game that has not begun."""
-    rules = view.rules
-    return view.holding(rules.distribution.all_tiles()[-rules.rack_size :])
