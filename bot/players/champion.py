@@ -33,10 +33,9 @@ def champion(time: str = "", exact: str = "yes") -> Strategy:
 def compose(solvers: Solvers | None, time_ms: int | None = None) -> Strategy:
     """Return the champion's strategy; ``solvers`` may keep a solver from earlier games."""
     return Strategy(
-        Settings(candidates=CANDIDATES),
+        Settings(candidates=CANDIDATES, time_ms=time_ms),
         empty_bag=Settings(),
         follow=lambda view: Opponent(view, stranger(view.opponent_style)),
         solvers=solvers,
         ponders=True,
-        time_ms=time_ms,
     )

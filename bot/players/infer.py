@@ -27,7 +27,7 @@ from engine.inference.likelihood import MODELS, Style, stranger
 from engine.inference.rack_filter import DOUBT
 
 from .options import number, one_of, share
-from .sim import parts
+from .sim import settings_of
 
 __all__ = ["infer"]
 
@@ -47,7 +47,7 @@ def infer(
     bag: str = "",
 ) -> Strategy:
     """Return a player that simulates likely racks; raise ValueError if an option is invalid."""
-    simulated = parts(candidates, plies, iterations, time, bag)
+    settings = settings_of(candidates, plies, iterations, time, bag)
     remembers = one_of("memory", memory, ("game", "last")) == "game"
     judge = one_of("model", model or ("style" if remembers else "deterministic"), _MODELS)
     looked_at = number("racks", racks, 1, 1_000_000) if racks else None
@@ -66,4 +66,4 @@ def infer(
             racks=looked_at,
         )
 
-    return Strategy(**simulated, follow=follow)
+    return Strategy(settings, follow=follow)

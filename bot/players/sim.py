@@ -8,33 +8,23 @@ worth there). ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's aut
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
 from engine.simulation.rollout_input import TO_THE_END
 
 from .options import duration_ms, number, span
 
-__all__ = ["Parts", "parts", "sim"]
-
-
-class Parts(TypedDict):
-    """The parts of a strategy that options set."""
-
-    settings: Settings
-    time_ms: int | None
-    bags: range | None
+__all__ = ["settings_of", "sim"]
 
 
 def sim(
     candidates: str = "", plies: str = "", iterations: str = "", time: str = "", bag: str = ""
 ) -> Strategy:
     """Return a player that maximizes wins in rollouts; raise ValueError if an option is invalid."""
-    return Strategy(**parts(candidates, plies, iterations, time, bag))
+    return Strategy(settings_of(candidates, plies, iterations, time, bag))
 
 
-def parts(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Parts:
+def settings_of(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Settings:
     """Read the options that all simulating players share.
 
     Raises:
@@ -42,14 +32,11 @@ def parts(candidates: str, plies: str, iterations: str, time: str, bag: str) -> 
     """
     if iterations and time:
         raise ValueError("iterations or time ends a search, not both")
-    settings = Settings(
+    return Settings(
         candidates=number("candidates", candidates, 1, 100) if candidates else None,
         plies=number("plies", plies, 1, TO_THE_END) if plies else None,
         iterations=number("iterations", iterations, 2, 1_000_000) if iterations else None,
         rule="equal" if iterations else Settings.rule,
+        time_ms=duration_ms("time", time) if time else None,
+        bags=span("bag", bag) if bag else None,
     )
-    return {
-        "settings": settings,
-        "time_ms": duration_ms("time", time) if time else None,
-        "bags": span("bag", bag) if bag else None,
-    }

@@ -68,11 +68,6 @@ class _Seen:
         return np.array(self.counts, np.int64) - shown + back
 
 
-def _with_both_racks(view: View) -> Position:
-    theirs = tuple(Counter(dict(enumerate(view.unseen))).elements())
-    return replace(view.holding(view.rack, theirs).position, on_turn=view.opponent)
-
-
 class Opponent:
     """The belief about the opponent of one game.
 
@@ -146,7 +141,10 @@ class Opponent:
             return
         if not before.bag:
             if not isinstance(move, int):
-                self._news.append(partial(self._revealed, _with_both_racks(before), move))
+                theirs = tuple(Counter(dict(enumerate(before.unseen))).elements())
+                held_by_both = before.holding(before.rack, theirs).position
+                position = replace(held_by_both, on_turn=before.opponent)
+                self._news.append(partial(self._revealed, position, move))
             return
         seen = Play(before.position.board, move, play.score, held, before.bag)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))

@@ -19,7 +19,7 @@ from engine.rules.rules import score_play
 from engine.simulation.rollout_input import Belief
 
 from .anytime import NODES, Anytime
-from .simulating import Search
+from .simulating import Search, seed_of
 from .static_choice import generator_for
 
 __all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers"]
@@ -123,8 +123,6 @@ class PreEndgameSearch:
     search: Search
     """A simulation of the position, run first."""
     solver: EndgameSolver
-    seed: int
-    """Of the draws."""
     belief: Belief | None
     """About the opponent's rack."""
 
@@ -143,7 +141,7 @@ class PreEndgameSearch:
             self.view.position,
             candidates,
             belief=self.belief,
-            seed=self.seed,
+            seed=seed_of(self.view),
         )
         Anytime(pre_endgame, NODES).run(budget.remaining_ms, lambda: pre_endgame.is_settled)
         return self._choice(pre_endgame, simulated)

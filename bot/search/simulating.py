@@ -48,6 +48,10 @@ class Settings:
     """Rollouts per candidate, two or more; None: as many as time allows."""
     rule: str = "top-two"
     """How samples are allotted (``engine.simulation.sampling``)."""
+    time_ms: int | None = None
+    """Cap per turn."""
+    bags: range | None = None
+    """Numbers of tiles in the bag with which a position is simulated at all; None: all."""
 
 
 def usual_candidates(bag: int) -> int:

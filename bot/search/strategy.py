@@ -16,7 +16,7 @@ plays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TypeAlias
@@ -112,9 +112,6 @@ class Strategy(Player):
             there is none.
         solvers: keeps the solver of endgames and pre-endgames; by default they are simulated.
         ponders: whether it searches while the opponent thinks.
-        time_ms: cap per turn.
-        bags: numbers of tiles in the bag with which it searches; with others it plays as
-            ``static`` does.
     """
 
     def __init__(
@@ -125,8 +122,6 @@ class Strategy(Player):
         follow: Callable[[View], Opponent] | None = None,
         solvers: Solvers | None = None,
         ponders: bool = False,
-        time_ms: int | None = None,
-        bags: Container[int] | None = None,
     ) -> None:
         self.settings = settings
         self.opponent: Opponent | None = None
@@ -134,7 +129,6 @@ class Strategy(Player):
         self.pondering = Pondering(self._simulate)
         self._empty_bag = empty_bag or settings
         self._follow, self._solvers, self._ponders = follow, solvers, ponders
-        self._time_ms, self._bags = time_ms, bags
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
         """Load the tables; kernels are warmed up with all others."""
@@ -158,13 +152,13 @@ class Strategy(Player):
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Update the belief, and search."""
-        if self._time_ms is not None:
-            budget.limit(self._time_ms)
+        if self.settings.time_ms is not None:
+            budget.limit(self.settings.time_ms)
         choice = self._choose(view, budget)
         return choice if self.opponent is None else replace(choice, belief=self.opponent.told)
 
     def _choose(self, view: View, budget: Budget) -> Choice:
-        if self._bags is not None and view.bag not in self._bags:
+        if self.settings.bags is not None and view.bag not in self.settings.bags:
             return static_choice(view)
         if self.opponent is not None:
             self.opponent.take_in(view, budget)
@@ -183,7 +177,7 @@ class Strategy(Player):
         begun = self.pondering.take_up(view) if belief is None else None
         search = begun or self._simulate(view, belief)
         if solvers is not None and view.bag <= EXACT_BAG:
-            return PreEndgameSearch(view, search, solvers.solver(view), seed_of(view), belief)
+            return PreEndgameSearch(view, search, solvers.solver(view), belief)
         return search
 
     def _simulate(self, view: View, belief: Belief | None = None) -> Search:

@@ -145,7 +145,7 @@ class BotRunner:
         link = self._link = Link(channel, self._take)
         for game in {*self.games.on, *welcome.games}:
             self._ask_again(game)
-        self._seek_on(going_on=bool(self.games.on or welcome.games))
+        self._seek_on(resumed=bool(welcome.games))
         self._leave_if_done(link)
         try:
             why = await link.run()
@@ -185,10 +185,10 @@ class BotRunner:
         except TimeoutError:
             raise ChannelClosed(f"{channel.peer} does not answer") from None
 
-    def _seek_on(self, *, going_on: bool) -> None:
+    def _seek_on(self, *, resumed: bool = False) -> None:
         """Ask for games, once per connection, unless an earlier game continues."""
         seek = self._bot.seek
-        if seek is None or self._sought or going_on:
+        if seek is None or self._sought or resumed or self.games.on:
             return
         self._sought = True
         if (left := seek.games - self.games.finished) > 0:
@@ -253,7 +253,7 @@ class BotRunner:
         if error.game is not None:
             if error.code == "unknown_game":
                 self.games.forget(error.game)
-                self._seek_on(going_on=bool(self.games.on))
+                self._seek_on()
             return
         if self._sought and not self.games.on:
             if error.retry == "later":
@@ -266,7 +266,7 @@ class BotRunner:
             self.games.happened(event, at_ms, lag_ms)
         finally:  # the game is over even if its end makes no sense
             if isinstance(event, GameOver):
-                self._seek_on(going_on=bool(self.games.on))
+                self._seek_on()
 
     def _fail(self, error: BaseException) -> None:
         if self._failure is not None and not self._failure.done():

@@ -141,8 +141,8 @@ class GameRegistry:
         self._set_up_games += 1
         if offer.you is None:
             raise Declined("wrong_role", "a player plays; it does not watch")
-        if self._bot.preload is not None:
-            await self._bot.preload()
+        if self._bot.loaded is not None:
+            await asyncio.shield(self._bot.loaded)
         rules = rules_in_play(offer.rules)
         resources = await asyncio.to_thread(resources_for, self._bot.equipment, offer, rules)
         player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)

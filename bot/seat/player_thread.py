@@ -15,10 +15,10 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bot.equipment import Equipment
 from bot.player import Budget, Choice, Observed, Player, Result, View
@@ -87,7 +87,7 @@ class Bot:
     freeze: bool = False
     """Refuse compilation once a player is warm, since compiling in mid-game would stop the game for
     seconds; for a dedicated process."""
-    preload: Callable[[], Awaitable[None]] | None = None
+    loaded: asyncio.Future[Any] | None = None
     """Awaited before the first game is set up."""
     seek: Seek | None = None
     """Its request to a server, and the number of games after which it says goodbye; None: it waits
@@ -121,7 +121,8 @@ class ThreadPlayer(SeatPlayer):
         self.player.warm_up(view.lexicon, view.rules)
         self.player.make_room(view)
         if self._bot.built_in:
-            static_choice(_with_some_rack(view))  # loads its tables
+            some_rack = view.rules.distribution.all_tiles()[-view.rules.rack_size :]
+            static_choice(view.holding(some_rack))  # loads its tables
         if self._bot.freeze:
             jit.freeze()
 
@@ -217,9 +218,3 @@ def _bearable(error: BaseException) -> Exception:
     wrapped = RuntimeError(f"the player raised {error!r}")
     wrapped.__cause__ = error
     return wrapped
-
-
-def _with_some_rack(view: View) -> View:
-    """Put tiles on the rack of a game that has not begun."""
-    rules = view.rules
-    return view.holding(rules.distribution.all_tiles()[-rules.rack_size :])

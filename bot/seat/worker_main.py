@@ -167,9 +167,6 @@ async def _live(
     if options.connect and (options.opponent or options.games):
         seek = Seek(opponent=options.opponent, games=options.games or 1)
 
-    async def loading() -> None:
-        await asyncio.shield(loaded)
-
     bot = Bot(
         options.name or spec.name,
         lambda: create_player(spec, loaded.result()),
@@ -177,7 +174,7 @@ async def _live(
         built_in=spec.built_in,
         seed=options.seed,
         freeze=True,
-        preload=loading,
+        loaded=loaded,
         seek=seek,
     )
     runner = BotRunner(bot)
@@ -187,15 +184,11 @@ async def _live(
         await asyncio.wait({talk, loaded}, return_when=asyncio.FIRST_COMPLETED)
         if loaded.done():
             loaded.result()
-        reason = await talk
-    except ChannelClosed as closed:
-        reason = str(closed)
-        if not options.pipe:
-            print(reason, file=sys.stderr)
+        await talk
+    except (ChannelClosed, TurnedAway) as ended:
+        if isinstance(ended, TurnedAway) or not options.pipe:
+            print(ended, file=sys.stderr)
             return 3
-    except TurnedAway as away:
-        print(away, file=sys.stderr)
-        return 3
     await runner.games.settle(SETTLE_S)
     return 0
 

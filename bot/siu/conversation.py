@@ -53,9 +53,9 @@ _SHOWN = 200  # characters
 
 
 Effect: TypeAlias = Answer | Settings | Task | Bare
-"""An answer to write; settings whose data to load, with ``loaded`` or ``not_loaded`` called
-afterwards; a search to begin, with its news to ``told`` and its end to ``ended``; ``STOP``: end the
-search begun last; ``QUIT``: end the engine, now.
+"""An answer to write; settings whose data to load, with ``loaded`` called afterwards; a search to
+begin, with its news to ``told`` and its end to ``ended``; ``STOP``: end the search begun last;
+``QUIT``: end the engine, now.
 """
 
 
@@ -64,10 +64,10 @@ class _Search:
     """A ``go`` without its ``bestmove``: running or queued."""
 
     number: int
-    task: Task | None
-    """None: the ``go`` is invalid."""
     preface: list[Answer]
     """Answers to write when it begins."""
+    task: Task | None = None
+    """None: the ``go`` is invalid."""
     best: str | None = None
     is_told_whence: bool = False
     """Whether the provenance of its figures was written."""
@@ -109,19 +109,22 @@ class Conversation:
             self._obey(command, now_ms)
         return self._done()
 
-    def loaded(self, settings: Settings) -> list[Effect]:
-        """Note that settings are loaded."""
-        self._good = settings
-        self._has_loaded()
-        return self._done()
+    def loaded(self, settings: Settings, fault: str = "") -> list[Effect]:
+        """Note that settings are loaded.
 
-    def not_loaded(self, settings: Settings, why: str) -> list[Effect]:
-        """Return to the last loaded data, with all other settings kept."""
-        self._fault("unknown-command", f"setoption: {why}")
-        self._settings = self._settings.without(settings, self._good or Settings())
-        if self._settings.needs_loading(settings):
-            self._load()
-        self._has_loaded()
+        After a fault, return to the last loaded data, with all other settings kept.
+        """
+        if fault:
+            self._fault("unknown-command", f"setoption: {fault}")
+            self._settings = self._settings.without(settings, self._good or Settings())
+            if self._settings.needs_loading(settings):
+                self._load()
+        else:
+            self._good = settings
+        self._loads -= 1
+        if not self._loads:
+            self._say(*[Done.READY] * self._owed)
+            self._owed = 0
         return self._done()
 
     def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
@@ -204,12 +207,6 @@ class Conversation:
             self._loads += 1
             self._effects.append(self._settings)
 
-    def _has_loaded(self) -> None:
-        self._loads -= 1
-        if not self._loads:
-            self._say(*[Done.READY] * self._owed)
-            self._owed = 0
-
     def _set(self, name: str, value: str | None) -> None:
         try:
             self._settings = with_option(self._settings, name, value)
@@ -242,29 +239,28 @@ class Conversation:
         self._load()
         self._number += 1
         go, ignored = honoured(go, self._settings.threads)
-        search = _Search(self._number, None, list(map(Ignored, ignored)))
-        fault = self._make(search, go, self._situation, now_ms)
-        if fault is not None:
-            search.task = None
-            search.preface.append(fault)
+        search = _Search(self._number, list(map(Ignored, ignored)))
+        self._make(search, go, self._situation, now_ms)
         for earlier in self._searches:
             self._end(earlier, now_ms)
         self._searches.append(search)
         if len(self._searches) == 1:
             self._begin()
 
-    def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> Fault | None:
-        """Make the task of a ``go``; return the fault if it has none."""
+    def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> None:
+        """Make the task of a ``go``, or note the fault for which it has none."""
         settings = self._settings
         if why := situation.why_not(go.mode):
-            return Fault("bad-position", why)
+            search.preface.append(Fault("bad-position", why))
+            return
         named: dict[Move, str] = {}
         only, also = (
             self._moves(search, texts, situation, named)
             for texts in (go.searchmoves, go.alsosearchmoves)
         )
         if go.searchmoves and not only:
-            return Fault("bad-move", "none of searchmoves can be made")
+            search.preface.append(Fault("bad-move", "none of searchmoves can be made"))
+            return
         ends_ms = None if (limit := settings.limit_ms(go)) is None else now_ms + limit
         search.due_ms = None if ends_ms is None else ends_ms + PATIENCE_MS
         search.best = NOTHING if go.mode == "infer" else None
@@ -281,7 +277,6 @@ class Conversation:
             go.threads or settings.threads,
             ends_ms,
         )
-        return None
 
     def _moves(
         self, search: _Search, texts: Sequence[str], situation: Situation, named: dict[Move, str]

@@ -138,7 +138,8 @@ class _Shell:
                 self._work.put(partial(self._make, effect, self._budget))
                 if effect.mode != "infer":
                     self._firsts.put(effect)
-            case Bare.STOP if self._budget is not None:
+            case Bare.STOP:
+                assert self._budget is not None
                 self._budget.cancel()
             case Bare.QUIT:
                 self._is_over = True
@@ -186,12 +187,12 @@ class _Shell:
         self._news.put(lambda: (InfoText(f"string {sentence}"),))
 
     def _load(self, settings: Settings, searcher: Searcher) -> None:
+        fault = ""
         try:
             searcher.load(settings)
         except (ValueError, OSError) as error:
-            self._news.put(partial(self._conversation.not_loaded, settings, str(error)))
-        else:
-            self._news.put(partial(self._conversation.loaded, settings))
+            fault = str(error) or type(error).__name__
+        self._news.put(partial(self._conversation.loaded, settings, fault))
 
     def _make(self, task: Task, budget: Budget, searcher: Searcher) -> None:
         best: str | None = None

@@ -88,13 +88,39 @@ class Settings:
         return any(getattr(self, name) != getattr(other, name) for name in _LOADED)
 
     def find(self, what: str, text: str) -> str:
-        """Return the embedded name or the path of some data (``_find``).
+        """Return the embedded name or the path of some data.
+
+        Args:
+            what: ``lexicon``, ``letter distribution``, ``leave table``, ``win % table`` or
+                ``board``. The lexicon in use is also known by its file's name.
+            text: name or, unless ``names_only``, path.
 
         Raises:
             ValueError: not found; the message lists what exists.
         """
         now = self.lexicon if what == "lexicon" else ""
-        return _find(what, text, self.data, now=now, paths=not self.names_only)
+        if now and text.casefold() == name_of(now).casefold():
+            return now
+        if what == "board" and text.casefold() in STANDARD_BOARDS:
+            return "standard"
+        embedded, suffixes = _embedded(what), _SUFFIXES[what]
+        for name in embedded:
+            if name.casefold() == text.casefold():
+                return name
+        with suppress(OSError, ValueError):  # it may be too long for a file's name
+            if not self.names_only and text and Path(text).is_file():
+                return str(Path(text).resolve())
+        wanted = [f"{text}{suffix}".casefold() for suffix in ("", *suffixes)]
+        there = list(_files(self.data, lambda path: path.name.casefold() in wanted))
+        if there:
+            return str(min(there, key=lambda path: wanted.index(path.name.casefold())))
+        in_use = [name_of(now)] if now and now not in embedded else []
+        others = (
+            path.stem for path in _files(self.data, lambda path: path.suffix.lower() in suffixes)
+        )
+        known = list(dict.fromkeys((*embedded, *in_use, *others)))
+        listed = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
+        raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
 
     def limit_ms(self, go: Go) -> int | None:
         """Return the time limit of a search; None: until it ends by itself or is stopped."""
@@ -102,43 +128,6 @@ class Settings:
             return go.movetime_ms
         limited = go.infinite or go.iterations is not None or go.stopcondition is not None
         return None if limited else self.usual_ms
-
-
-def _find(
-    what: str, text: str, folders: Sequence[Path], *, now: str = "", paths: bool = True
-) -> str:
-    """Return the embedded name or the path of some data.
-
-    Args:
-        what: ``lexicon``, ``letter distribution``, ``leave table``, ``win % table`` or ``board``.
-        text: name or path.
-        folders: data folders.
-        now: a lexicon in use, also known by its file's name.
-        paths: whether ``text`` may be a path.
-
-    Raises:
-        ValueError: not found; the message lists what exists.
-    """
-    if now and text.casefold() == name_of(now).casefold():
-        return now
-    if what == "board" and text.casefold() in STANDARD_BOARDS:
-        return "standard"
-    embedded, suffixes = _embedded(what), _SUFFIXES[what]
-    for name in embedded:
-        if name.casefold() == text.casefold():
-            return name
-    with suppress(OSError, ValueError):  # it may be too long for a file's name
-        if paths and text and Path(text).is_file():
-            return str(Path(text).resolve())
-    wanted = [f"{text}{suffix}".casefold() for suffix in ("", *suffixes)]
-    there = list(_files(folders, lambda path: path.name.casefold() in wanted))
-    if there:
-        return str(min(there, key=lambda path: wanted.index(path.name.casefold())))
-    in_use = [name_of(now)] if now and now not in embedded else []
-    others = (path.stem for path in _files(folders, lambda path: path.suffix.lower() in suffixes))
-    known = list(dict.fromkeys((*embedded, *in_use, *others)))
-    listed = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
-    raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
 
 
 def _embedded(what: str) -> Sequence[str]:

@@ -103,7 +103,9 @@ def solve_preendgame(
             report.tell_news(_peg_lines(task, outcomes, report), outcomes[0].move)
         # A single candidate is evaluated all the same.
         is_chosen = compared.is_settled and len(candidates) > 1
-        if is_chosen or (task.go.firstwin and _is_won(compared.leader())):
+        if is_chosen or (
+            task.go.firstwin and (leader := compared.leader()).proven and leader.win == 1.0
+        ):
             break
     outcomes = compared.outcomes()
     best = outcomes[0]
@@ -169,7 +171,3 @@ def _peg_lines(task: Task, outcomes: Sequence[Outcome], report: Report) -> tuple
             lines.append(InfoPeg(name, spread=outcome.spread))
             lines.append(InfoText(f"score wp {100 * outcome.win:.2f} pv {name}"))
     return tuple(lines)
-
-
-def _is_won(best: Outcome) -> bool:
-    return best.proven and best.win == 1.0

@@ -245,7 +245,7 @@ def test_every_go_has_one_bestmove_and_every_isready_one_answer(script: list[str
             of, loaded = talk.loads[loaded], loaded + 1
             told = talk.conversation
             broken = line == "broken" and of.leaves
-            said += talk.did(told.not_loaded(of, "no") if broken else told.loaded(of))
+            said += talk.did(told.loaded(of, "no" if broken else ""))
         elif line in LINES:
             answered = talk.says(line)
             said += answered

@@ -58,7 +58,7 @@ def test_only_what_is_loaded_is_loaded_again() -> None:
 def test_what_can_not_be_loaded_is_not_used() -> None:
     talk = ready("setoption name Leaves value formula", "setoption name seed value 7", "isready")
     bad = talk.loads[-1]
-    said = talk.did(talk.conversation.not_loaded(bad, "it is broken"))
+    said = talk.did(talk.conversation.loaded(bad, "it is broken"))
     assert said == ["info string error unknown-command setoption: it is broken"]
     assert talk.loads[-1] == Settings(seed=7)
     assert talk.loaded() == ["readyok"]
@@ -73,7 +73,7 @@ def test_what_is_set_meanwhile_is_used(tmp_path: Path) -> None:
     bad = talk.loads[-1]
     talk.says("setoption name Leaves value formula")
     talk.says("isready")
-    talk.did(talk.conversation.not_loaded(bad, "it is broken"))
+    talk.did(talk.conversation.loaded(bad, "it is broken"))
     assert talk.loads[-1] == Settings(leaves="formula")
 
 
