@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import cast
 
+import msgspec
+
 from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_move
 from engine.rules.moves import Exchange, Place
@@ -83,8 +85,9 @@ class Play:
         if book is None:
             draws = draws or Draws(SECRET, committed=True)
             time = time or TimeControl()
-            opened = new_game(("one", "two"), words(), time, draws, rules, game=GAME)
-            book = book_of(opened)
+            opened = new_game(("one", "two"), words(), time, draws)
+            rules = rules or opened.rules
+            book = book_of(msgspec.structs.replace(opened, game=GAME, rules=rules))
         self.book = book
         self.now = START_MS
         self.table = Table(book, self.now, known_styles)

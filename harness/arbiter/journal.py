@@ -62,7 +62,9 @@ CREATE TABLE IF NOT EXISTS styles (
 ) WITHOUT ROWID;
 """
 
-_INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?)"
+_INSERT_RECORD = """
+INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
+"""
 
 _Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float, ...]]]
 _Work: TypeAlias = Sequence[_Statement]
@@ -92,7 +94,6 @@ class Journal:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self._numbers: dict[str, int] = {}
         self._styles: dict[str, Style] = {}
         self._queue: queue.SimpleQueue[tuple[_Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
@@ -152,10 +153,9 @@ class Journal:
         await self._done(
             [
                 ("INSERT INTO games VALUES (?, ?, ?, 1)", [(game, now, json.dumps(label))]),
-                (_INSERT_RECORD, [(game, 0, now, _encode(opened))]),
+                (_INSERT_RECORD, [(game, now, _encode(opened), game)]),
             ]
         )
-        self._numbers[game] = 1
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
         """Append the next records to a game, which ends if they are the ``last``.
@@ -165,20 +165,14 @@ class Journal:
         Raises:
             JournalError: they could not be written.
         """
-        first, now = self._numbers[game], time.time()
-        self._numbers[game] = first + len(records)
-        rows = [(game, first + at, now, _encode(record)) for at, record in enumerate(records)]
-        work: list[_Statement] = [(_INSERT_RECORD, rows)]
+        now = time.time()
+        work: list[_Statement] = [
+            (_INSERT_RECORD, [(game, now, _encode(record), game) for record in records])
+        ]
         if last:
             work.append(("UPDATE games SET open = 0 WHERE game = ?", [(game,)]))
             work.append(("DELETE FROM clock_notes WHERE game = ?", [(game,)]))
-        try:
-            await self._done(work)
-        except JournalError:
-            self._numbers[game] = first
-            raise
-        if last:
-            del self._numbers[game]
+        await self._done(work)
 
     def note(self, note: ClockNote) -> None:
         """Note the running clocks; return without waiting for the commit."""
@@ -229,14 +223,11 @@ class Journal:
 
     def _commit(self, work: _Work) -> JournalError | None:
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            for statement, rows in work:
-                self._connection.executemany(statement, rows)
-            self._connection.execute("COMMIT")
+            with self._connection as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for statement, rows in work:
+                    connection.executemany(statement, rows)
         except Exception as error:  # any error is reported; the thread goes on
-            with suppress(sqlite3.Error):
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
             return JournalError(f"{self.path} can't be written: {error}")
         return None
 
@@ -250,9 +241,7 @@ class Journal:
 
     def unfinished(self) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""
-        games = list(self._games(is_open=True))
-        self._numbers |= {kept.game: len(kept.records) for kept in games}
-        return games
+        return list(self._games(is_open=True))
 
     def finished(self) -> Iterator[KeptGame]:
         """Yield finished games, oldest first; together they may be large."""
@@ -271,10 +260,13 @@ class Journal:
 
     def _games(self, *, is_open: bool) -> Iterator[KeptGame]:
         rows = self._connection.execute(
-            "SELECT game, label FROM games WHERE open = ? ORDER BY created, game", (is_open,)
+            "SELECT game, label, first, second, seq FROM games LEFT JOIN clock_notes USING (game) "
+            "WHERE open = ? ORDER BY created, game",
+            (is_open,),
         )
-        for game, label in rows.fetchall():
-            yield KeptGame(game, json.loads(label), self._records(game), self._clock_note(game))
+        for game, label, *clocks, seq in rows.fetchall():
+            note = None if seq is None else ClockNote(game=game, clocks=tuple(clocks), seq=seq)
+            yield KeptGame(game, json.loads(label), self._records(game), note)
 
     def _records(self, game: str) -> tuple[Record, ...]:
         rows = self._connection.execute(
@@ -284,12 +276,6 @@ class Journal:
             return tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
         except msgspec.DecodeError as error:
             raise JournalError(f"{self.path}: game {game} can't be read: {error}") from None
-
-    def _clock_note(self, game: str) -> ClockNote | None:
-        row = self._connection.execute(
-            "SELECT first, second, seq FROM clock_notes WHERE game = ?", (game,)
-        ).fetchone()
-        return ClockNote(game=game, clocks=(row[0], row[1]), seq=row[2]) if row else None
 
 
 def _encode(record: Record) -> str:

@@ -165,21 +165,14 @@ class Draws:
         return cls(secret, committed=False, mirrored=True)
 
 
-def new_game(
-    players: tuple[str, str],
-    lexicon: Lexicon,
-    time: TimeControl,
-    draws: Draws,
-    rules: RulesInPlay | None = None,
-    game: str | None = None,
-) -> Opened:
-    """Return a game's setup, the first record of its journal; by default with a fresh id."""
+def new_game(players: tuple[str, str], lexicon: Lexicon, time: TimeControl, draws: Draws) -> Opened:
+    """Return the setup of a game by the standard rules, the first record of its journal."""
     return Opened(
-        game=game or secrets.token_hex(8),
+        game=secrets.token_hex(8),
         players=players,
         lexicon=lexicon.name,
         lexicon_checksum=lexicon.checksum,
-        rules=rules or RulesInPlay(),
+        rules=RulesInPlay(),
         time=time,
         secret=draws.secret.hex(),
         committed=draws.committed,

@@ -228,4 +228,4 @@ async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: b
     if list((folder / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {folder / 'games'}/*.faults.txt")
     if as_json:
-        print(json.dumps(as_json_object(stats, a, b), ensure_ascii=False))
+        print(json.dumps(as_json_object(stats), ensure_ascii=False))

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
-from bot.players.sim import parts
+from bot.players.sim import settings_of
 from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game, Turn
@@ -47,7 +47,7 @@ class FullKnowledgePlayer(Strategy):
         time: str = "",
         bag: str = "",
     ) -> None:
-        super().__init__(**parts(candidates, plies, iterations, time, bag))
+        super().__init__(settings_of(candidates, plies, iterations, time, bag))
         self._seen: Rack | None = None
 
     def see(self, rack: Rack) -> None:

@@ -306,10 +306,10 @@ class MatchFolder:
         self._file.write(result_line(result))
         self.results.append(result)
 
-    def write_summary(self, a: str, b: str, seed: int = 0) -> MatchStatistics:
+    def write_summary(self, a: str, b: str) -> MatchStatistics:
         """Write both summaries of the games so far, each atomically, and return the statistics."""
-        stats = match_statistics(self.results, seed, (a, b))
-        summary = json.dumps(as_json_object(stats, a, b), indent=2, ensure_ascii=False)
+        stats = match_statistics(self.results, (a, b))
+        summary = json.dumps(as_json_object(stats), indent=2, ensure_ascii=False)
         for name, text in (
             ("summary.json", f"{summary}\n"),
             ("summary.txt", table_text(stats, self.results)),

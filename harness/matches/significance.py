@@ -90,7 +90,7 @@ def _elo_of(rate: float) -> float:
     return 400 * math.log10(rate / (1 - rate))
 
 
-def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
+def sign_flip_p_value(sums: npt.ArrayLike) -> float | None:
     """Return the two-sided p-value of the spreads if the players were equal.
 
     Between equal players who swap seats within a pair, each sign of a pair's spread is equally
@@ -103,7 +103,7 @@ def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
     estimated from ``RESAMPLES`` random choices as (1 + hits) / (1 + ``RESAMPLES``), which keeps the
     test valid (Phipson & Smyth 2010).
 
-    ``sums`` is int[units], the sum of each unit's spreads; ``seed`` is for the random choices.
+    ``sums`` is int[units], the sum of each unit's spreads.
     """
     values = np.asarray(sums, dtype=np.int64)
     if not values.size:
@@ -114,7 +114,7 @@ def sign_flip_p_value(sums: npt.ArrayLike, seed: int = 0) -> float | None:
         return 1.0
     if values.size <= EXACT_UNITS and values.size * int(sizes.sum()) <= EXACT_WORK:
         return _exact_share(sizes, observed)
-    return _sampled_share(sizes, observed, np.random.default_rng(seed))
+    return _sampled_share(sizes, observed)
 
 
 def _exact_share(sizes: Ints, observed: int) -> float:
@@ -136,8 +136,9 @@ def _exact_share(sizes: Ints, observed: int) -> float:
     return min(1.0, 2 * tail)
 
 
-def _sampled_share(sizes: Ints, observed: int, random: np.random.Generator) -> float:
+def _sampled_share(sizes: Ints, observed: int) -> float:
     """Estimate the same share; the pluses of equal units have a binomial distribution."""
+    random = np.random.default_rng(0)
     totals = np.full(RESAMPLES, -int(sizes.sum()), dtype=np.int64)
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
         totals += 2 * int(size) * random.binomial(int(count), 0.5, RESAMPLES)

@@ -165,12 +165,12 @@ class MatchStatistics:
 
 
 def match_statistics(
-    results: Sequence[GameResult], seed: int = 0, names: tuple[str, str] | None = None
+    results: Sequence[GameResult], names: tuple[str, str] | None = None
 ) -> MatchStatistics:
     """Compute the statistics of a match, from side a's view.
 
-    Results may be in any order and include void games; ``seed`` is for the test of very long
-    matches; ``names`` are by default those of the last game.
+    Results may be in any order and include void games; ``names`` are by default those of the last
+    game.
 
     Raises:
         ValueError: two games that count have the same number.
@@ -208,7 +208,7 @@ def match_statistics(
         opponent_mean_score=sides[1].mean_score,
         mean_spread=mean_spread,
         spread_ci95=around(mean_spread, spread_error),
-        p_value=sign_flip_p_value(unit_spreads.astype(np.int64), seed),
+        p_value=sign_flip_p_value(unit_spreads.astype(np.int64)),
         elo=elo,
         elo_error=elo_error,
         elo_ci95=elo_ci95,
@@ -269,20 +269,20 @@ def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]
     return shown
 
 
-def as_json_object(stats: MatchStatistics, a: str, b: str) -> dict[str, Any]:
-    """Return the statistics as a JSON object, ``a`` and ``b`` being the sides' names.
+def as_json_object(stats: MatchStatistics) -> dict[str, Any]:
+    """Return the statistics as a JSON object; its keys ``a`` and ``b`` are the sides' names.
 
     Unknown numbers are null; an interval is always a list of two. Each side's own statistics are an
     object with the keys ``a`` and ``b``.
     """
     of_match = vars(stats)
-    known: dict[str, Any] = {"a": a, "b": b} | {
+    a, b = stats.sides
+    known: dict[str, Any] = {"a": a.name, "b": b.name} | {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in of_match.items()
         if name != "sides"
     }
-    of_a, of_b = map(vars, stats.sides)
-    for name in of_a:
+    for name, value in vars(a).items():
         if name not in ("name", *of_match):
-            known[name] = {"a": of_a[name], "b": of_b[name]}
+            known[name] = {"a": value, "b": getattr(b, name)}
     return {key: known[key] for key in PROMISED_KEYS} | known

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import msgpack
 import pytest
@@ -12,11 +11,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
-from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper, hash_token
-from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.messages import (
     Error,
@@ -33,30 +28,6 @@ from protocol.messages import (
 )
 
 pytestmark = pytest.mark.usefixtures("honest_game")
-
-
-async def no_bot(name: str) -> object:
-    raise AssertionError(f"nobody asks for {name}")
-
-
-@pytest.fixture
-async def url(tmp_path: Path) -> AsyncIterator[str]:
-    journal = Journal(tmp_path / "serve.db")
-    keeper = Gatekeeper(journal, None)
-    await journal.claim_name("claimed", hash_token("the right one"))
-    server = MatchServer(
-        load_lexicon(),
-        journal,
-        keeper,
-        {},
-        no_bot,  # type: ignore[arg-type]
-        max_games=8,
-        drain_s=0,
-    )
-    await server.start()
-    yield f"ws://127.0.0.1:{server.port}"
-    await server.stop()
-    journal.close()
 
 
 @pytest.fixture

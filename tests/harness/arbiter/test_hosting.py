@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from bot_table import MemoryChannel
 
 from bot.equipment import Equipment
@@ -39,29 +38,6 @@ from protocol.messages import (
     YourTurn,
 )
 from protocol.parts import Belief, TimeControl
-
-
-async def no_bot(name: str) -> object:
-    raise AssertionError(f"nobody asks for {name}")
-
-
-@pytest.fixture
-async def url(tmp_path: Path) -> AsyncIterator[str]:
-    journal = Journal(tmp_path / "serve.db")
-    keeper = Gatekeeper(journal, None)
-    server = MatchServer(
-        load_lexicon(),
-        journal,
-        keeper,
-        {},
-        no_bot,  # type: ignore[arg-type]
-        max_games=8,
-        drain_s=0,
-    )
-    await server.start()
-    yield f"ws://127.0.0.1:{server.port}"
-    await server.stop()
-    journal.close()
 
 
 async def two_at_a_table(url: str) -> tuple[Client, Client, str]:

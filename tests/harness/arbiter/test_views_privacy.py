@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import own_draws
 import pytest
 from tables import NONCES, Play, Policy, book_of, random_policy, words
@@ -153,10 +154,9 @@ def test_only_the_views_make_messages_of_a_game() -> None:
 
 def dealt_from(order: tuple[int, ...]) -> Play:
     """A table whose bag has a given order."""
-    opened = new_game(
-        ("one", "two"), words(), TimeControl(), Draws(bytes(32), committed=True), game="the game"
-    )
-    book = book_of(opened)
+    draws = Draws(bytes(32), committed=True)
+    opened = new_game(("one", "two"), words(), TimeControl(), draws)
+    book = book_of(msgspec.structs.replace(opened, game="the game"))
     bag = Bag(order, DrawStream(bytes(32)))
     book._deal = lambda nonces: Game.start(book.rules, bag)  # type: ignore[method-assign]
     return Play(book=book).start()
