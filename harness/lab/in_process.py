@@ -15,10 +15,10 @@ from bot.players.sim import settings_of
 from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game, Turn
-from engine.rules.moves import Exchange, Move, Place
+from engine.rules.moves import Exchange, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import Rules, rack_tiles
-from harness.lab.positions import Situation, TurnTaken
+from harness.lab.positions import Situation
 from harness.lab.study_context import Field
 from protocol.parts import TimeControl
 
@@ -129,7 +129,7 @@ def view_of(situation: Situation, field: Field, seed: int = 0) -> View:
         time=_TIME,
         rules=field.rules,
         lexicon=field.lexicon,
-        history=tuple(_observed(turn, at, seat) for at, turn in enumerate(situation.turns)),
+        history=tuple(_as_seen(turn, seat) for turn in situation.turns),
         seed=seed,
         leaves=None if field.own_leaves else field.leaves,
     )
@@ -147,10 +147,10 @@ def _first_view(game: Game, field: Field, seat: int, seed: int) -> View:
 def _next_view(view: View, game: Game) -> View:
     turn, bag = game.turns[-1], len(game.bag)
     totals = {last.seat: last.total for last in game.turns[-2:]}
-    taken = TurnTaken(turn.move, turn.score, (totals.get(0, 0), totals.get(1, 0)), bag)
-    observed = _observed(taken, len(view.history), view.seat)
-    position = _seen_by(game, view.seat)
-    return replace(view, position=position, bag=bag, history=(*view.history, observed))
+    scores = totals.get(0, 0), totals.get(1, 0)
+    taken = Observed(len(game.turns), turn.seat, turn.move, turn.score, scores, bag, think_ms=0)
+    history = (*view.history, _as_seen(taken, view.seat))
+    return replace(view, position=_seen_by(game, view.seat), bag=bag, history=history)
 
 
 def _seen_by(game: Game, seat: int) -> Position:
@@ -158,20 +158,12 @@ def _seen_by(game: Game, seat: int) -> Position:
     return replace(game.position, racks=((), own) if seat else (own, ()))
 
 
-def _observed(turn: TurnTaken, at: int, viewer: int) -> Observed:
-    """Return turn ``at`` of a game, from 0, as a seat sees it."""
-    move: Move | ExchangedCount = turn.move
-    if isinstance(move, Exchange) and at % 2 != viewer:
-        move = ExchangedCount(len(move.tiles))
-    return Observed(
-        seq=at + 1,
-        seat=at % 2,
-        move=move,
-        score=turn.score,
-        scores=turn.scores,
-        bag=turn.bag,
-        think_ms=0,
-    )
+def _as_seen(turn: Observed, viewer: int) -> Observed:
+    """Hide which tiles the other seat exchanged."""
+    move = turn.move
+    if isinstance(move, Exchange) and turn.seat != viewer:
+        return replace(turn, move=ExchangedCount(len(move.tiles)))
+    return turn
 
 
 def _result_of(game: Game) -> Result:

@@ -11,10 +11,11 @@ from itertools import islice
 
 import numpy as np
 
+from bot.player import Observed
 from engine.kernels.moves import PASS_MOVE
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
-from engine.rules.moves import Move, Place
+from engine.rules.moves import Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
@@ -24,7 +25,6 @@ from .study_context import Field
 
 __all__ = [
     "Situation",
-    "TurnTaken",
     "endgame_position",
     "recorded_games",
     "situation",
@@ -46,25 +46,14 @@ def recorded_games(field: Field, games: int, seed: int) -> StaticGames:
 
 
 @dataclass(frozen=True)
-class TurnTaken:
-    """An earlier turn."""
-
-    move: Move
-    score: int
-    scores: tuple[int, int]
-    """Both totals after it."""
-    bag: int
-    """Tiles in the bag after it."""
-
-
-@dataclass(frozen=True)
 class Situation:
     """A position and its history."""
 
     position: Position
     """With the rack of the player on turn only."""
     bag: int
-    turns: tuple[TurnTaken, ...]
+    turns: tuple[Observed, ...]
+    """With the tiles that were exchanged."""
 
 
 def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situation:
@@ -76,14 +65,15 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     position = games.position(game, turn, rules)
     leads, bags = games.results.spreads[game].tolist(), games.results.bags[game].tolist()
     board, scores, scoreless = Board.empty(rules.layout), [0, 0], 0
-    turns: list[TurnTaken] = []
+    turns: list[Observed] = []
     for at in range(turn):
         (move,) = unpack(games.results.moves[game, at : at + 1], board)
         score = -leads[at + 1] - leads[at]  # leads are those of the player on turn
         scores[at % 2] += score
         scoreless = 0 if isinstance(move, Place) else scoreless + 1
         board = board.with_move(move) if isinstance(move, Place) else board
-        turns.append(TurnTaken(move, score, (scores[0], scores[1]), bags[at + 1]))
+        totals = scores[0], scores[1]
+        turns.append(Observed(at + 1, at % 2, move, score, totals, bags[at + 1], think_ms=0))
     known = replace(position, scores=(scores[0], scores[1]), scoreless_turns=scoreless)
     return Situation(known, bags[turn], tuple(turns))
 

@@ -159,10 +159,10 @@ def test_checkpoints_that_are_not_gone_on_with(
     tilewire: CommandLine, ground: Path, stopped: Path
 ) -> None:
     checkpoint = stopped.with_name("t.klv2.checkpoint")
-    options = ("leaves", "--out", stopped, *LONG, *on(ground), "--resume")
-    refused(tilewire, "is of a training with seed 1, not 2", *options, "--seed", "2")
+    options = ("leaves", "--out", stopped, *on(ground), "--resume")
+    refused(tilewire, "is of a training with floor 30, not 31", *options, *LONG[:-1], "31")
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
-    refused(tilewire, f"{checkpoint} is damaged or was cut short", *options)
+    refused(tilewire, f"{checkpoint} is damaged or was cut short", *options, *LONG)
     assert checkpoint.is_file()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.player import ExchangedCount
 from engine.movegen.generator import Generator
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import bag_count
@@ -21,6 +22,7 @@ def test_a_position_is_where_its_turns_lead(field: Field) -> None:
         for turn in range(last):
             before = situation(games, game, turn, field.rules)
             taken = whole.turns[turn]
+            assert not isinstance(taken.move, ExchangedCount)
             play = check_move(
                 before.position, taken.move, field.rules, field.lexicon.graph.contains, before.bag
             )
