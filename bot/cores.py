@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["usable_cores"]
-
 
 def usable_cores() -> int:
     """Count the processors that this process may run on; affinity may allow fewer than exist."""

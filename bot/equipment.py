@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-__all__ = ["Equipment", "Resources", "Tables", "load_tables"]
-
 
 @dataclass(frozen=True)
 class Equipment:

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
     from .player import Factory, Player
 
-__all__ = [
-    "DIALECTS",
-    "ENTRY_POINTS",
-    "SeatError",
-    "SeatSpec",
-    "check_options",
-    "create_player",
-    "known_bots",
-    "load_factory",
-    "seat_of",
-]
-
 ENTRY_POINTS = "tilewire.bots"
 
 DIALECTS = ("files", "magpie", "quackle", "siu")

@@ -22,8 +22,6 @@ from urllib.parse import unquote, urlsplit
 
 from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
-__all__ = ["parse_seat"]
-
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 

@@ -5,21 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = [
-    "DASH",
-    "counted",
-    "duration",
-    "figure_rows",
-    "minutes",
-    "number",
-    "once",
-    "plain",
-    "rate",
-    "share",
-    "table",
-    "tally",
-]
-
 DASH = "–"
 """Stands for what is not known."""
 

@@ -12,8 +12,6 @@ from lexicons.cache import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["picture"]
-
 _DOTS = 110  # an inch
 
 

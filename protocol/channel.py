@@ -16,8 +16,6 @@ from .codec import MAX_FRAME, MSGPACK, Codec
 from .errors import PeerError
 from .messages import Message
 
-__all__ = ["Arrival", "Channel", "ChannelClosed", "PipeChannel", "now_ms"]
-
 _LENGTH = struct.Struct("<I")
 
 

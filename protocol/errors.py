@@ -9,8 +9,6 @@ from __future__ import annotations
 from .messages import Error, Message
 from .parts import MAX_SENTENCE, Retry
 
-__all__ = ["PeerError", "wrong_role"]
-
 
 class PeerError(Exception):
     """The peer sent an illegal message; ``reply`` is the answer.

@@ -39,17 +39,6 @@ from .messages import (
     YourTurn,
 )
 
-__all__ = [
-    "ArbiterSession",
-    "BotSession",
-    "Conversation",
-    "FromArbiter",
-    "FromBot",
-    "Repeated",
-    "Side",
-    "State",
-]
-
 
 class Side(Enum):
     """The two ends of a conversation."""

@@ -26,8 +26,6 @@ from .channel import Arrival, ChannelClosed, now_ms
 from .codec import CODECS, MAX_FRAME, MSGPACK
 from .messages import Message
 
-__all__ = ["Budgeted", "BytesBudget", "HttpAnswer", "WebSocketChannel", "dial", "listen"]
-
 _SETTINGS: dict[str, Any] = {
     "subprotocols": [Subprotocol(name) for name in CODECS],
     "compression": None,

@@ -10,16 +10,6 @@ from hypothesis import strategies as st
 
 from engine.simulation.arm_statistics import Adjusted, ArmStatistics, Prior, adjust, shrink
 
-__all__ = [
-    "Counts",
-    "Reals",
-    "adjusted_of",
-    "arm_statistics",
-    "luck",
-    "statistics_from",
-    "statistics_of",
-]
-
 Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 

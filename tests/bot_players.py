@@ -10,8 +10,6 @@ from engine.rules.moves import PASS, Move
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 
-__all__ = ["Passes", "Waits"]
-
 
 class Passes(Player):
     """Somebody else's player: passes; keeps what it is told."""

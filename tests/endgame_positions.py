@@ -10,8 +10,6 @@ from engine.rules.game import Game
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
 
-__all__ = ["FEW_TILES", "as_game", "mirrored", "read_late", "with_seats_swapped"]
-
 FEW_TILES = 3
 """On each rack: plain minimax is soon done with them."""
 

@@ -18,8 +18,6 @@ from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from protocol.parts import Accusation, TimeControl
 
-__all__ = ["ENDS", "HASTY", "LONG", "SHORT", "STANDIN", "EngineGames", "marked"]
-
 STANDIN = Path(__file__).with_name("standin.py")
 
 LONG = TimeControl(initial_ms=60_000, max_overtime_ms=0, ready_ms=60_000)

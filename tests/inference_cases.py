@@ -22,21 +22,6 @@ from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.rules.position import Rack
 
-__all__ = [
-    "ALL",
-    "BEST",
-    "GREEDY",
-    "Seen",
-    "apart",
-    "by_leave",
-    "expected",
-    "inference",
-    "judges",
-    "seen",
-    "slow_judge",
-    "told",
-]
-
 ALL = 10**6
 GREEDY = Model("greedy", "greedy", temperatures=((2.0, 1.0),), floor=0.0002)
 

@@ -17,8 +17,6 @@ from engine.rules.moves import Place
 from engine.rules.position import Position, Rack, unseen
 from lexicons.alphabet import BLANK
 
-__all__ = ["LateGame", "Turn", "late_game_position", "turns"]
-
 
 @cache
 def late_game_position(bag: int, hidden_blanks: int) -> Position:

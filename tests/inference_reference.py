@@ -36,22 +36,6 @@ from engine.rules.rules import Rules
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = [
-    "Judged",
-    "Leaves",
-    "Likelihood",
-    "SlowJudge",
-    "SlowTracker",
-    "furthest",
-    "likelihood_of",
-    "physical_racks",
-    "posterior_of_leaves",
-    "posterior_of_the_paper",
-    "tiles_of",
-    "twice_counted",
-    "without",
-]
-
 Leaves = dict[Rack, float]
 """Probabilities that add up to 1; what is impossible is left out."""
 Likelihood = Callable[[Rack], float]

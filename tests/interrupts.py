@@ -8,8 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-__all__ = ["interrupted"]
-
 
 def interrupted(out: Path, lines: int, *arguments: str) -> tuple[int, str, str]:
     """Run a command until the file of its ``--out`` has so many lines, and interrupt it.

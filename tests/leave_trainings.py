@@ -18,24 +18,6 @@ from lexicons.layout import load_layout
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = [
-    "GAMES",
-    "RULES",
-    "TILES",
-    "WORDS",
-    "Backwards",
-    "Mortal",
-    "Recorder",
-    "Stopped",
-    "assert_same",
-    "few",
-    "ignore",
-    "lexicon_of",
-    "ticking",
-    "training",
-    "undisturbed",
-]
-
 Common = TypeVar("Common")
 Work = TypeVar("Work")
 Result = TypeVar("Result")

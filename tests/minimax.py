@@ -17,8 +17,6 @@ from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules, check_move, rack_tiles
 from lexicons.store import Lexicon
 
-__all__ = ["Minimax"]
-
 _NOTHING = -(10**6)
 """Less than any move is worth."""
 

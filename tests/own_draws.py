@@ -6,8 +6,6 @@ import hmac
 from collections.abc import Iterator
 from hashlib import sha256
 
-__all__ = ["below", "key_of", "numbers", "order_of", "put_back"]
-
 
 def key_of(secret: bytes, nonces: tuple[bytes, bytes]) -> bytes:
     text = b"tilewire draws 1" + sha256(nonces[0]).digest() + sha256(nonces[1]).digest()

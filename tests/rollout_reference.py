@@ -23,8 +23,6 @@ from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
-__all__ = ["SURE", "Luck", "Rollout", "SlowRollouts"]
-
 SURE = 100_000
 _BITS = (1 << 64) - 1
 

@@ -13,8 +13,6 @@ from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
-__all__ = ["Clock", "Offers", "opening", "unlimited", "view_at", "view_of"]
-
 
 class Clock:
     """A clock on which so much time goes by each time it is read."""

@@ -10,8 +10,6 @@ from bot.siu.settings import Settings
 from protocol.siu.answers import Answer
 from protocol.siu.commands import Bare
 
-__all__ = ["EMPTY", "POSITION", "Talk", "ready"]
-
 EMPTY = "/".join(["15"] * 15)
 POSITION = f"position cgp {EMPTY} AEINRST/ 0/0 0"
 

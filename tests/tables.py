@@ -38,19 +38,6 @@ from protocol.messages import (
 from protocol.parts import RulesInPlay, Style, TimeControl
 from protocol.session import BotSession
 
-__all__ = [
-    "GAME",
-    "MINUTE",
-    "NONCES",
-    "SHORT",
-    "Play",
-    "Policy",
-    "book_of",
-    "outcome",
-    "random_policy",
-    "words",
-]
-
 GAME = "the game"
 MINUTE = 60_000
 SHORT = TimeControl(initial_ms=MINUTE, max_overtime_ms=2 * MINUTE, ready_ms=5_000)

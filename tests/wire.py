@@ -11,8 +11,6 @@ from msgspec import inspect
 
 from protocol.messages import MESSAGES, Message
 
-__all__ = ["made", "made_message"]
-
 _TEXTS = ("", "a", "8D QU.cK", "?AEINST", "ÄÖ[CH]", "\x00", "𝔞" * 3, "'\"\\/<>", "-4")
 _FLOATS = (0.0, 0.5, 1.0, -12.25, 3e9)
 

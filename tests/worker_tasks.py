@@ -11,20 +11,6 @@ from typing import NamedTuple
 
 from harness.lab.workers import open_workers
 
-__all__ = [
-    "FATAL",
-    "Luggage",
-    "Task",
-    "attend",
-    "die_always",
-    "die_once",
-    "die_over_the_result_once",
-    "employ",
-    "refuse",
-    "square",
-    "work_with_luggage",
-]
-
 FATAL = 3
 """The share that workers die of."""
 

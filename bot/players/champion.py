@@ -18,8 +18,6 @@ from engine.inference.likelihood import stranger
 
 from .options import duration_ms, one_of
 
-__all__ = ["CANDIDATES", "champion", "compose"]
-
 CANDIDATES = 20
 """Moves simulated while there are tiles in the bag."""
 

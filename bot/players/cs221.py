@@ -41,8 +41,6 @@ from lexicons.store import Lexicon
 
 from .options import number
 
-__all__ = ["CS221", "Sampling", "mc", "mc_rh", "rh", "sampled_choice", "vanilla"]
-
 
 class Sampling(NamedTuple):
     """How many moves and continuations are sampled."""

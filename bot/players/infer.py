@@ -29,8 +29,6 @@ from engine.inference.rack_filter import DOUBT
 from .options import number, one_of, share
 from .sim import settings_of
 
-__all__ = ["infer"]
-
 _MODELS = ("style", *MODELS)
 
 

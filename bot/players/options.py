@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["duration_ms", "number", "one_of", "share", "span"]
-
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 

@@ -14,8 +14,6 @@ from engine.simulation.rollout_input import TO_THE_END
 
 from .options import duration_ms, number, span
 
-__all__ = ["settings_of", "sim"]
-
 
 def sim(
     candidates: str = "", plies: str = "", iterations: str = "", time: str = "", bag: str = ""

@@ -18,8 +18,6 @@ from engine.movegen.evaluation import POINT
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import PASS
 
-__all__ = ["GreedyPlayer", "StaticPlayer"]
-
 
 class StaticPlayer(Player):
     """Plays the highest equity, or near it with a temperature, a number of 0 or more."""

@@ -19,8 +19,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-__all__ = ["NODES", "ROLLOUTS", "STEADY", "Anytime", "Pace", "Pulse", "Work", "time_until"]
-
 SLICE_MS = 5.0
 LONGEST_SLICE_MS = 20.0  # of rollouts, if time allows many
 REPORT_S = 0.1

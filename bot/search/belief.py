@@ -29,8 +29,6 @@ from lexicons.tables import leaves_for
 
 from .anytime import Anytime, time_until
 
-__all__ = ["RACKS", "Opponent", "judges_for", "reveal"]
-
 SHARE = 0.1
 """Inference's largest share of a turn: it gains little (``docs/results/inference.md``)."""
 LONGEST_MS = 400.0

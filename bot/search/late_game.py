@@ -22,8 +22,6 @@ from .anytime import NODES, Anytime
 from .simulating import Search, seed_of
 from .static_choice import generator_for
 
-__all__ = ["EndgameSearch", "PreEndgameSearch", "Solvers"]
-
 SIMULATED = 0.3
 """Largest share of a pre-endgame's time for its simulation."""
 COMPARED = {1: 10, 2: 8}

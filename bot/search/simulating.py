@@ -23,8 +23,6 @@ from lexicons.tables import win_probabilities_for
 from .anytime import ROLLOUTS, Anytime
 from .static_choice import generator_for
 
-__all__ = ["Search", "Settings", "considered", "seed_of", "usual_candidates", "usual_plies"]
-
 LATE_BAG = 7
 """Most tiles in the bag with which rollouts go to the end of the game."""
 

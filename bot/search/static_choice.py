@@ -11,8 +11,6 @@ from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS
 from lexicons.tables import leaves_for
 
-__all__ = ["as_choice", "best_choice", "generator_for", "not_refused", "static_choice"]
-
 
 def static_choice(view: View) -> Choice:
     """Return the legal move of the highest equity, without refused moves."""

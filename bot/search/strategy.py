@@ -38,8 +38,6 @@ from .late_game import EndgameSearch, PreEndgameSearch, Solvers
 from .simulating import Search, Settings, seed_of
 from .static_choice import generator_for, static_choice
 
-__all__ = ["EXACT_BAG", "GUESSES", "LIKELY", "Searching", "Strategy"]
-
 EXACT_BAG = 2
 """Most tiles in the bag for playing pre-endgames out; with more, a turn is too short for it."""
 

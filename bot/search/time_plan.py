@@ -31,8 +31,6 @@ from protocol.channel import now_ms
 from protocol.messages import Played
 from protocol.parts import TimeControl
 
-__all__ = ["LagSeen", "margin_ms", "plan", "pondering", "turns_left"]
-
 TILES_A_ROUND = 9
 """Tiles that two players draw in a turn each."""
 

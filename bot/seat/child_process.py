@@ -21,8 +21,6 @@ from pathlib import Path
 
 import structlog
 
-__all__ = ["ChildProcess", "Limits", "Spawned", "spawn"]
-
 log = structlog.get_logger(__name__)
 
 MAX_LINE = 1 << 16

@@ -38,8 +38,6 @@ from .link import Link
 from .player_thread import Bot
 from .runtime import software
 
-__all__ = ["BotRunner", "TurnedAway"]
-
 log = structlog.get_logger(__name__)
 
 WELCOME_S = 10.0

@@ -21,8 +21,6 @@ from .offers import Declined, resources_for, rules_in_play
 from .player_thread import Bot, ThreadPlayer
 from .player_view import MissedPlays
 
-__all__ = ["GameRegistry"]
-
 log = structlog.get_logger(__name__)
 
 MAX_GAMES = 8

@@ -39,8 +39,6 @@ from protocol.session import FromArbiter
 
 from .player_view import Watched
 
-__all__ = ["GameSession", "SeatPlayer"]
-
 log = structlog.get_logger(__name__)
 
 NONCE_BYTES = 32

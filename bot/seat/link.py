@@ -15,8 +15,6 @@ from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import Goodbye, Message, Ping, Pong
 
-__all__ = ["ERRORS_LIMIT", "Link"]
-
 log = structlog.get_logger(__name__)
 
 OUTBOX_LIMIT = 256

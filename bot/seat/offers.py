@@ -19,8 +19,6 @@ from lexicons.tables import leaves_for
 from protocol.messages import NewGame
 from protocol.parts import RulesInPlay
 
-__all__ = ["Declined", "preload", "resources_for", "rules_in_play"]
-
 MAX_RACK = 7
 """The move generator's limit."""
 

@@ -28,8 +28,6 @@ from protocol.messages import Seek
 
 from .game_session import SeatPlayer
 
-__all__ = ["Bot", "PlayerThread", "ThreadPlayer"]
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

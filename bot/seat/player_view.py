@@ -18,8 +18,6 @@ from engine.rules.rules import Rules
 from protocol.errors import PeerError
 from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
 
-__all__ = ["MissedPlays", "Watched"]
-
 
 class MissedPlays(Exception):
     """The arbiter is ahead of the events received; the game has to be asked for again."""

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-__all__ = ["log_to_stderr", "loop_factory", "set_pipes_aside", "software"]
-
 
 @cache
 def software() -> str:

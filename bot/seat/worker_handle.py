@@ -18,8 +18,6 @@ from protocol.channel import Channel, PipeChannel
 from .child_process import ChildProcess, Spawned, spawn
 from .worker_main import NOTICE, TOKEN
 
-__all__ = ["SeatProcess", "worker_command"]
-
 # ``python -m bot.seat.worker_main``, but packages come from the given folder, not from the current
 # folder or PYTHONPATH, which may have a bot.py; -P keeps the current folder out.
 _START = """

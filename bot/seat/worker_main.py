@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from bot.registry import SeatSpec
     from protocol.channel import Channel
 
-__all__ = ["main"]
-
 TOKEN = "TILEWIRE_TOKEN"
 """The environment variable with the bot's secret; arguments are visible to all users."""
 

@@ -19,8 +19,6 @@ from engine.simulation.rollout_input import Belief
 from .modes import Task
 from .position import Situation
 
-__all__ = ["KEPT_DOUBT", "believed", "inference_about", "most_racks"]
-
 USUAL_RACKS = 200_000
 """Racks looked at unless limited; an upper bound if leaves are listed."""
 MOST_RACKS = 1_000_000

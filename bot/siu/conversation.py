@@ -41,8 +41,6 @@ if TYPE_CHECKING:  # these import numpy, which the handshake does not need
 
     from .position import Situation
 
-__all__ = ["Conversation", "Effect"]
-
 PATIENCE_MS = 20
 """Time for a search to end by itself once due; an answer is due after 50 ms."""
 

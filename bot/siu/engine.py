@@ -33,8 +33,6 @@ if TYPE_CHECKING:  # these import numpy and numba
 
     from .searches import Searcher
 
-__all__ = ["MAX_LINE", "run"]
-
 MAX_LINE = 1 << 20
 """Bytes of a line; the rest of a longer line is dropped."""
 

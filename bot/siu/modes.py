@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .position import Situation
     from .settings import Settings
 
-__all__ = ["HONOURED", "NOTHING", "Task", "honoured"]
-
 HONOURED: dict[Mode, str] = {
     "gen": "searchmoves alsosearchmoves infinite",
     "sim": "searchmoves alsosearchmoves depth iterations movetime stopcondition useinference "

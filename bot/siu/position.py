@@ -34,8 +34,6 @@ from protocol.siu.commands import Mode, SetPosition
 
 from .settings import Settings
 
-__all__ = ["BadMove", "Situation", "Turn", "read_position"]
-
 _WHOLE_NUMBERS = {"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "scoreless_limit"}
 
 

@@ -15,8 +15,6 @@ from protocol.siu.answers import Answer, InfoSim, InfoText
 
 from .modes import Task
 
-__all__ = ["Report", "Told"]
-
 Told: TypeAlias = Callable[[Sequence[Answer], str | None], None]
 """Takes answers to write, and the best move so far, or None if unchanged."""
 

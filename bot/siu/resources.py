@@ -21,8 +21,6 @@ from protocol.siu.answers import Provenance
 from .modes import Task
 from .settings import Settings, name_of
 
-__all__ = ["Kit", "chosen", "load_kit", "with_asked"]
-
 
 @dataclass(frozen=True, eq=False)
 class Kit:

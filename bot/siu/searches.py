@@ -43,8 +43,6 @@ from .resources import Kit, chosen, load_kit
 from .settings import Settings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
-__all__ = ["FOR_EVER_MS", "Follower", "Searcher"]
-
 REHEARSED_MS = 50
 FOR_EVER_MS = 10**15
 """The end of a search without one, on the clock of ``now_ms``."""

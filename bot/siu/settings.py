@@ -20,8 +20,6 @@ from protocol.siu.commands import Go
 if TYPE_CHECKING:
     from engine.preendgame.replies import Model
 
-__all__ = ["Settings", "name_of", "options", "with_option"]
-
 _LOADED = ("lexicon", "distribution", "leaves", "win_probabilities")
 
 OWN = "own"

@@ -26,8 +26,6 @@ from .modes import Task
 from .report import Report
 from .resources import with_asked
 
-__all__ = ["solve_endgame", "solve_preendgame", "solver_for"]
-
 
 def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> EndgameSolver:
     """Return a solver with the memory that is set, and as many threads as that serves.

@@ -25,8 +25,6 @@ from .inferred import Inferred, written_play
 from .questions import RankedMoves
 from .verdict import verdict_text
 
-__all__ = ["Answer", "answer_json"]
-
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
 
 

@@ -16,15 +16,6 @@ from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules, score_play, used_tiles
 
-__all__ = [
-    "EndgameProof",
-    "OpponentModel",
-    "PreEndgameComparison",
-    "compare_moves",
-    "prove_endgame",
-    "spend",
-]
-
 OpponentModel: TypeAlias = Literal["rational", "pessimistic", "static"]
 
 

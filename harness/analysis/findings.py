@@ -30,8 +30,6 @@ from lexicons.win_probability import WinProbabilities
 
 from .questions import Question, as_seen, ask
 
-__all__ = ["INTERVAL", "Findings", "Settings", "analyse"]
-
 INTERVAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
 

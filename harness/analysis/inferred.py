@@ -33,17 +33,6 @@ from lexicons.alphabet import Alphabet
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon
 
-__all__ = [
-    "BINGO_SAMPLES",
-    "Inferred",
-    "Observed",
-    "Truth",
-    "infer",
-    "observe",
-    "read_play",
-    "written_play",
-]
-
 BINGO_SAMPLES = 400
 
 _REHEARSED = 200  # racks

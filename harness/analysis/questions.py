@@ -19,8 +19,6 @@ from engine.rules.position import Position, bag_count
 from engine.rules.rules import IllegalMove, check_move
 from lexicons.store import Lexicon
 
-__all__ = ["Question", "RankedMoves", "as_seen", "ask", "rank_moves"]
-
 
 @dataclass(frozen=True)
 class RankedMoves:

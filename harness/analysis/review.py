@@ -14,8 +14,6 @@ from engine.rules.rules import Rules, why_not
 from .findings import Findings, Settings, analyse
 from .questions import as_seen
 
-__all__ = ["Turn", "analyse_turn", "review", "turn_before", "turns_of"]
-
 
 @dataclass(frozen=True)
 class Turn:

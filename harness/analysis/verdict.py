@@ -21,16 +21,6 @@ from harness.figures import counted, number, share
 from .findings import INTERVAL, Findings
 from .review import Turn
 
-__all__ = [
-    "CAVEAT",
-    "closing_sentences",
-    "is_found",
-    "plus_minus",
-    "summary",
-    "verdict",
-    "verdict_text",
-]
-
 Writer: TypeAlias = Callable[[Move], str]
 """Writes a move of the position."""
 

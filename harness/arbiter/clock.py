@@ -16,8 +16,6 @@ import msgspec
 
 from protocol.parts import TimeControl
 
-__all__ = ["LOCAL_READY_MS", "Clock", "TurnLimit", "check_time_control", "lag_quota_ms"]
-
 MINUTE_MS = 60_000
 LOCAL_READY_MS = 120_000
 """Time for built-in players to get ready. They compile at the first game: two at once take a minute

@@ -26,8 +26,6 @@ from .scorebook import Scorebook
 from .seat import Came, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
 
-__all__ = ["GameHost"]
-
 log = structlog.get_logger(__name__)
 
 NOTE_EVERY_MS = 250

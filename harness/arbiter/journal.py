@@ -26,8 +26,6 @@ from protocol.parts import Style
 
 from .records import ClockNote, Opened, Record
 
-__all__ = ["Journal", "JournalError", "KeptGame"]
-
 SCHEMA_VERSION = 2
 
 _SCHEMA = """

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from protocol.channel import now_ms
 
-__all__ = ["LagMeter"]
-
 EVERY_MS = 20
 NOTABLE_MS = 3
 JUST_AFTER_MS = 5

@@ -18,20 +18,6 @@ from protocol.parts import Accusation, Belief, Candidate, Outcome, RulesInPlay, 
 if TYPE_CHECKING:
     from lexicons.store import Lexicon
 
-__all__ = [
-    "Began",
-    "ClockNote",
-    "Draws",
-    "Ended",
-    "Failed",
-    "Opened",
-    "Record",
-    "RefusedMove",
-    "Thought",
-    "Turn",
-    "new_game",
-]
-
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
     """An event of a game."""

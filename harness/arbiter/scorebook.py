@@ -21,8 +21,6 @@ from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 from .clock import Clock, TurnLimit
 from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Thought, Turn
 
-__all__ = ["ATTEMPTS", "Scorebook", "accusation"]
-
 ATTEMPTS = 3
 """Illegal moves in one turn that lose the game."""
 

@@ -15,8 +15,6 @@ from protocol.errors import PeerError
 from protocol.messages import Message
 from protocol.parts import Outcome
 
-__all__ = ["Came", "Gone", "Happening", "Noted", "Report", "Said", "Seat"]
-
 
 @dataclass(frozen=True, slots=True)
 class Came:

@@ -16,8 +16,6 @@ from engine.rules.position import Board
 from engine.rules.rules import Rules
 from protocol.messages import GameOver, NewGame, Played, Started
 
-__all__ = ["Followed", "MoveView"]
-
 
 @dataclass(frozen=True, slots=True)
 class MoveView:

@@ -26,8 +26,6 @@ from .records import Began, Failed, Record, RefusedMove, Thought
 from .scorebook import ATTEMPTS, Scorebook, accusation
 from .views import EVERYBODY, Recipient
 
-__all__ = ["MAX_THOUGHTS", "Effects", "Sends", "Table"]
-
 MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
 

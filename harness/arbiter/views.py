@@ -18,18 +18,6 @@ from protocol.parts import Style
 from .records import RefusedMove, Turn
 from .scorebook import ATTEMPTS, Scorebook
 
-__all__ = [
-    "EVERYBODY",
-    "Recipient",
-    "exchanged_count",
-    "game_over",
-    "new_game",
-    "played",
-    "refused",
-    "started",
-    "your_turn",
-]
-
 Recipient: TypeAlias = int | None
 
 EVERYBODY: tuple[Recipient, ...] = (0, 1, None)

@@ -14,8 +14,6 @@ from .positions import Judge, game_and_line, interruptible, read_position, repla
 if TYPE_CHECKING:
     from harness.analysis.review import Turn
 
-__all__ = ["analyze"]
-
 
 def analyze(
     what: str,

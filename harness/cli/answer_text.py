@@ -27,8 +27,6 @@ from harness.pictures import picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_inference", "heading", "print_answer"]
-
 ALL = 0.9995  # of what there can be
 _TILE_COLUMNS = 3
 _MOST_BARS = 40  # that are legible

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from harness.lab.bench.selfplay import Bench
     from harness.lab.study_context import Field
 
-__all__ = ["app"]
-
 app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
 
 _T = TypeVar("_T")

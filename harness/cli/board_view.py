@@ -25,17 +25,6 @@ from harness.figures import plain
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
 
-__all__ = [
-    "WIDTH",
-    "SideView",
-    "board_text",
-    "clock_text",
-    "fresh_squares",
-    "game_view",
-    "plain_text",
-    "print_view",
-]
-
 WIDTH = 80
 """Columns that a view fits into, and that it has where there is no terminal."""
 PANEL = 30

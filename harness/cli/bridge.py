@@ -13,8 +13,6 @@ from harness.server.bridge import Bridge, BridgeConfig, TokenFile, read_config, 
 from .failing import UNREADABLE, CommandFailed, sentences
 from .options import VerboseOption, log_to_stderr, run, say, until_told_to_stop
 
-__all__ = ["app", "bridge", "revoke", "tokens"]
-
 app = App(name="bridge")
 
 

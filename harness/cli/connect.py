@@ -24,8 +24,6 @@ from protocol.websocket import dial
 from . import options
 from .failing import CommandFailed, sentences
 
-__all__ = ["connect"]
-
 
 def connect(
     url: str,

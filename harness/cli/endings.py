@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from engine.rules.rules import Rules
     from lexicons.store import Lexicon
 
-__all__ = ["USUAL_MEMORY", "Memory", "endgame", "preendgame"]
-
 USUAL_MEMORY = 256 << 20
 MOST_CANDIDATES = 300
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from harness.lab.studies.engine_table import EngineTable
     from harness.lab.study_context import Field
 
-__all__ = ["app"]
-
 app = App(name="experiment", help="Find out who is better, and by how much.")
 
 _KERNEL_GAMES = 40_000

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["UNREADABLE", "CommandFailed", "sentences"]
-
 UNREADABLE = (ValueError, OSError)
 """What is raised for a file that is missing, or whose content is wrong."""
 

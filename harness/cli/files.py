@@ -20,8 +20,6 @@ from protocol.channel import ChannelClosed
 from . import options
 from .failing import CommandFailed, sentences
 
-__all__ = ["files"]
-
 
 def files(
     folder: Path,

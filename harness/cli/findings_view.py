@@ -23,8 +23,6 @@ from harness.figures import DASH, counted, number, plain, share
 from .answer_text import heading
 from .board_view import print_view
 
-__all__ = ["review_game", "show_position"]
-
 _PLIES_SHOWN = 4
 _TURN = "{:>4} {:<9.9} {:<16} {:<16} {:>6} {:>5} {:>5} {:>5} {:>6}"
 _TURN_HEAD = _TURN.format(

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from harness.arbiter.journal import KeptGame
     from lexicons.store import Lexicon
 
-__all__ = ["games"]
-
 
 def games(
     journal: Path,

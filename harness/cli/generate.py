@@ -10,8 +10,6 @@ from .failing import CommandFailed, sentences
 from .options import BoardOptions, Count, JsonOption, SeedOption, TableOptions, ThreadsOption
 from .positions import Judge, read_position
 
-__all__ = ["generate"]
-
 
 def generate(
     what: str,

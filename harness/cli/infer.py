@@ -17,8 +17,6 @@ from . import options
 from .failing import CommandFailed, sentences
 from .positions import Judge, game_and_line, read_position, replay_file
 
-__all__ = ["infer"]
-
 ModelName = Literal["deterministic", "margin", "soft"]
 
 

@@ -14,8 +14,6 @@ from .options import DistributionOption
 if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable
 
-__all__ = ["leaves"]
-
 
 def leaves(
     *tiles: str,

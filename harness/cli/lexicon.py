@@ -17,8 +17,6 @@ from lexicons.store import Lexicon, lexicon_names
 from .failing import UNREADABLE, CommandFailed, sentences
 from .options import LexiconOption, load_words
 
-__all__ = ["app", "build", "check", "embedded", "info"]
-
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
 
 DistributionOption: TypeAlias = Annotated[

@@ -35,8 +35,6 @@ from protocol.parts import TimeControl
 from . import options
 from .failing import CommandFailed, sentences
 
-__all__ = ["match"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)

@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-__all__ = [
-    "Judge",
-    "game_and_line",
-    "interruptible",
-    "is_file",
-    "read_cgp_or_file",
-    "read_position",
-    "replay_file",
-    "time_to_think",
-]
-
 
 @dataclass(frozen=True)
 class Judge:

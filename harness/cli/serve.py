@@ -31,8 +31,6 @@ from protocol.parts import TimeControl
 from . import options
 from .failing import UNREADABLE, CommandFailed, sentences
 
-__all__ = ["ServerFile", "ServerSettings", "read_config", "serve"]
-
 
 @Parameter(name="*")
 class ServerSettings(TypedDict, total=False):

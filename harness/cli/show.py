@@ -22,8 +22,6 @@ from .failing import CommandFailed
 from .options import BoardOptions
 from .positions import is_file, read_cgp_or_file, replay_file
 
-__all__ = ["show"]
-
 
 def show(
     what: str,

@@ -15,8 +15,6 @@ from bot.siu.settings import Settings, with_option
 from .failing import sentences
 from .options import SeedOption, TableOptions, ThreadsOption
 
-__all__ = ["siu"]
-
 
 def siu(
     *,

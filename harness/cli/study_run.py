@@ -36,18 +36,6 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-__all__ = [
-    "StudyRun",
-    "draw",
-    "going_on",
-    "load_chances",
-    "load_field",
-    "sentences",
-    "show_figures",
-    "show_rows",
-    "telling",
-]
-
 _TELL_EVERY_S = 20
 
 

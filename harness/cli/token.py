@@ -15,8 +15,6 @@ from lexicons.text import read_text
 from .failing import CommandFailed, sentences
 from .options import say
 
-__all__ = ["token"]
-
 _LONGEST_NAME = 64
 
 

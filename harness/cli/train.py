@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
 
-__all__ = ["app"]
-
 app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
 
 OutOption: TypeAlias = Annotated[Path, Parameter(name="--out")]

@@ -41,8 +41,6 @@ from .board_view import SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
 from .options import client_tls, run
 
-__all__ = ["drawing", "result", "watch"]
-
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
 ANSWER_S = 10.0

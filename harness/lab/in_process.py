@@ -22,8 +22,6 @@ from harness.lab.positions import Situation
 from harness.lab.study_context import Field
 from protocol.parts import TimeControl
 
-__all__ = ["FullKnowledgePlayer", "dealt", "kept_by", "play_game", "unhurried", "view_of"]
-
 _NEVER_MS = 1 << 60
 _TIME = TimeControl()
 _CLOCKS = (3_600_000, 3_600_000)

@@ -23,15 +23,6 @@ from lexicons.leaves import RACK_SIZE
 
 from .study_context import Field
 
-__all__ = [
-    "Situation",
-    "endgame_position",
-    "recorded_games",
-    "situation",
-    "situation_in_play",
-    "varied_situations",
-]
-
 _CORNERED_EVERY = 20
 _POOL = 2_000  # games, of which about 20 have such a position
 _FEW_TILES = 2  # on a rack that may have one move at most

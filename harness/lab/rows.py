@@ -12,17 +12,6 @@ from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 from harness import figures
 
-__all__ = [
-    "Column",
-    "Tables",
-    "as_json",
-    "as_text",
-    "figures_text",
-    "percent",
-    "table",
-    "with_error",
-]
-
 Tables: TypeAlias = Mapping[str, Sequence[Any]]
 """Rows by the name of their table, each table of one class."""
 

@@ -18,8 +18,6 @@ from typing import Any, BinaryIO, ClassVar, TypeAlias
 from .rows import Tables
 from .workers import Workers
 
-__all__ = ["Record", "RecordFile", "Study", "fill", "open_records"]
-
 Record: TypeAlias = dict[str, Any]
 
 

@@ -11,8 +11,6 @@ from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, leaves_name
 
-__all__ = ["Field", "ready"]
-
 
 @dataclass(frozen=True)
 class Field:

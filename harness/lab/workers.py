@@ -28,8 +28,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
-__all__ = ["Workers", "WorkersError", "open_workers"]
-
 _MOST_DEATHS = 3
 """Deaths in a row, without a finished share between them, that end the work."""
 _CONNECTING_S = 10

@@ -32,8 +32,6 @@ from protocol.parts import TimeControl
 from .report import MatchFolder
 from .results import GameResult, PlannedGame, game_record, game_result
 
-__all__ = ["Match", "MatchConfig", "MatchError", "read_config", "told_apart", "write_config"]
-
 log = structlog.get_logger(__name__)
 
 NO_SHOWS = 2

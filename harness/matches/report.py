@@ -27,8 +27,6 @@ from lexicons.cache import replacing
 from .results import GameResult, read_results, result_line
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
 
-__all__ = ["MatchFolder", "MatchProgress", "match_table", "table_text"]
-
 WIDTH = 80
 BINS = 24
 """Columns of the histogram, half of them on either side of 0."""

@@ -19,16 +19,6 @@ from engine.notation.replaying import gcg_from_game
 from harness.arbiter.scorebook import Scorebook
 from protocol.parts import Outcome
 
-__all__ = [
-    "GameResult",
-    "PlannedGame",
-    "SeatResult",
-    "game_record",
-    "game_result",
-    "read_results",
-    "result_line",
-]
-
 FORFEITS: frozenset[Outcome] = frozenset({"resign", "time", "illegal", "crash", "stall", "no_show"})
 """Outcomes that decide a game against one side, whatever the score."""
 

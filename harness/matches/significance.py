@@ -11,17 +11,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "CONFIDENCE",
-    "Floats",
-    "Interval",
-    "Ints",
-    "around",
-    "elo_difference",
-    "mean_and_error",
-    "sign_flip_p_value",
-]
-
 CONFIDENCE = 0.95
 EXACT_UNITS = 1_000
 """2⁻¹⁰⁰⁰ is still a float; beyond this many units the test samples."""

@@ -43,8 +43,6 @@ from .significance import (
     sign_flip_p_value,
 )
 
-__all__ = ["MatchStatistics", "Row", "SideStatistics", "as_json_object", "match_statistics", "rows"]
-
 PROMISED_KEYS = (
     *("a", "b", "games", "wins", "losses", "ties", "mean_score", "opponent_mean_score"),
     *("mean_spread", "spread_ci95", "p_value", "elo", "elo_error", "faults"),

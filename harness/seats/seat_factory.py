@@ -32,8 +32,6 @@ from .engines import Context, engine_for
 from .engines.engine_seat import EngineSeat
 from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, welcomed
 
-__all__ = ["SeatMaker", "open_remote", "seating"]
-
 START_S = 60.0
 """How long a process may take to say hello, before compiling."""
 

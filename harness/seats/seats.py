@@ -20,16 +20,6 @@ from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Welcome
 
-__all__ = [
-    "GuestSeat",
-    "ProcessSeat",
-    "RemoteSeat",
-    "TaskSeat",
-    "Worker",
-    "WorkerFailed",
-    "welcomed",
-]
-
 log = structlog.get_logger(__name__)
 
 PING_EVERY_MS = 500

@@ -30,8 +30,6 @@ from protocol.errors import PeerError
 from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking
 from protocol.parts import ListedGame, TimeControl
 
-__all__ = ["Lobby", "Player"]
-
 log = structlog.get_logger(__name__)
 
 KEPT_GAMES = 64

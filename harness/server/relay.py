@@ -13,8 +13,6 @@ from bot.seat.link import Link
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import GameOver, Goodbye, Message
 
-__all__ = ["PLAYED", "relay"]
-
 PLAYED = "all games are over"
 
 

@@ -47,8 +47,6 @@ from .lobby import Lobby, Player
 from .relay import relay
 from .tokens import Gatekeeper
 
-__all__ = ["MatchServer"]
-
 log = structlog.get_logger(__name__)
 
 MAX_CONNECTIONS = 1_000

@@ -19,8 +19,6 @@ from harness.arbiter.journal import Journal
 from lexicons.text import read_text
 from protocol.errors import PeerError
 
-__all__ = ["Gatekeeper", "hash_token", "new_token", "read_token_file", "write_private"]
-
 
 def new_token() -> str:
     """Return a new token of 256 bits."""

@@ -11,25 +11,6 @@ from typing import Literal
 
 from .commands import Line
 
-__all__ = [
-    "Answer",
-    "BestMove",
-    "Capability",
-    "Done",
-    "Fault",
-    "Id",
-    "Ignored",
-    "InfoEndgame",
-    "InfoGen",
-    "InfoInfer",
-    "InfoPeg",
-    "InfoSim",
-    "InfoText",
-    "Option",
-    "Provenance",
-    "parse_answer",
-]
-
 
 class Answer(Line):
     """A line of an engine."""

@@ -10,19 +10,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-__all__ = [
-    "MODES",
-    "Bare",
-    "Command",
-    "Go",
-    "Line",
-    "Mode",
-    "SetOption",
-    "SetPosition",
-    "Unknown",
-    "parse_command",
-]
-
 Mode: TypeAlias = Literal["gen", "sim", "infer", "endgame", "peg", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 """The modes of ``go`` (section 6)."""

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DATA", "INPUTS", "Artefact", "read_packed", "write_packed"]
-
 DATA = Path(__file__).with_name("data")
 INPUTS = DATA / "inputs"
 """What artefacts are made from; ``record.py inputs`` makes them, and no test compares them."""

@@ -26,8 +26,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["command", "run"]
-
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 600
 

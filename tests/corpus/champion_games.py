@@ -25,8 +25,6 @@ from corpus.product import (
     standard_rules,
 )
 
-__all__ = ["ARTEFACTS", "played"]
-
 GAMES = 20
 AGAINST_ITSELF = 4
 """Of these games, in which both are champions."""

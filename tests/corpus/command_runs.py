@@ -15,8 +15,6 @@ from unittest.mock import patch
 import structlog
 from corpus.product import main
 
-__all__ = ["Answer", "answer_to", "answers", "masked"]
-
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 Answer = tuple[int, str, str]
 """An exit status, and what came on standard output and on standard error."""

@@ -13,8 +13,6 @@ from corpus import (
     tables_played,
 )
 
-__all__ = ["EVERY", "MAKE_INPUTS"]
-
 EVERY = (
     *static_games.ARTEFACTS,
     *champion_games.ARTEFACTS,

@@ -19,8 +19,6 @@ from corpus.product import (
     write_win_probabilities,
 )
 
-__all__ = ["ARTEFACTS"]
-
 WORDS = INPUTS / "words.txt"
 TABLE = INPUTS / "winprob.csv"
 ENGLISH = load_distribution("english")

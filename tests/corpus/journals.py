@@ -24,8 +24,6 @@ from corpus import by_work
 from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
 from corpus.command_runs import answer_to
 
-__all__ = ["ARTEFACTS", "make_inputs"]
-
 COMMAND = (sys.executable, "-c", "from harness.cli import main; main()")
 JOURNALS = ("finished", "cut-off", "server")
 MATCH = ("match", "static", "greedy", "--seed", "5", "--time", "1m")

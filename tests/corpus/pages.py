@@ -12,8 +12,6 @@ from corpus.artefacts import Artefact
 from corpus.command_runs import answer_to
 from corpus.product import COMMANDS, command_line
 
-__all__ = ["ARTEFACTS"]
-
 WRONG: dict[str, tuple[str, ...]] = {
     "match": ("", "static", "static nobody --games 1", "static greedy --games 0", "--resume none"),
     "serve": ("--config none.toml", "--port 99999"),

@@ -12,8 +12,6 @@ from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
 from corpus.product import StaticGames, write_cgp
 from corpus.static_games import RULES, games
 
-__all__ = ["ARTEFACTS", "known_positions", "make_inputs"]
-
 GAME = INPUTS / "game.gcg"
 """Static against greedy, with all racks."""
 POSITIONS = INPUTS / "positions.json"

@@ -11,8 +11,6 @@ from corpus import by_work
 from corpus.artefacts import Artefact
 from corpus.positions import known_positions
 
-__all__ = ["ARTEFACTS"]
-
 ENDS = {
     "siu": ("siuok",),
     "isready": ("readyok",),

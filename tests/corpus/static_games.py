@@ -18,8 +18,6 @@ from corpus.product import (
     unpack,
 )
 
-__all__ = ["ARTEFACTS", "RULES", "SEED", "games"]
-
 GAMES = 2_000
 IN_FULL = 50
 SEED = 20_261

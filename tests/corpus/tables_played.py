@@ -12,8 +12,6 @@ from corpus.product import JSON, MESSAGES, MSGPACK, Effects, Message, Recipient,
 from tables import SECRET, SHORT, START_MS, Play, book_of, random_policy, words
 from wire import made_message
 
-__all__ = ["ARTEFACTS", "make_inputs"]
-
 HEARD = INPUTS / "heard.jsonl.xz"
 EVERY = INPUTS / "messages.jsonl.xz"
 OF_EACH = 4

@@ -46,8 +46,6 @@ from protocol.messages import (
 from protocol.session import BotSession
 from protocol.websocket import WebSocketChannel, dial
 
-__all__ = ["Ordeal", "Restored"]
-
 RETRY_S = 0.02
 
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from protocol.channel import now_ms
 
-__all__ = ["COMMAND", "EXAMPLES", "Server", "run_command", "run_example", "serving"]
-
 COMMAND = (sys.executable, "-c", "from harness.cli import main; main()")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

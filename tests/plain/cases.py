@@ -38,8 +38,6 @@ from lexicons.search_graph import search_nodes
 from lexicons.store import Lexicon
 from lexicons.word_map import WordMap, first_row, length_in, letter_in, may_be_word, word_map
 
-__all__ = ["CASES"]
-
 # Points near 2⁸ and a score near 2¹⁶: what is added up in too few bits shows.
 TILES = TileDistribution(
     "tiny",

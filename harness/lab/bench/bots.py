@@ -10,8 +10,6 @@ from pathlib import Path
 from bot.player import Budget, Choice, Player, View
 from engine.rules.moves import PASS
 
-__all__ = ["Burner", "Dies", "Hangs"]
-
 
 class Burner(Player):
     """Searches for moves over and over for ``ms`` milliseconds, like a simulating player, and

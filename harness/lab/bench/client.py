@@ -26,8 +26,6 @@ from protocol.messages import (
 from protocol.parts import Role
 from protocol.websocket import WebSocketChannel, dial
 
-__all__ = ["Client", "serving"]
-
 M = TypeVar("M", bound=Message)
 
 

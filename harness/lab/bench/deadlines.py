@@ -55,8 +55,6 @@ from protocol.messages import (
 )
 from protocol.parts import TimeControl
 
-__all__ = ["Answer", "Asking", "DeadlineBench", "Span", "ask_for_moves", "summary"]
-
 LONG_MS: Final = 25 * 60_000
 PATIENCE_S: Final = 120
 """An answer that takes longer counts as missing."""

@@ -29,8 +29,6 @@ from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from protocol.channel import now_ms
 
-__all__ = ["TIMES_MS", "EndgameBench", "EndgameStudy", "endgame_summary"]
-
 TIMES_MS = (1_000, 5_000, 30_000)
 EARLY_MS = 1_000
 """Time at which values are compared with proven values."""

@@ -50,8 +50,6 @@ from protocol.parts import TimeControl
 
 from .client import Client, serving
 
-__all__ = ["Call", "Passes", "call_engine_faults", "call_faults", "engine_seat", "play_engine"]
-
 CLOCK_MS = 1_000
 READY_MS = 1_500
 

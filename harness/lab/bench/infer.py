@@ -28,8 +28,6 @@ from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from lexicons.jit import warm_up
 
-__all__ = ["KEPT", "InferBench", "InferRow", "measure_infer"]
-
 KEPT = (2, 3, 4, 5)
 BUDGET_S = 0.3
 _LOOKING = 0.9  # of a budget; summation takes the rest

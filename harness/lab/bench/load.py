@@ -15,8 +15,6 @@ from protocol.messages import Ping, Pong
 
 from .client import Client, serving
 
-__all__ = ["Load", "measure_load"]
-
 SETTINGS = """
 max_games = 2
 [bots]

@@ -30,19 +30,6 @@ from harness.lab.study_context import Field
 from lexicons.store import Lexicon
 from lexicons.wordlist import WordList, pack_words
 
-__all__ = [
-    "Bench",
-    "GenerationBench",
-    "Kind",
-    "SelfPlayBench",
-    "about",
-    "measure_generation",
-    "measure_selfplay",
-    "sample_words",
-    "time_generation",
-    "timed",
-]
-
 _T = TypeVar("_T")
 _MOVES_LISTED = 1 << 20
 _BLANKS = {"all": (0, MAX_PLACED), "no_blank": (0, 0), "blank": (1, MAX_PLACED)}

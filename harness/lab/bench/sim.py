@@ -30,16 +30,6 @@ from lexicons.win_probability import WinProbabilities
 
 from .selfplay import Bench, about, timed
 
-__all__ = [
-    "MID_GAME",
-    "SimBench",
-    "Simulating",
-    "StagesBench",
-    "measure_sim",
-    "measure_stages",
-    "stage_positions",
-]
-
 MID_GAME: Final = (
     "15/5Q9/2V1AI9/2EMU3B6/2GIT3L6/3LOP2O6/3T1A2C6/3ZINCOS6/5D9/4KY9/3TE10/3WE10/3IF10/3N11/PREY11"
     " LNORRTW/ 191/151 0"

@@ -43,17 +43,6 @@ from .replayed_beliefs import PlayedGames, Seen, loss_of, random_share, share_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BELIEFS",
-    "TILE_BELIEFS",
-    "BinRow",
-    "Calibration",
-    "LossRow",
-    "bin_rows",
-    "draw_calibration",
-    "loss_rows",
-]
-
 BELIEFS = ("prior", "paper", "last", "filter")
 TILE_BELIEFS = ("prior", "last", "filter")
 BINS = 10

@@ -36,18 +36,6 @@ from harness.matches.significance import mean_and_error
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import leave_table, shipped_rack_weights
 
-__all__ = [
-    "FULL_KNOWLEDGE",
-    "JUDGES",
-    "Duel",
-    "Games",
-    "Judge",
-    "add_up",
-    "create",
-    "judge_of",
-    "play_duel",
-]
-
 Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 FULL_KNOWLEDGE = "full-knowledge"

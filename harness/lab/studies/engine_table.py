@@ -40,8 +40,6 @@ from protocol.parts import TimeControl
 from .duel import Duel
 from .published import CS221_PLAYERS
 
-__all__ = ["CHALLENGERS", "EngineRow", "EngineTable", "PlayedRow", "draw_differences"]
-
 CHALLENGERS = (*CS221_PLAYERS, "champion")
 
 BIN_POINTS = 25

@@ -31,8 +31,6 @@ from lexicons.win_probability import WinProbabilities
 
 from .duel import create
 
-__all__ = ["Oracle", "OracleRow"]
-
 _BAGS = (("all", 1, 99), ("1–7", 1, 7), ("8–28", 8, 28), ("29–57", 29, 57), ("58–86", 58, 86))
 
 

@@ -23,8 +23,6 @@ from harness.pictures import picture
 
 from .duel import FULL_KNOWLEDGE, Duel, Games, judge_of, play_duel
 
-__all__ = ["CS221_PLAYERS", "TABLES", "RichardsAmir", "draw_duels", "kernel_duels", "seats_of"]
-
 CS221_PLAYERS = ("vanilla", "rh", "mc", "mc+rh")
 
 

@@ -28,19 +28,6 @@ from engine.rules.position import Board, Position, Rack, unseen
 from harness.lab.in_process import kept_by
 from lexicons.store import Lexicon
 
-__all__ = [
-    "ALL_LISTED",
-    "Drew",
-    "PlayedGames",
-    "Seen",
-    "loss_of",
-    "random_share",
-    "read_games",
-    "share_of",
-    "take_in",
-    "told",
-]
-
 ALL_LISTED = 1_000_000
 """No English rack has more: there are 736,281 leaves of six tiles."""
 

@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from lexicons.cache import replacing
 
-__all__ = ["CheckpointError", "locked", "read_checkpoint", "write_checkpoint"]
-
 _FORMAT = b"tilewire checkpoint 1"
 
 Arrays = Mapping[str, npt.NDArray[Any]]

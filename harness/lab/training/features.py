@@ -50,18 +50,6 @@ from lexicons.rack_features import (
 )
 from lexicons.store import Lexicon
 
-__all__ = [
-    "Generation",
-    "Lesson",
-    "Pace",
-    "Turns",
-    "draw_rack_weights",
-    "lessons",
-    "observe",
-    "play_sampled_games",
-    "train_features",
-]
-
 
 @dataclass(frozen=True)
 class Pace:

@@ -32,8 +32,6 @@ from .racks import Floats, Racks
 from .shares import Share, Totals, missing, play_share, room_for
 from .smoothing import smooth
 
-__all__ = ["Goal", "LeaveTraining", "Progress", "RoundDone", "TableMade"]
-
 GENERATIONS = (0.02, 0.05, 0.13, 0.80)
 """Each generation's share of the games: the first only need to come near."""
 _FEWEST_GAMES = 100

@@ -13,8 +13,6 @@ from lexicons.leaves import LeaveTable, leave_places, possible_leaves
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_leaves"]
-
 
 def draw_leaves(leaves: LeaveTable, path: str | Path) -> None:
     """Draw a table into a PNG file."""

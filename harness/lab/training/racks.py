@@ -29,8 +29,6 @@ from lexicons.leaves import (
     possible_leaves,
 )
 
-__all__ = ["Racks"]
-
 Floats = npt.NDArray[np.float64]
 Longs = npt.NDArray[np.int64]
 

@@ -29,17 +29,6 @@ from lexicons.leaves import LeaveMatrix
 from .racks import Longs, Racks
 from .smoothing import Samples
 
-__all__ = [
-    "FORCED_TURNS",
-    "Share",
-    "Tally",
-    "Totals",
-    "force",
-    "missing",
-    "play_share",
-    "room_for",
-]
-
 FORCED_TURNS = 6
 """Leaves are forced on the first turns, when most tiles are still in the bag."""
 _MOST_FORCED = 2

@@ -22,8 +22,6 @@ from lexicons.leaves import LeaveArrays, LeaveMatrix
 
 from .racks import Floats, Longs, Racks
 
-__all__ = ["Samples", "Smoothed", "smooth"]
-
 REACH = (8_000.0, 3_000.0, 2_000.0)
 """Standard deviations of the effects of one, two and three tiles, in thousandths of a point."""
 REST = 5_500.0

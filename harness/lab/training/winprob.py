@@ -30,22 +30,6 @@ from harness.lab.workers import Workers
 from harness.pictures import picture
 from lexicons.win_probability import WinProbabilities
 
-__all__ = [
-    "GAMES_A_SHARE",
-    "MOST_SPREAD",
-    "Tally",
-    "Tenth",
-    "calibration",
-    "draw_win_probabilities",
-    "effective_spreads",
-    "fit_win_probabilities",
-    "play_and_tally",
-    "share_out",
-    "tally_results",
-    "tally_share",
-    "unseen_tiles",
-]
-
 Counts: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
 

@@ -19,29 +19,12 @@ from bot.player import Budget, Choice, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.game_session import SeatPlayer
-from bot.seat.offers import Declined
 from engine.notation.cgp import write_cgp
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules, standard_rules
 from lexicons.store import Lexicon
 
 from .process import EngineFailed, EngineProcess
-
-__all__ = [
-    "Context",
-    "Declined",
-    "Engine",
-    "EngineChoice",
-    "EngineFailed",
-    "ProcessEngine",
-    "data_folder",
-    "difference",
-    "latest_ms",
-    "opening",
-    "other_rule",
-    "unseen_tiles",
-    "words_of",
-]
 
 STALL_S = 5.0
 """How long an engine may stay silent after a request to stop or the end of its time."""

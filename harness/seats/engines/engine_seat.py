@@ -22,6 +22,7 @@ from bot.seat.offers import Declined, rules_in_play
 from engine.notation.move_text import format_move
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.seat import Came, Gone, Noted, Said
+from harness.seats.engines.process import EngineFailed
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.codec import MSGPACK
@@ -38,9 +39,7 @@ from protocol.messages import (
 from protocol.session import FromArbiter
 
 from ..seats import TaskSeat
-from .engine import Engine, EngineChoice, EngineFailed
-
-__all__ = ["EngineSeat"]
+from .engine import Engine, EngineChoice
 
 log = structlog.get_logger(__name__)
 

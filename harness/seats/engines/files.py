@@ -19,11 +19,10 @@ from pathlib import Path
 
 from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
+from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError, format_exchange_count, format_move, parse_move
 
-from .engine import Context, Declined, Engine
-
-__all__ = ["BOT_FILE", "HOST_FILE", "POLL_S", "Exchange", "FilesEngine"]
+from .engine import Context, Engine
 
 HOST_FILE = "host.txt"
 BOT_FILE = "bot.txt"

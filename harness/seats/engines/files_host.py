@@ -40,8 +40,6 @@ from protocol.parts import Outcome, RulesInPlay, TimeControl
 
 from .files import POLL_S, Exchange
 
-__all__ = ["FilesHost"]
-
 RACK_SIZE = RulesInPlay().rack_size
 
 _OUTCOMES: dict[str, Outcome] = {how: how for how in get_args(Outcome)}

@@ -23,14 +23,14 @@ from typing import NamedTuple
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
+from bot.seat.offers import Declined
 from engine.rules.rules import Rules, standard_rules
+from harness.seats.engines.process import EngineFailed
 from protocol.channel import now_ms
 
 from .engine import (
     STALL_S,
     Context,
-    Declined,
-    EngineFailed,
     ProcessEngine,
     data_folder,
     latest_ms,
@@ -53,8 +53,6 @@ from .magpie_terms import (
     words_differ,
 )
 from .process import EngineProcess
-
-__all__ = ["MagpieEngine"]
 
 OURS = ("cores", "data", "lexicon", "memory", "name")
 """Options of the seat; all others are settings of MAGPIE."""

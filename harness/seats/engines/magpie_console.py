@@ -20,8 +20,6 @@ from protocol.channel import now_ms
 
 from .process import EngineFailed, EngineProcess
 
-__all__ = ["MagpieConsole", "error_in"]
-
 MARK = "ready"
 """The unknown word, followed by a number."""
 

@@ -25,20 +25,6 @@ from lexicons.alphabet import BLANK, Alphabet
 
 from .engine import difference, unseen_tiles
 
-__all__ = [
-    "Reader",
-    "Turn",
-    "Unreadable",
-    "endgame",
-    "generated",
-    "preendgame",
-    "sample_racks",
-    "scores_differ",
-    "simulated",
-    "told",
-    "words_differ",
-]
-
 LEAST_SAMPLES = 20
 """Samples of the leading move; a smaller mean says less than its static equity."""
 

@@ -19,8 +19,6 @@ from typing import Literal, TypeVar
 
 from bot.seat.child_process import MAX_LINE, ChildProcess, Limits, Spawned, spawn
 
-__all__ = ["EngineFailed", "EngineProcess", "Limits"]
-
 T = TypeVar("T")
 
 BURST = 32

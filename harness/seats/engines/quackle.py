@@ -18,9 +18,12 @@ from pathlib import Path
 
 from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
+from bot.seat.child_process import Limits
+from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError, parse_move
 from engine.rules.moves import Move
 from engine.rules.position import Rack
+from harness.seats.engines.process import EngineFailed
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
@@ -28,19 +31,15 @@ from protocol.channel import now_ms
 from .engine import (
     STALL_S,
     Context,
-    Declined,
     EngineChoice,
-    EngineFailed,
     ProcessEngine,
     data_folder,
     difference,
     other_rule,
     words_of,
 )
-from .process import EngineProcess, Limits
+from .process import EngineProcess
 from .quackle_text import Listed, MoveReader, tiles_differ, written_game
-
-__all__ = ["QuackleEngine"]
 
 OPTIONS = ("alphabet", "cores", "data", "lexicon", "memory", "name", "player")
 

@@ -21,8 +21,6 @@ from lexicons.alphabet import Alphabet, TileDistribution
 
 from .engine import unseen_tiles
 
-__all__ = ["Listed", "MoveReader", "tiles_differ", "written_game"]
-
 MOVES = 10
 """Most moves that it lists."""
 

@@ -17,6 +17,8 @@ import math
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
+from bot.seat.offers import Declined
+from harness.seats.engines.process import EngineFailed
 from protocol.siu.answers import (
     BestMove,
     Capability,
@@ -30,18 +32,9 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
 
-from .engine import (
-    STALL_S,
-    Context,
-    Declined,
-    EngineFailed,
-    ProcessEngine,
-    latest_ms,
-)
+from .engine import STALL_S, Context, ProcessEngine, latest_ms
 from .process import EngineProcess
 from .siu_terms import Found, game_so_far, same_lexicon, settings, trial
-
-__all__ = ["SiuEngine"]
 
 OURS = ("name", "memory", "cores", "mode", "start")
 """Options of the seat; all others are the engine's."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import PurePath
 
 from bot.player import Considered, ExchangedCount, Observed, View
+from bot.seat.offers import Declined
 from engine.notation.cgp_moves import format_cgp_move, parse_cgp_move
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Pass, Place
@@ -16,14 +17,7 @@ from engine.rules.rules import Rules
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
 
-from .engine import (
-    Context,
-    Declined,
-    EngineChoice,
-    opening,
-)
-
-__all__ = ["Found", "game_so_far", "same_lexicon", "settings", "trial"]
+from .engine import Context, EngineChoice, opening
 
 MAX_CANDIDATES = 25
 """Most candidates kept, the best first: a record keeps no more."""

@@ -27,9 +27,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.seats.engines.process import Limits
-
-__all__ = ["TILEWIRE", "BridgeConfig", "Launch", "read_config", "tokens_of"]
+from bot.seat.child_process import Limits
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.cli import main; main()"

@@ -27,13 +27,12 @@ import structlog
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from bot.seat.child_process import Limits
 from harness.figures import plain
-from harness.seats.engines.process import EngineFailed, EngineProcess, Limits
+from harness.seats.engines.process import EngineFailed, EngineProcess
 
 from .config import Launch
 from .pairing import CODE_S, Code, Codes, Paired, TokenFile
-
-__all__ = ["House", "Page"]
 
 log = structlog.get_logger(__name__)
 

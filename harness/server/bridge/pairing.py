@@ -20,8 +20,6 @@ from pathlib import Path
 from harness.server.tokens import hash_token, new_token, write_private
 from lexicons.cache import replacing
 
-__all__ = ["CODE_S", "Code", "Codes", "Paired", "TokenFile"]
-
 CODE_S = 120
 """Lifetime of a code, in seconds."""
 

@@ -18,8 +18,6 @@ from .config import BridgeConfig
 from .page import House, Page
 from .pairing import TokenFile
 
-__all__ = ["Bridge"]
-
 LOOPBACK = "127.0.0.1"
 MAX_LINE = 1 << 16  # bytes; as of an engine
 MAX_PAGES = 64

@@ -16,6 +16,7 @@ from search_views import opening, view_at
 
 from bot.player import Budget, Choice
 from bot.registry import SeatError
+from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
@@ -25,7 +26,6 @@ from engine.rules.rules import standard_rules
 from harness.arbiter.records import Ended
 from harness.lab.bench.faults import engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import Declined
 from harness.seats.engines.files import Exchange as Files
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl

@@ -13,13 +13,14 @@ from search_views import opening, view_at
 
 from bot.player import Budget, Choice, Refusal, View
 from bot.registry import SeatError
+from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
 from engine.rules.moves import Direction, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rules import score_play, standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import Declined, words_of
+from harness.seats.engines.engine import words_of
 from harness.seats.engines.magpie_terms import sample_racks, told
 from protocol.channel import now_ms
 from protocol.parts import TimeControl

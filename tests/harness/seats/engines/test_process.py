@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from engine_games import EngineGames, marked
 
-from harness.seats.engines.process import EngineFailed, EngineProcess, Limits
+from bot.seat.child_process import Limits
+from harness.seats.engines.process import EngineFailed, EngineProcess
 
 pytestmark = pytest.mark.usefixtures("games")
 

@@ -19,7 +19,8 @@ from engine.rules.position import Board
 from engine.rules.rules import standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import EngineChoice, EngineFailed, words_of
+from harness.seats.engines.engine import EngineChoice, words_of
+from harness.seats.engines.process import EngineFailed
 from harness.seats.engines.quackle import _commonest
 from harness.seats.engines.quackle_text import MoveReader, tiles_differ, written_game
 from lexicons.layout import load_layout

@@ -11,12 +11,13 @@ from search_views import opening, view_at
 
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
 from bot.registry import SeatError
+from bot.seat.offers import Declined
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
-from harness.seats.engines.engine import Declined, EngineChoice, EngineFailed
-from harness.seats.engines.process import EngineProcess
+from harness.seats.engines.engine import EngineChoice
+from harness.seats.engines.process import EngineFailed, EngineProcess
 from harness.seats.engines.siu import SiuEngine
 from harness.seats.engines.siu_terms import Found, game_so_far, same_lexicon
 from protocol.channel import now_ms
