@@ -23,8 +23,6 @@ from pathlib import Path
 
 from .text import read_named
 
-__all__ = ["BLANK", "BLANK_FLAG", "EMPTY", "Alphabet", "TileDistribution", "load_distribution"]
-
 BLANK = 0
 BLANK_FLAG = 0x80
 EMPTY = 0

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["F64", "I32", "I64", "U8", "U32", "U64", "Bools", "read_only"]
-
 Bools: TypeAlias = npt.NDArray[np.bool_]
 U8: TypeAlias = npt.NDArray[np.uint8]
 U32: TypeAlias = npt.NDArray[np.uint32]

@@ -16,19 +16,6 @@ from numba.extending import intrinsic
 
 from .jit import PLAIN, helper
 
-__all__ = [
-    "GOLDEN",
-    "bit_count",
-    "lowest_bit",
-    "lowest_set",
-    "mixed",
-    "next_random",
-    "random_below",
-    "wrapping_add",
-    "wrapping_mul",
-    "wrapping_sub",
-]
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2⁶⁴ by the golden ratio: what products are mixed with (Knuth 6.4, Fibonacci hashing)."""
 

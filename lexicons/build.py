@@ -33,8 +33,6 @@ from .jit import helper, kernel
 from .kwg import NARROW, NodeLayout, WordGraph
 from .wordlist import WordMatrix, pack_words, sorted_words
 
-__all__ = ["build_word_graph"]
-
 
 class _Path(NamedTuple):
     """The cells being made, from the root down: one for each letter of the last string."""

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "user_cache"]
-
 
 def user_cache() -> Path:
     """Return the user's cache directory, which may not exist yet.

@@ -19,8 +19,6 @@ from .bits import GOLDEN, mixed, wrapping_add, wrapping_mul
 from .jit import helper, kernel
 from .kwg import NARROW, WIDE, NodeLayout, Nodes, WordGraph
 
-__all__ = ["LABEL_ACCEPTS", "LABEL_TILE", "CellIndexes", "Cells", "intern", "lay_out", "make_room"]
-
 CellIndexes: TypeAlias = U32
 
 LABEL_TILE = 0x3F

@@ -26,8 +26,6 @@ from .alphabet import BLANK, TileDistribution
 from .arrays import I64
 from .leaves import LeaveMatrix, LeaveTable, cached_leaves, leave_places, possible_leaves
 
-__all__ = ["formula_leaves"]
-
 _VERSION = "usual leaves 1"  # change it when a number below changes
 
 BLANK_WORTH = 25_000

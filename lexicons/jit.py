@@ -35,18 +35,6 @@ import numpy as np
 
 from .cache import user_cache
 
-__all__ = [
-    "BOUNDSCHECK",
-    "PLAIN",
-    "announce_compilation",
-    "freeze",
-    "helper",
-    "kernel",
-    "on_warm_up",
-    "record_dtype",
-    "warm_up",
-]
-
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """Whether kernels run uncompiled."""
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"

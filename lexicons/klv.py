@@ -23,8 +23,6 @@ from .cache import replacing
 from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, check_lists, list_ends
 from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
 
-__all__ = ["parse_klv", "read_klv", "write_klv"]
-
 _FIRST_LIST = 1  # node 0 points at the root; without a GADDAG no other does
 
 

@@ -37,24 +37,6 @@ import numpy as np
 from .arrays import U8, U32, Bools
 from .cache import replacing
 
-__all__ = [
-    "GRAPH_SUFFIXES",
-    "MAX_TILE",
-    "MAX_WORD",
-    "NARROW",
-    "WIDE",
-    "Arcs",
-    "NodeLayout",
-    "Nodes",
-    "WordGraph",
-    "check_ends",
-    "check_lists",
-    "check_nodes",
-    "list_ends",
-    "read_kwg",
-    "write_kwg",
-]
-
 MAX_WORD = 63
 _MAX_DEPTH = MAX_WORD + 1  # with the separator
 MAX_TILE = 63

@@ -21,8 +21,6 @@ from pathlib import Path
 
 from .text import read_named
 
-__all__ = ["MAX_SIDE", "BoardLayout", "load_layout"]
-
 MAX_SIDE = 26  # move text names a column by one letter
 _MIN_SIDE = 2
 

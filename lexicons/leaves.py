@@ -27,18 +27,6 @@ from .alphabet import BLANK, TileDistribution
 from .arrays import I32, I64, U8, read_only
 from .cache import replacing, user_cache
 
-__all__ = [
-    "MAX_WORTH",
-    "RACK_SIZE",
-    "LeaveArrays",
-    "LeaveMatrix",
-    "LeaveTable",
-    "cached_leaves",
-    "leave_places",
-    "possible_leaves",
-    "synthetic_leaves",
-]
-
 RACK_SIZE = 7
 MAX_WORTH = 10_000
 """In points, either way: a table beyond it is broken. Thousandths up to here survive 32-bit floats,

@@ -15,8 +15,6 @@ from typing import Any
 
 from .cache import replacing
 
-__all__ = ["Manifest", "manifest_path", "parse_manifest", "read_manifest", "write_manifest"]
-
 _FORMAT = "tilewire manifest 1"
 _MOST_BYTES = 1 << 20
 

@@ -18,8 +18,6 @@ from numba.extending import intrinsic
 
 from .jit import PLAIN
 
-__all__ = ["address_of", "byte_at", "put_byte", "put_int", "put_word", "word_at"]
-
 
 def address_of(array: npt.NDArray[Any]) -> int:
     """Return the address of a contiguous array, which must be kept while it is read."""

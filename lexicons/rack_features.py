@@ -31,19 +31,6 @@ from .arrays import I64
 from .cache import replacing
 from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 
-__all__ = [
-    "MAX_WEIGHT",
-    "RackWeights",
-    "Trained",
-    "feature_names",
-    "leave_features",
-    "leave_table",
-    "read_rack_weights",
-    "shipped_rack_weights",
-    "tile_counts",
-    "write_rack_weights",
-]
-
 MAX_WEIGHT = 500
 """In points, either way; keeps leaves within ``leaves.MAX_WORTH``."""
 _FORMAT = "tilewire rack weights 1"

@@ -26,20 +26,6 @@ from .jit import helper, kernel
 from .kwg import WordGraph
 from .memory import word_at
 
-__all__ = [
-    "CHILDREN",
-    "DAWG_ROOT",
-    "GADDAG_ROOT",
-    "LETTERS",
-    "SEARCHED_LETTERS",
-    "SEPARATOR",
-    "WORD_ENDS",
-    "SearchNodes",
-    "child_of",
-    "first_child",
-    "search_nodes",
-]
-
 SearchNodes: TypeAlias = U64  # [nodes]
 
 SEARCHED_LETTERS = 38

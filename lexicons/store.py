@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .search_graph import SearchNodes
     from .word_map import WordMap
 
-__all__ = ["Lexicon", "lexicon_names", "load_lexicon"]
-
 _EMBEDDED_SUFFIX = ".txt.xz"
 _FORMAT = "tilewire lexicon 1"  # change it when what is cached changes
 

@@ -25,25 +25,6 @@ from .manifest import Manifest, manifest_path, parse_manifest, read_manifest
 from .store import Lexicon
 from .win_probability import WinProbabilities, parse_win_probabilities, read_win_probabilities
 
-__all__ = [
-    "FORMULA",
-    "LEAVE_TABLES",
-    "TRAINED",
-    "TRAINED_ON",
-    "WIN_PROBABILITY_TABLES",
-    "are_trained_for",
-    "leave_table_warnings",
-    "leaves_for",
-    "leaves_name",
-    "load_leaves",
-    "load_win_probabilities",
-    "table_location",
-    "trained_leaves",
-    "trained_manifest",
-    "win_probabilities_for",
-    "win_probability_warnings",
-]
-
 FORMULA = "formula"
 TRAINED = "trained"
 LEAVE_TABLES = (FORMULA, TRAINED)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["decode_text", "read_named", "read_text"]
-
 
 def read_named(name_or_path: str | Path, suffix: str, what: str) -> tuple[str, str, str]:
     """Return name and text of embedded data or of a file, and what errors call it.

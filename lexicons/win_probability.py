@@ -22,13 +22,6 @@ from .arrays import I32, read_only
 from .cache import replacing
 from .text import decode_text
 
-__all__ = [
-    "WinProbabilities",
-    "parse_win_probabilities",
-    "read_win_probabilities",
-    "write_win_probabilities",
-]
-
 _MOST_BYTES = 1 << 24  # 601 spreads by 94 counts take half a megabyte
 _MOST_DIGITS = 6  # of a spread or a count
 

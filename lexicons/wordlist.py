@@ -24,15 +24,6 @@ from .arrays import U8
 from .kwg import MAX_TILE, MAX_WORD
 from .text import decode_text
 
-__all__ = [
-    "SHORTEST_WORD",
-    "WordList",
-    "WordMatrix",
-    "pack_words",
-    "parse_word_list",
-    "sorted_words",
-]
-
 SHORTEST_WORD = 2  # a single letter is no play
 
 WordMatrix: TypeAlias = U8

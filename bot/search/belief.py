@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.player import Believed, Budget, ExchangedCount, Observed, View
-from engine.inference.inference import MOST_LISTED, Judges, Play, Posterior
+from engine.inference.equity_loss import Judges, Play
+from engine.inference.inference import MOST_LISTED, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
 from engine.inference.rack_filter import DOUBT, RackFilter

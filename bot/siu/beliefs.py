@@ -8,7 +8,8 @@ import numpy as np
 
 from bot.player import View
 from bot.search.belief import judges_for, reveal
-from engine.inference.inference import Inference, Play
+from engine.inference.equity_loss import Play
+from engine.inference.inference import Inference
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, SIMULATING, Style
 from engine.inference.rack_filter import DOUBT, RackFilter

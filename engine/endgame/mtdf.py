@@ -11,8 +11,6 @@ from __future__ import annotations
 from engine.kernels.endgame_stack import MAX_PLIES
 from engine.kernels.transpositions import UNKNOWN
 
-__all__ = ["Mtdf"]
-
 
 class Mtdf:
     """The next question, and the bounds from the answers so far.

@@ -21,8 +21,6 @@ from engine.rules.moves import Move
 from engine.rules.position import Position
 from lexicons.memory import address_of
 
-__all__ = ["LEAST_MEMORY", "OTHERWISE", "Searcher", "new_table"]
-
 LEAST_MEMORY = 8 << 20
 """Least bytes of a searcher; a solver needs twice that for each thread, and once more for the
 transposition table and its lines."""

@@ -37,15 +37,6 @@ from lexicons.store import Lexicon
 from .mtdf import Mtdf
 from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
-__all__ = [
-    "LEAST_LIMIT",
-    "USUAL_MEMORY",
-    "EndgameSolver",
-    "Solution",
-    "least_memory",
-    "with_both_racks",
-]
-
 USUAL_MEMORY = 256 << 20
 """Bytes."""
 LEAST_LIMIT = 2

@@ -31,9 +31,6 @@ from lexicons.store import Lexicon
 
 from .likelihood import Judge
 
-__all__ = ["EquityLosses", "Judges", "Play", "best_kept"]
-
-
 _FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 
 

@@ -32,9 +32,6 @@ from .equity_loss import EquityLosses, Judges, Play, best_kept
 from .leave_prior import Draws, LeavePrior, all_multisets, count_multisets, joined, priors_of
 from .likelihood import SIMULATING, Judge, Style
 
-__all__ = ["MOST_LISTED", "Inference", "Judges", "Play", "Posterior"]
-
-
 MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
 142,506 of five."""

@@ -19,17 +19,6 @@ from engine.kernels.leave_prior import (
 from engine.rules.position import Rack
 from lexicons.arrays import F64, I64, U8, Bools
 
-__all__ = [
-    "Draws",
-    "LeavePrior",
-    "all_multisets",
-    "components",
-    "count_multisets",
-    "joined",
-    "priors_of",
-]
-
-
 _MOST_OF_A_TILE = 512
 
 

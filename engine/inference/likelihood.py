@@ -29,18 +29,6 @@ import numpy.typing as npt
 
 from lexicons.arrays import F64
 
-__all__ = [
-    "DETERMINISTIC",
-    "MODELS",
-    "SIMULATING",
-    "Judge",
-    "Model",
-    "Style",
-    "margin",
-    "soft",
-    "stranger",
-]
-
 Judge: TypeAlias = Literal["static", "greedy"]
 """By what moves are compared: equity, or score alone."""
 

@@ -18,17 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.inference.equity_loss import Judges, Play
 from engine.kernels.racks import POINT
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Move
 from engine.rules.position import Position, Rack
 from engine.simulation.rollout_input import Belief
 
-from .inference import MOST_LISTED, Inference, Judges, Play, Posterior
+from .inference import MOST_LISTED, Inference, Posterior
 from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, priors_of
 from .likelihood import Style
-
-__all__ = ["DOUBT", "FULL_BAG", "RackFilter"]
 
 DOUBT = 0.1
 """Share of samples that draw the opponent's rack as if nothing was known, as models are wrong."""

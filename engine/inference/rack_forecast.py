@@ -19,8 +19,6 @@ from lexicons.arrays import F64
 
 from .leave_prior import Draws, LeavePrior
 
-__all__ = ["Sampled", "bingo_chance", "tile_chances"]
-
 
 class Sampled(NamedTuple):
     """A sampled probability and its standard error."""

@@ -26,23 +26,6 @@ from lexicons.layout import MAX_SIDE
 
 from .moves import MAX_PLACED
 
-__all__ = [
-    "BOARD",
-    "BORDERED",
-    "NO_CROSSING",
-    "SQUARE",
-    "BoardRecord",
-    "clear_board",
-    "forget_changes",
-    "is_empty",
-    "new_board",
-    "other_direction",
-    "put_tile",
-    "set_up",
-    "undo_to",
-    "write_down",
-]
-
 NO_CROSSING = -1
 _BORDER = 2
 _MOST_FOR_A_TILE = 30_000  # points; seven tiles in thousandths, and all else, stay below 2³⁰

@@ -40,8 +40,6 @@ from .moves import (
     tile_count,
 )
 
-__all__ = ["cross_everywhere", "first_square", "play"]
-
 _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
 

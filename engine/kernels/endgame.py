@@ -67,8 +67,6 @@ from .moves import PASS_MOVE
 from .racks import fill_rack
 from .transpositions import PROVEN, UNKNOWN, Known, recall, remember, signature
 
-__all__ = ["begin_endgame", "search_endgame"]
-
 _NEVER = -UNKNOWN
 _MOST_WORK = 31
 

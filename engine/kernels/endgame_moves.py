@@ -32,19 +32,6 @@ from .replies import (
 )
 from .transpositions import signature
 
-__all__ = [
-    "CANDIDATE_WORDS",
-    "POINTS_BITS",
-    "POINTS_MASK",
-    "is_allowed",
-    "list_own",
-    "list_replies",
-    "look_at_lines",
-    "put_in_order",
-    "reach",
-    "take_first",
-]
-
 CANDIDATE_WORDS = 2
 """64-bit words of a candidate: its order, above its points and its tiles' points; the move."""
 POINTS_BITS = np.uint64(16)

@@ -21,18 +21,6 @@ from .line_cache import LINE_CACHE, MAX_LINES
 from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from .replies import REPLIES
 
-__all__ = [
-    "ENDGAME",
-    "MAX_PLIES",
-    "MOST_LISTED",
-    "EndgameRecord",
-    "FrameRecord",
-    "position_key",
-    "square_key",
-    "take_tiles",
-    "tile_key",
-]
-
 MAX_PLIES = 4 * MAX_PLACED + 6
 """A play for every tile, a pass before and after each, and some spare."""
 MOST_LISTED = 64

@@ -33,9 +33,6 @@ from .racks import LATE_TILES, NEVER, POINT, extended, opening_cost, place_of
 from .shadow_movegen import try_subrack
 from .shadow_slots import SLOTS_A_LINE, update_slots
 
-__all__ = ["SlotOrder", "SubrackTable", "begin_losses", "copy_table", "find_losses"]
-
-
 _SIZES = MAX_PLACED + 1
 _SUBRACK_COUNT = 1 << MAX_PLACED
 _ONE = np.uint64(1)

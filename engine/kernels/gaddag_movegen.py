@@ -40,15 +40,6 @@ from .moves import (
 from .racks import SUBRACK_COUNT, RackRecord
 from .shadow_movegen import StateRecord
 
-__all__ = [
-    "GADDAG_SEARCH",
-    "GaddagRecord",
-    "list_into",
-    "list_line",
-    "list_placements",
-    "look_up_rack",
-]
-
 _LINE = 32  # places of a line with its border, and spare
 
 CELL = record_dtype(

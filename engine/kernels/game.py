@@ -29,21 +29,6 @@ from .moves import (
 from .racks import NEVER, PASS_EQUITY
 from .search_state import find_moves, take_rack
 
-__all__ = [
-    "GAME",
-    "MOST_TILES",
-    "below",
-    "carry_out",
-    "choose",
-    "deal",
-    "draw_tiles",
-    "give_leave",
-    "make_move",
-    "new_game",
-    "points_on_rack",
-    "settle",
-]
-
 MOST_TILES = 512
 GAME = record_dtype(
     [

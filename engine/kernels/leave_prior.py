@@ -23,9 +23,6 @@ from lexicons.jit import helper, kernel
 
 from .racks import extended, place_of
 
-__all__ = ["LeavePriorTable", "draw_racks", "enter_prior", "list_multisets", "rack_priors"]
-
-
 _ONE = np.uint64(1)
 
 

@@ -16,13 +16,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from engine.kernels.listing import GaddagRecord
 from lexicons.alphabet import BLANK, MAX_LETTERS
 from lexicons.bits import GOLDEN, lowest_set, wrapping_add, wrapping_mul
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import put_word, word_at
 
 from .board import BORDERED, BoardRecord
-from .gaddag_movegen import GADDAG_SEARCH, GaddagRecord, list_line
+from .gaddag_movegen import GADDAG_SEARCH, list_line
 from .moves import (
     BLANK_CODE,
     LETTER_MASK,
@@ -32,20 +33,6 @@ from .moves import (
     row_of,
     tile_count,
 )
-
-__all__ = [
-    "ENTRY_WORDS",
-    "HALF",
-    "LINE_CACHE",
-    "LOWER",
-    "MAX_LINES",
-    "LineCacheRecord",
-    "fits_in",
-    "forget_lines",
-    "hash_line",
-    "placements_along",
-    "units_of",
-]
 
 MAX_LINES = 2 * BORDERED
 ENTRY_WORDS = 3

@@ -30,8 +30,6 @@ from .moves import (
     move_tile,
 )
 
-__all__ = ["CROSSED_SHIFT", "CROSSING_SHIFT", "GaddagRecord", "complete"]
-
 # Sums of points in one integer, so that a tile adds one product. From the lowest bit: points of the
 # word's letters, points of the crossing words, number of crossing words.
 CROSSING_SHIFT = np.uint64(24)

@@ -25,29 +25,6 @@ import numpy as np
 from lexicons.bits import lowest_bit
 from lexicons.jit import helper, record_dtype
 
-__all__ = [
-    "BLANK_CODE",
-    "COLUMN_SHIFT",
-    "DIRECTION_SHIFT",
-    "EXCHANGE",
-    "LETTER_MASK",
-    "MAX_KEPT",
-    "MAX_PLACED",
-    "PASS_MOVE",
-    "ROW_SHIFT",
-    "SIDE_MASK",
-    "TILES_MASK",
-    "TILE_BITS",
-    "TOP_MOVES",
-    "TopMovesRecord",
-    "keep_only",
-    "left_justified",
-    "move_tile",
-    "offer",
-    "tile_count",
-    "where_packed",
-]
-
 MAX_PLACED = 7
 TILE_BITS = 7
 COLUMN_SHIFT = MAX_PLACED * TILE_BITS

@@ -35,31 +35,6 @@ from .board import BoardRecord
 from .crosses import first_square
 from .moves import LETTER_MASK, MAX_PLACED, TILE_BITS, move_tile, tile_count
 
-__all__ = [
-    "EVALUATION",
-    "LANES",
-    "LATE_TILES",
-    "NEVER",
-    "PASS_EQUITY",
-    "POINT",
-    "RACK",
-    "SUBRACKS",
-    "SUBRACK_COUNT",
-    "EvaluationRecord",
-    "RackRecord",
-    "SubracksRecord",
-    "extended",
-    "fill_equity_terms",
-    "fill_rack",
-    "fill_subracks",
-    "is_regular",
-    "lanes_completing",
-    "lanes_fitting",
-    "opening_cost",
-    "place_of",
-    "use_evaluation",
-]
-
 SUBRACK_COUNT = 1 << MAX_PLACED
 POINT = 1_000  # thousandths
 PASS_EQUITY = -1_000 * POINT

@@ -24,20 +24,6 @@ from .crosses import first_square
 from .line_cache import MAX_LINES
 from .moves import column_of, is_down, row_of, tile_count
 
-__all__ = [
-    "NOT_OUT",
-    "REPLIES",
-    "RepliesRecord",
-    "best_reply",
-    "best_way_out",
-    "clear_replies",
-    "line_of",
-    "mark_footprint",
-    "mark_replies",
-    "note_reply",
-    "note_way_out",
-]
-
 NOT_OUT = 10
 """Points: cost of not going out, as in static equity (``engine.movegen.evaluation``)."""
 

@@ -31,9 +31,6 @@ from .moves import EXCHANGE, tile_count
 from .racks import POINT
 from .shadow_slots import update_slots
 
-__all__ = ["CERTAIN", "Candidates", "Chances", "Holdings", "Scene", "Tally", "lay_out", "roll_out"]
-
-
 CERTAIN = 100_000
 """A sure win; wins are counted in parts of this."""
 

@@ -45,18 +45,6 @@ from .racks import (
 from .shadow_movegen import HEAP, StateRecord, search_slots
 from .shadow_slots import SLOTS, update_slots
 
-__all__ = [
-    "SEARCH_STATE",
-    "MoveArrays",
-    "Turn",
-    "exchange_of",
-    "find_moves",
-    "list_moves",
-    "new_state",
-    "search_moves",
-    "take_rack",
-]
-
 SEARCH_STATE = record_dtype(
     [
         ("board", BOARD),

@@ -29,8 +29,6 @@ from .moves import EXCHANGE, MAX_PLACED
 from .racks import use_evaluation
 from .search_state import take_rack
 
-__all__ = ["Deals", "Results", "list_in_games", "play_games"]
-
 
 class Deals(NamedTuple):
     """The deals of the games."""

@@ -44,8 +44,6 @@ from .racks import (
 )
 from .shadow_slots import SLOTS_A_LINE, SlotRecord
 
-__all__ = ["HEAP", "HeapRecord", "StateRecord", "search_slots", "try_subrack"]
-
 _SLOTS = 1 << 14
 _LIFT = 1 << 30  # makes a bound positive
 _HALF = np.uint64(32)

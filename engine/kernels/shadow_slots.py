@@ -28,8 +28,6 @@ from lexicons.word_map import KEYS
 from .board import BORDERED, NO_CROSSING, BoardRecord
 from .moves import MAX_PLACED
 
-__all__ = ["SLOT", "SLOTS", "SLOTS_A_LINE", "SlotRecord", "SlotsRecord", "update_slots"]
-
 SLOTS_A_LINE = MAX_SIDE * MAX_PLACED
 _LINES = 2 * BORDERED
 

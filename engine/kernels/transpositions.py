@@ -30,18 +30,6 @@ from lexicons.bits import GOLDEN, wrapping_mul
 from lexicons.jit import helper
 from lexicons.memory import put_word, word_at
 
-__all__ = [
-    "BUCKET_BYTES",
-    "BUCKET_WORDS",
-    "PROVEN",
-    "UNKNOWN",
-    "Known",
-    "Table",
-    "recall",
-    "remember",
-    "signature",
-]
-
 Table: TypeAlias = U64  # [words]
 
 BUCKET_BYTES = 64

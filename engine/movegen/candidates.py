@@ -16,8 +16,6 @@ from .evaluation import PASS_EQUITY, POINT
 from .generator import Generator, RankedMove, ScoredMove
 from .move_codec import leaves_of, pack
 
-__all__ = ["best_candidates", "guess_replies", "is_symmetric", "ranked_moves"]
-
 
 def best_candidates(
     generator: Generator, position: Position, count: int, without: Collection[Move] = ()

@@ -29,8 +29,6 @@ from lexicons.store import Lexicon
 from .evaluation import PASS_EQUITY, STANDARD, Evaluation
 from .move_codec import leaves_of, unpack
 
-__all__ = ["Generator", "RankedMove", "ScoredMove", "legal_moves"]
-
 # Room for nearly every position with 0, 1, 2 blanks; untouched pages cost nothing.
 _FIRST_CAPACITIES = (1 << 12, 1 << 16, 1 << 20)
 _KIND_SHIFT = np.uint64(60)

@@ -25,8 +25,6 @@ from engine.rules.position import Board, Rack
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
 from lexicons.arrays import U8, U64
 
-__all__ = ["leaves_of", "pack", "unpack"]
-
 _TILE_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
 _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 

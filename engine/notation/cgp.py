@@ -25,8 +25,6 @@ from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistributi
 
 from .move_text import NotationError, shown, tile_on_board
 
-__all__ = ["Cgp", "read_cgp", "write_cgp"]
-
 KNOWN_OPERATIONS = {
     *("bb", "bdn", "cr", "etl", "gid", "id", "ld", "lex"),
     *("lm", "mcnz", "oru", "ti", "tmr", "to", "var"),

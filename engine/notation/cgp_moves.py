@@ -26,8 +26,6 @@ from lexicons.alphabet import Alphabet
 from .cgp import read_rack
 from .move_text import NotationError, format_square, parse_move, shown, word_text
 
-__all__ = ["CgpMove", "format_cgp_move", "parse_cgp_move", "parse_cgp_rack"]
-
 _COUNT = re.compile(r"[1-9][0-9]?")
 _WHOLE = re.compile(r"[0-9]{1,3}")
 

@@ -31,17 +31,6 @@ from enum import Enum
 
 from .move_text import NotationError, parse_square, shown
 
-__all__ = [
-    "EventKind",
-    "GcgError",
-    "GcgEvent",
-    "GcgGame",
-    "GcgPlayer",
-    "GcgPragma",
-    "read_gcg",
-    "write_gcg",
-]
-
 _ENCODINGS = ("utf-8", "iso8859-1", "cp1252")  # as Python's codecs call them
 _DECLARED = re.compile(rb"^#character-encoding[ \t]+([^\s]+)", re.MULTILINE | re.IGNORECASE)
 _PRAGMA = re.compile(r"#(\S*)(?:\s(.*))?", re.DOTALL)

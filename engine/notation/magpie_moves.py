@@ -27,15 +27,6 @@ from lexicons.alphabet import Alphabet
 
 from .move_text import NotationError, parse_move, shown
 
-__all__ = [
-    "MagpieMove",
-    "parse_magpie_endgame",
-    "parse_magpie_generated",
-    "parse_magpie_move",
-    "parse_magpie_preendgame",
-    "parse_magpie_simulated",
-]
-
 _SQUARE = r"(?:[0-9]{1,2}[A-Z]|[A-Z][0-9]{1,2})"
 _MOVE = rf"pass\b|\(exch [^ )]+\)|{_SQUARE} \S+"
 _REAL = r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{1,9})?|nan|inf)"

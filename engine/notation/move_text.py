@@ -21,17 +21,6 @@ from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, 
 from engine.rules.position import Board
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet
 
-__all__ = [
-    "NotationError",
-    "format_exchange_count",
-    "format_full_move",
-    "format_move",
-    "format_square",
-    "parse_exchange_count",
-    "parse_move",
-    "parse_square",
-]
-
 MAX_COLUMNS = 26  # a column is one letter
 _TOKEN = re.compile(r"\[[^\[\]]*\]|.", re.DOTALL)
 _ACROSS = re.compile(r"([1-9][0-9]?)([A-Za-z])")

@@ -26,8 +26,6 @@ from .cgp import check_tile_counts, read_rack
 from .gcg import EventKind, GcgError, GcgEvent, GcgGame, GcgPlayer
 from .move_text import NotationError, format_move, parse_move, shown
 
-__all__ = ["Replay", "ReplayStep", "gcg_from_game", "replay"]
-
 _T = TypeVar("_T")
 
 

@@ -13,8 +13,6 @@ from lexicons.arrays import F64
 
 from .scenarios import FullPosition
 
-__all__ = ["EPSILON", "Assessment", "Branch", "CandidateBounds", "Trial"]
-
 EPSILON = 1e-9
 """Tolerance of sums of weights."""
 

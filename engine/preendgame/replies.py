@@ -26,8 +26,6 @@ from engine.rules.rules import used_tiles
 from .bounds import Branch
 from .scenarios import FullPosition, list_scenarios, orders_of, passing
 
-__all__ = ["MODELS", "Model", "Opponent"]
-
 Model: TypeAlias = Literal["rational", "pessimistic", "static"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
 

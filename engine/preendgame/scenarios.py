@@ -22,8 +22,6 @@ from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
 from lexicons.arrays import F64, U8
 from lexicons.jit import on_warm_up
 
-__all__ = ["FullPosition", "Scenario", "list_scenarios", "orders_of", "passing"]
-
 _SEEDS = 1 << 64
 
 

@@ -26,8 +26,6 @@ from .bounds import EPSILON, Branch, CandidateBounds, Trial
 from .replies import MODELS, Model, Opponent
 from .scenarios import FullPosition, Scenario, list_scenarios, orders_of, passing
 
-__all__ = ["MOST_IN_BAG", "Outcome", "PreEndgame", "likely_candidates"]
-
 MOST_IN_BAG = 7
 
 _CANDIDATES = {1: 24, 2: 16, 3: 12}  # by tiles in the bag

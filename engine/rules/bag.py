@@ -33,8 +33,6 @@ from lexicons.alphabet import TileDistribution
 from .moves import Exchange, Move, Pass, Place
 from .rules import Rules
 
-__all__ = ["Bag", "DrawError", "DrawStream", "commitment", "verify_draws"]
-
 _LABEL = b"tilewire draws 1"
 _PER_BLOCK = 8
 _RANGE = 1 << 32

@@ -14,8 +14,6 @@ from .moves import Exchange, Move, Pass, Place
 from .position import Board, Position, Rack
 from .rules import Rules, Words, canonical, check_move, rack_without, used_tiles
 
-__all__ = ["Ending", "Game", "Turn", "adjusted", "settlement"]
-
 Reason: TypeAlias = Literal["out", "zeroes"]
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
-__all__ = ["PASS", "PLAYED_THROUGH", "Direction", "Exchange", "Move", "Pass", "Place"]
-
 PLAYED_THROUGH = 0  # in ``Place.tiles``: this square's tile lies on the board already
 
 

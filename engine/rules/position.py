@@ -17,8 +17,6 @@ from .moves import PLAYED_THROUGH, Direction, Move, Place
 if TYPE_CHECKING:
     from .rules import Rules
 
-__all__ = ["Board", "Position", "Rack", "bag_count", "unseen"]
-
 Rack: TypeAlias = tuple[int, ...]
 """Tile numbers, sorted; an unused blank is 0."""
 

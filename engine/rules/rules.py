@@ -19,22 +19,6 @@ from lexicons.layout import BoardLayout, load_layout
 from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from .position import Board, Position, Rack, unseen
 
-__all__ = [
-    "IllegalMove",
-    "Play",
-    "Rules",
-    "Words",
-    "canonical",
-    "check_move",
-    "rack_tiles",
-    "rack_without",
-    "score_play",
-    "square_name",
-    "standard_rules",
-    "used_tiles",
-    "why_not",
-]
-
 Words: TypeAlias = Callable[[tuple[int, ...]], bool]
 """Whether tiles, without ``BLANK_FLAG``, are a word."""
 

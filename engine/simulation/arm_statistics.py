@@ -30,9 +30,6 @@ import numpy as np
 
 from lexicons.arrays import F64, I64, Bools
 
-__all__ = ["Adjusted", "ArmStatistics", "Prior", "adjust", "shrink", "widening"]
-
-
 _NOTHING: Final = 1e-9
 """Rounding error of a zero difference, in wins or as a share of a variance."""
 _RISK: Final = 0.01

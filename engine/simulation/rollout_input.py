@@ -22,18 +22,6 @@ from lexicons.win_probability import WinProbabilities
 
 from .arm_statistics import Prior
 
-__all__ = [
-    "BY_POINTS",
-    "TO_THE_END",
-    "Belief",
-    "Utility",
-    "chances",
-    "holdings",
-    "packed_candidates",
-    "prior",
-    "scene",
-]
-
 _DEVIATION = 2.5
 """Standard deviation, in points, of equities after long simulations from static ones.
 

@@ -15,9 +15,6 @@ from lexicons.arrays import F64, I64, Bools
 
 from .arm_statistics import Adjusted, adjust, widening
 
-__all__ = ["Difference", "Ply", "RolloutResults"]
-
-
 _REMEMBERED = 1 << 16
 """Samples remembered of each candidate. Beyond it common luck is ignored; by then errors are a
 thousandth of a win."""

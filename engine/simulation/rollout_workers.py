@@ -22,8 +22,6 @@ from lexicons.arrays import I64
 
 from .rollout_results import RolloutResults
 
-__all__ = ["RolloutWorkers"]
-
 _CALL = (4, 32)  # samples of one kernel call, where several threads share the work
 
 

@@ -26,9 +26,6 @@ from lexicons.arrays import I64, Bools
 
 from .arm_statistics import ArmStatistics
 
-__all__ = ["RULES", "ArmStatistics", "Rule", "elimination", "equal", "ocba", "top_two"]
-
-
 Rule: TypeAlias = Callable[[ArmStatistics, int], I64]
 """Shares out a number of samples by the statistics; returns samples by candidate."""
 

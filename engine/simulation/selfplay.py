@@ -25,8 +25,6 @@ from lexicons.arrays import I32, U8
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
-__all__ = ["Forced", "StaticGames", "play_static_games"]
-
 _GAMES_A_CALL = 32
 _TURNS_RECORDED = 64  # room at first; longer games are played again with more
 

@@ -45,8 +45,6 @@ from .rollout_results import Difference, Ply, RolloutResults
 from .rollout_workers import RolloutWorkers
 from .sampling import RULES
 
-__all__ = ["Difference", "Estimate", "Ply", "Simulation"]
-
 _FEWEST = 192  # samples of a round
 _MOST = 4_096
 _GROWTH = 8  # a round is this part of all samples so far

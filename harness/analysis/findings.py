@@ -24,7 +24,8 @@ from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count, unseen
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Belief, Utility
-from engine.simulation.simulation import Difference, Estimate, Ply, Simulation
+from engine.simulation.rollout_results import Difference, Ply
+from engine.simulation.simulation import Estimate, Simulation
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 

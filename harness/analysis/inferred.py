@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.search.anytime import Anytime, time_until
-from engine.inference.inference import Inference, Judges, Play, Posterior
+from engine.inference.equity_loss import Judges, Play
+from engine.inference.inference import Inference, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances

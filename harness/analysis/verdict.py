@@ -15,7 +15,8 @@ from typing import TypeAlias
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import Move
 from engine.rules.rules import Rules
-from engine.simulation.simulation import Difference, Estimate
+from engine.simulation.rollout_results import Difference
+from engine.simulation.simulation import Estimate
 from harness.figures import counted, number, share
 
 from .findings import INTERVAL, Findings

@@ -77,7 +77,7 @@ def infer(
     rules = board.rules()
     asked = _asked(what, play, rules)
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
-    from engine.inference.inference import Judges
+    from engine.inference.equity_loss import Judges
     from harness.analysis.inferred import infer, observe
 
     from .answer_text import draw_inference, print_answer

@@ -21,8 +21,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["build_words", "main", "read_curation", "read_package"]
-
 HERE = Path(__file__).parent
 CURATION = HERE / "short_words.tsv"
 WORD_LIST = "scowl.txt.xz"

@@ -12,7 +12,8 @@ import numpy as np
 
 from engine.endgame.searcher import LEAST_MEMORY
 from engine.endgame.solver import EndgameSolver
-from engine.inference.inference import Inference, Judges, Play
+from engine.inference.equity_loss import Judges, Play
+from engine.inference.inference import Inference
 from engine.inference.leave_prior import Draws, LeavePrior, all_multisets, priors_of
 from engine.inference.likelihood import MODELS, Style
 from engine.kernels.board import new_board, set_up

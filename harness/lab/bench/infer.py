@@ -17,7 +17,8 @@ from typing import Annotated
 import numpy as np
 
 from bot.search.anytime import Anytime, time_until
-from engine.inference.inference import Inference, Judges, Play, Posterior
+from engine.inference.equity_loss import Judges, Play
+from engine.inference.inference import Inference, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.inference.inference import Judges, Posterior
+from engine.inference.equity_loss import Judges
+from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style, stranger
 from engine.inference.rack_filter import RackFilter

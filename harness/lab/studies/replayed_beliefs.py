@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.inference.inference import Play, Posterior
+from engine.inference.equity_loss import Play
+from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.rack_filter import RackFilter
 from engine.rules.game import Game

@@ -17,7 +17,7 @@ from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
 from bot.search.belief import Opponent, _Seen
 from bot.seat_text import parse_seat
-from engine.inference.inference import Play
+from engine.inference.equity_loss import Play
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
 from engine.rules.game import Game

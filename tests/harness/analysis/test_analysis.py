@@ -14,7 +14,7 @@ from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
-from engine.simulation.simulation import Difference
+from engine.simulation.rollout_results import Difference
 from harness.analysis.findings import Findings, Settings, analyse
 from harness.analysis.questions import Question, ask
 from harness.analysis.verdict import summary, verdict

@@ -15,7 +15,7 @@ from inference_reference import leaves_in
 from bot.player import Observed, View
 from bot.players.static import StaticPlayer
 from bot.search.belief import Opponent
-from engine.inference.inference import Judges
+from engine.inference.equity_loss import Judges
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style
 from engine.inference.rack_filter import RackFilter
