@@ -20,9 +20,7 @@ ROUNDING = 1e-9
 class Considered:
     """A move that a player considered, and its estimates; None if unknown.
 
-    Raises:
-        ValueError: a probability outside 0 to 1, an equity that is not finite, a standard error or
-            a number of samples below 0.
+    ValueError if a probability is outside 0 to 1, an equity not finite, an error or number below 0.
     """
 
     move: Move
@@ -30,13 +28,11 @@ class Considered:
     win: float | None = None
     """Probability of winning, 0 to 1; a draw counts half."""
     win_error: float | None = None
-    """Standard error of ``win``."""
     equity: float | None = None
     """In points."""
     equity_error: float | None = None
     """Standard error of ``equity``, in points."""
     samples: int | None = None
-    """Number of continuations sampled."""
 
     def __post_init__(self) -> None:
         if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
@@ -73,7 +69,6 @@ class Believed:
     unseen: float = 0.0
     """Prior probability of the leaves not looked at for lack of time."""
     effective: float = 0.0
-    """Effective sample size."""
     tiles: Sequence[float] = ()
     """Probability that the opponent now holds a tile at least once, by tile number."""
     bingo: float | None = None
@@ -111,4 +106,3 @@ class Choice:
     candidates: tuple[Considered, ...] = ()
     """Moves compared, the best first."""
     belief: Believed | None = None
-    """The player's belief about its opponent."""

@@ -1,8 +1,4 @@
-"""What a seat plays with: ``Equipment`` by name, ``Resources`` loaded.
-
-``Equipment`` goes from a command to the processes of its seats, and imports nothing heavy.
-``Resources`` go to a player for one game.
-"""
+"""What a seat plays with: ``Equipment`` by name, importing nothing heavy; ``Resources`` loaded."""
 
 from __future__ import annotations
 
@@ -31,7 +27,6 @@ class Equipment:
     """``trained`` or a table by spread and unseen tiles (CSV); None: the trained table, or none
     with other tiles."""
     threads: int = 1
-    """Number of threads that a player may search with."""
     ponder: bool = False
     """Whether a player may search while its opponent thinks, on separate cores."""
 
@@ -53,11 +48,7 @@ class Equipment:
 
 @dataclass(frozen=True)
 class Resources:
-    """A player's words and tables for one game, loaded.
-
-    A table is None if none was given: the player then uses its default (``leaves_for`` and
-    ``win_probabilities_for`` of ``lexicons.tables``).
-    """
+    """A player's words and tables for one game, loaded; a table of None means its default."""
 
     lexicon: Lexicon
     leaves: LeaveTable | None = None
@@ -74,9 +65,7 @@ class Tables(NamedTuple):
 
 
 def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
-    """Load the tables named by an equipment, for games with these tiles.
-
-    A process loads each table only once.
+    """Load the tables named by an equipment, for games with these tiles; each only once a process.
 
     Raises:
         ValueError: a file is broken or for other tiles; the message names it.

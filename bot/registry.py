@@ -1,10 +1,8 @@
 """Seats by name: the registry of players, and how players are made.
 
 Built-in names come first; an installed package adds a player by an entry point of the group
-``tilewire.bots``. ``bot.seat_text`` reads the text of a seat.
-
-Looking up a name imports neither numpy nor the player, since many processes never run it;
-``load_factory`` imports them.
+``tilewire.bots``. Looking up a name imports neither numpy nor the player, since many processes
+never run it; ``load_factory`` imports them.
 """
 
 from __future__ import annotations
@@ -73,20 +71,14 @@ class SeatSpec:
     """``module:factory`` or ``file.py:factory``; the URL of a remote seat; an engine's program and
     arguments, quoted as for a shell, or its folder."""
     options: tuple[tuple[str, str], ...] = ()
-    """Options for the factory, decoded."""
     text: str = ""
-    """The text as given."""
     built_in: bool = False
-    """Whether the player is built in."""
     dialect: str = ""
     """The protocol of an engine, one of ``DIALECTS``."""
 
     @property
     def starts_afresh(self) -> bool:
-        """Whether it runs on this machine and knows nothing of earlier games.
-
-        Only then may the two games of a pair share their draws.
-        """
+        """Whether it runs here and forgets earlier games, so that a pair may share draws."""
         return self.kind == "local" or (self.kind == "engine" and self.dialect != "files")
 
 
@@ -127,9 +119,7 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
 
 
 def load_factory(spec: SeatSpec) -> Factory:
-    """Import the factory of a local seat.
-
-    Exceptions of the player's code pass: its author needs the traceback.
+    """Import the factory of a local seat; its exceptions pass: its author needs the traceback.
 
     Raises:
         SeatError: the module or factory does not exist.

@@ -26,11 +26,7 @@ _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def parse_seat(text: str) -> SeatSpec:
-    """Read a seat; check that its name is known, or that its file or package exists.
-
-    Raises:
-        SeatError: the message names what exists.
-    """
+    """Read a seat, whose name, file or package exists; otherwise SeatError lists what does."""
     if text.startswith(("ws://", "wss://")):
         return _remote(text)
     head, _, query = text.partition("?")

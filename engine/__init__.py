@@ -1,8 +1,7 @@
 """What may be played, and what is best: rules, games, move generation. Pure: no I/O, no clock.
 
-A ``Game`` is a frozen value: ``Game.start`` deals, ``game.play(move, words)`` checks a move against
-the rules and gives the game after it. ``legal_moves`` finds every move; it alone needs compiled
-kernels, so numba is imported when it is first asked for and not before.
+``Game.start`` deals, ``game.play(move, words)`` checks a move and gives the game after it.
+``legal_moves`` finds every move; it alone imports numba, when first asked for.
 """
 
 from __future__ import annotations

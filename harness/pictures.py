@@ -17,12 +17,7 @@ _DOTS = 110  # an inch
 
 @contextmanager
 def picture(path: str | Path, width: float, height: float) -> Iterator[Figure]:
-    """Yield an empty figure, which is written to a PNG file after the block.
-
-    Args:
-        path: of the file; it is replaced if it exists.
-        width: in inches.
-        height: in inches.
+    """Yield an empty figure, measured in inches; a PNG file is written or replaced after the block.
 
     Raises:
         OSError: the file can't be written.

@@ -1,8 +1,4 @@
-"""Tiles, boards and words: the data of crossword games, its readers and writers.
-
-``load_distribution`` loads a language's tiles, ``load_layout`` a board and ``load_lexicon`` the
-words as a graph. Importing this package does not import numba.
-"""
+"""Tiles, boards and words: the data of crossword games; importing it does not import numba."""
 
 from __future__ import annotations
 

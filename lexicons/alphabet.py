@@ -5,8 +5,7 @@ A tile is a small integer everywhere but at the edges of the program: ``BLANK`` 
 for letter ``n`` is ``n | BLANK_FLAG``; an empty square is ``EMPTY`` (0), which no letter is.
 
 In text a letter is upper case, a blank that stands for it lower case, an unused blank ``?``, and a
-tile of several characters stands in square brackets: ``[CH]``, ``[ch]``. Nothing here assumes
-26 letters, one character a tile, or ASCII.
+tile of several characters stands in square brackets: ``[CH]``, ``[ch]``.
 
 The file format is the one other engines use: CSV, a row a tile, the row's number is the tile's
 number, the blank first: ``letter,blanked form,count,points,vowel``.
@@ -33,8 +32,7 @@ MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
 class Alphabet:
     """The letters of a language, numbered from 1; number 0 is the blank.
 
-    ``letters[n]`` is the upper-case text of tile ``n`` and ``blanked[n]`` the text of a blank that
-    stands for it, both without brackets.
+    Of tile ``n`` ``letters[n]`` is the upper-case text, ``blanked[n]`` that of a blank for it.
     """
 
     letters: tuple[str, ...]
@@ -112,10 +110,7 @@ class Alphabet:
 
 @dataclass(frozen=True)
 class TileDistribution:
-    """Counts and points of a game's tiles.
-
-    ``counts``, ``points`` and ``vowels`` are indexed by tile number.
-    """
+    """Counts, points and vowels of a game's tiles, indexed by tile number."""
 
     name: str
     alphabet: Alphabet

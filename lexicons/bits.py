@@ -1,9 +1,8 @@
 """Bits and wrap-around in kernels: what 64-bit words do that numba or numpy have no name for.
 
-Sets of letters and of rack tiles are bits of an integer; a member's place among the members is the
-count of the bits below its own. Sums and products of keys and hashes wrap around modulo 2⁶⁴; where
-kernels run plain numpy would warn of that, so they use the functions here. These take signed
-integers too, of which numba would make floats.
+Sums and products of keys and hashes wrap around modulo 2⁶⁴; where kernels run plain numpy would
+warn of that, so they use the functions here. These take signed integers too, of which numba would
+make floats.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from numba.extending import intrinsic
 
 from .jit import PLAIN, helper
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""2⁶⁴ by the golden ratio: what products are mixed with (Knuth 6.4, Fibonacci hashing)."""
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ by the golden ratio (Knuth 6.4, Fibonacci hashing)
 
 if TYPE_CHECKING or PLAIN:
     _MASK = (1 << 64) - 1

@@ -8,8 +8,7 @@ The GADDAG (Gordon 1994) needs no string behind the separator: for each proper p
 reversed prefix is added, and then a separator whose child is the list of the DAWG where the prefix
 leads. Whole words are added reversed.
 
-A quarter of a million words take about a second; three million of an inflected language ten
-seconds and less than 1 GB, for five to nine million nodes.
+A quarter of a million words take about a second; three million ten seconds and less than 1 GB.
 """
 
 from __future__ import annotations
@@ -117,7 +116,6 @@ def _build_gaddag(cells: Cells, prefixes: _Prefixes) -> tuple[Cells, int]:
 
 @kernel
 def _count_prefixes(words: _Words) -> int:
-    """Count the distinct prefixes of sorted words, whole words among them."""
     total: int = 0
     for row, length in enumerate(words.lengths):
         total += length
@@ -128,7 +126,6 @@ def _count_prefixes(words: _Words) -> int:
 
 @helper
 def _shared(first: WordMatrix, second: WordMatrix, length: int) -> int:
-    """Count the letters that two strings share at the front; ``length`` is that of ``first``."""
     for at in range(length):
         if first[at] != second[at]:
             return at
@@ -137,7 +134,6 @@ def _shared(first: WordMatrix, second: WordMatrix, length: int) -> int:
 
 @helper
 def _close(cells: Cells, path: _Path, depth: int) -> None:
-    """Make the cell at ``depth``: all that can follow it is known. Modified in place."""
     path.siblings[depth] = intern(
         cells, path.label[depth], path.siblings[depth + 1], path.siblings[depth]
     )
@@ -146,7 +142,6 @@ def _close(cells: Cells, path: _Path, depth: int) -> None:
 
 @helper
 def _open(path: _Path, text: WordMatrix, shared: int, length: int) -> None:
-    """Go down from the letters shared with the last string to the end of this one."""
     for depth in range(shared, length):
         path.label[depth] = text[depth]
     path.length[0] = length
@@ -165,8 +160,7 @@ def _shared_with_path(path: _Path, text: WordMatrix, length: int) -> int:
 def _add_words(cells: Cells, path: _Path, words: _Words, prefixes: _Prefixes, at: int) -> int:
     """Add words to the DAWG, from the one before row ``at`` to the first.
 
-    Returns where it stopped for want of room, −1 when all is done. ``cells``, ``path`` and
-    ``prefixes`` are modified in place.
+    Return where it stopped for want of room, −1 when all is done; all but ``words`` is modified.
     """
     room = len(cells.label) - len(path.siblings)
     while at >= 0:
@@ -187,7 +181,6 @@ def _add_words(cells: Cells, path: _Path, words: _Words, prefixes: _Prefixes, at
 
 @helper
 def _record(prefixes: _Prefixes, path: _Path, depth: int) -> None:
-    """Note the prefix that ends at ``depth``, reversed. Modified in place."""
     row = prefixes.filled[0]
     for back in range(depth + 1):
         prefixes.text[row, depth - back] = path.label[back] & LABEL_TILE
@@ -200,7 +193,7 @@ def _record(prefixes: _Prefixes, path: _Path, depth: int) -> None:
 def _add_prefixes(cells: Cells, path: _Path, prefixes: _Prefixes, order: I64, at: int) -> int:
     """Add reversed prefixes to the GADDAG, from the one before ``order[at]`` to the first.
 
-    Returns where it stopped for want of room, −1 when all is done. ``cells`` and ``path`` are
+    Return where it stopped for want of room, −1 when all is done; ``cells`` and ``path`` are
     modified in place.
     """
     room = len(cells.label) - len(path.siblings)

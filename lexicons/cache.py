@@ -1,7 +1,4 @@
-"""The user's cache: compiled kernels, built word graphs and other files that can be made again.
-
-Deleting it costs only time.
-"""
+"""The user's cache, of files that can be made again: deleting it costs only time."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Return the user's cache directory, which may not exist yet.
+    """Return ``TILEWIRE_CACHE``, else ``tilewire`` under ``XDG_CACHE_HOME`` or ``~/.cache``.
 
-    ``TILEWIRE_CACHE`` where it is set, else ``tilewire`` under ``XDG_CACHE_HOME`` or ``~/.cache``.
+    The directory may not exist yet.
     """
     own = os.environ.get("TILEWIRE_CACHE")
     if own:
@@ -28,10 +25,7 @@ def user_cache() -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces ``path`` if the block succeeds.
-
-    Readers see the old file or the whole new one, also when several processes write at once.
-    """
+    """Yield a temporary path that replaces ``path``, atomically, if the block succeeds."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         yield temporary

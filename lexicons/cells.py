@@ -4,8 +4,8 @@ A sibling is a cell: tile and accepting bit, first child, next sibling. Equal ce
 hash, so that equal lists and equal ends of lists are shared. A cell is made after its child and its
 next sibling, so their numbers are smaller; cell 0 stands for the empty list.
 
-In the layout the siblings of a list lie next to each other. Lists are laid out longest first; ends
-of longer lists are not laid out again.
+In the layout the siblings of a list lie next to each other, longest lists first; ends of longer
+lists are not laid out again.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ def lay_out(
 
 
 def _longest_first(cells: Cells, dawg_root: int, gaddag_root: int) -> tuple[U8, I64]:
-    """Return every cell's list length, and the cells where lists begin, longest list first."""
     used = int(cells.used[0])
     lengths = np.zeros(used, np.uint8)
     _measure(cells, lengths)
@@ -130,7 +129,6 @@ def _hash(label: int, child: int, following: int) -> np.uint64:
 
 @kernel
 def _fill_table(cells: Cells) -> None:
-    """Enter all cells into an empty hash table. Modified in place."""
     mask = np.uint64(len(cells.table) - 1)
     for cell in range(_FIRST_CELL, cells.used[0]):
         slot = _hash(cells.label[cell], cells.child[cell], cells.next[cell]) & mask
@@ -179,7 +177,6 @@ def _write_nodes(
     layout: NodeLayout,
     nodes: Nodes,
 ) -> None:
-    """Write the lists that were given places. ``nodes`` is modified in place."""
     at = 2
     for head in heads:
         if place[head] != at:  # it is the end of a longer list

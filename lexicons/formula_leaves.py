@@ -11,9 +11,7 @@ The value of a leave is the sum of the values of its tiles, adjusted:
 
 The numbers, thousandths of a point, are rounded guesses in the manner of published formulas since
 Appel & Jacobson (Gordon 1994, "A comparison of probabilistic search and weighted heuristics in a
-game with incomplete information"); trained tables are better.
-
-The table takes half a second to compute, so it is kept in the user's cache.
+game with incomplete information"). The table takes half a second to compute, so it is cached.
 """
 
 from __future__ import annotations
@@ -35,15 +33,11 @@ ENGLISH: dict[str, int] = {
     "O": -1_500, "P": 0, "Q": -7_000, "R": 1_500, "S": 8_000, "T": 500, "U": -3_500,
     "V": -5_500, "W": -3_500, "X": 4_000, "Y": -500, "Z": 3_500,
 }  # fmt: skip
-DEAR_TILE = -600
-"""Per point above the first, for letters not in the table."""
+DEAR_TILE = -600  # per point above the first, for letters not in the table
 REPEATED = -2_500
-REPEATED_PRECIOUS = -5_000
-"""A repeated blank or S."""
-KEPT_TILE = -700
-"""Per tile kept: about the value of the average tile of a bag, which is not drawn."""
-UNBALANCED = -1_500
-"""Per vowel or consonant beyond one more than of the other kind."""
+REPEATED_PRECIOUS = -5_000  # a repeated blank or S
+KEPT_TILE = -700  # per tile kept: about the value of the average tile of a bag, which is not drawn
+UNBALANCED = -1_500  # per vowel or consonant beyond one more than of the other kind
 Q_WITHOUT_U = -3_000
 Q_WITH_U = 7_000
 

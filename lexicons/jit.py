@@ -2,17 +2,16 @@
 
 A kernel is a function that numba compiles without the interpreter lock (``nogil``), with C's
 division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Compiled kernels are
-kept on disk. numba notices a change of the file that a kernel is written in, but not of the files
-that this one imports, and then runs stale code; so the directory is named by a hash of the
-kernel's file and of all files of ours that it imports, directly or not, of the numba version, of
-the bounds check and of the CPU.
+kept on disk. numba does not notice a change of a file that the kernel's file imports; so the
+directory is named by a hash of the kernel's file and of all files of ours that it imports, directly
+or not, of the numba version, of the bounds check and of the CPU.
 
 ``warm_up()`` compiles (or loads) what the imported modules registered with ``on_warm_up``, and
 ``freeze()`` then refuses compilation, which would otherwise stop a game for seconds.
 
-With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions, so that a debugger steps through
-them. Integers are then numpy's: what is narrow is widened where it is read, and what wraps around
-modulo 2⁶⁴ on purpose goes by ``lexicons.bits``.
+With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions, to debug, on numpy's integers:
+what is narrow is widened where it is read, and what wraps around modulo 2⁶⁴ goes by
+``lexicons.bits``.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ import numpy as np
 
 from .cache import user_cache
 
-PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-"""Whether kernels run uncompiled."""
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -111,16 +109,11 @@ def warm_up(report: Callable[[str, float], None] | None = None) -> float:
 
 
 def announce_compilation(told: Callable[[str], None]) -> None:
-    """Call ``told`` once with a sentence when search kernels start to compile.
-
-    Kernels loaded from disk announce nothing.
-    """
+    """Call ``told`` once with a sentence when search kernels compile (not when they are loaded)."""
     numba.core.event.register("numba:compile", _Teller(told))  # type: ignore[no-untyped-call]
 
 
 class _Teller(numba.core.event.Listener):
-    """Listens to every compilation in this process."""
-
     def __init__(self, told: Callable[[str], None]) -> None:
         self._told: Callable[[str], None] | None = told
 
@@ -136,10 +129,7 @@ class _Teller(numba.core.event.Listener):
 
 
 def freeze(frozen: bool = True) -> None:
-    """Refuse new types to every kernel called so far; ``False`` allows them again.
-
-    Other kernels, such as those that build word graphs, compile when called.
-    """
+    """Refuse new types to every kernel called so far; ``False`` allows them again."""
     for dispatcher in _kernels:
         if dispatcher.signatures:
             dispatcher.disable_compile(frozen)
@@ -189,7 +179,6 @@ def _with_imports(source: Path) -> set[Path]:
 
 @cache
 def _imports(source: Path) -> tuple[Path, ...]:
-    """List the files of ours that a file imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source.read_bytes())):
         if isinstance(node, ast.Import):
@@ -202,7 +191,6 @@ def _imports(source: Path) -> tuple[Path, ...]:
 
 
 def _imported_module(node: ast.ImportFrom, source: Path) -> str:
-    """Return the full name of the module that is imported from, relative imports resolved."""
     if not node.level or not source.is_relative_to(_ROOT):
         return node.module or ""
     package = source.relative_to(_ROOT).parts[: -node.level]

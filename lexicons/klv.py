@@ -1,12 +1,12 @@
 """Leave tables in files (KLV2, the format of wolges and MAGPIE).
 
 A file is, little-endian, ``u32 n``, ``n`` nodes of a word graph in the narrow layout that holds a
-DAWG only, ``u32 m`` and ``m`` ``f32``. The DAWG's words are leaves, the tiles of each sorted, the
-blank (0) first; the worth of a leave, in points, stands at its rank among them in sorted order. A
-leave that is missing, and the empty one, is worth 0.
+DAWG only, ``u32 m`` and ``m`` ``f32``. The DAWG's words are leaves, their tiles sorted, the blank
+(0) first; the worth of a leave, in points, stands at its rank among them in sorted order. A leave
+that is missing, and the empty one, is worth 0.
 
-Reading trusts nothing: the graph is checked before it is walked, and it is walked level by level
-with numpy, each level no larger than the count of leaves that the file states.
+Reading trusts nothing: the graph is checked, then walked level by level with numpy, each level no
+larger than the count of leaves that the file states.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ class _Places(NamedTuple):
 def read_klv(
     path: str | Path, distribution: TileDistribution | None = None, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
-    """Read a leave table for a distribution (English by default).
-
-    Leaves that the distribution's bag cannot give are left out.
+    """Read a leave table for a distribution (English by default), less leaves its bag can't give.
 
     Raises:
         ValueError: names the file and what is wrong with it, or that it is for other tiles.
@@ -175,7 +173,6 @@ def _check_worths(worths: npt.NDArray[np.float32], source: str) -> None:
 
 
 def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
-    """Spell the leaves, all of one size at a time."""
     arcs, before, after = graph.arcs, graph.before, graph.after
     _, offsets, binomials = table.arrays
     counts = np.array(table.distribution.counts)

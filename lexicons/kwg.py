@@ -91,8 +91,7 @@ class Arcs(NamedTuple):
 class WordGraph:
     """The words of a lexicon: ``nodes`` is a read-only ``uint32`` array in ``layout``.
 
-    The constructor trusts its arguments; ``check_nodes`` does not. ``arcs()`` are the
-    same in both layouts.
+    The constructor trusts its arguments; ``check_nodes`` does not.
     """
 
     def __init__(self, nodes: Nodes, layout: NodeLayout = NARROW) -> None:
@@ -192,8 +191,7 @@ class WordGraph:
 def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
     """Map a word graph file into memory and check it.
 
-    The suffix decides the layout, or else the other is tried; ``letters`` is the size of the
-    alphabet, if known.
+    ``letters`` is the size of the alphabet, if known.
 
     Raises:
         ValueError: names the file and what is wrong with it.
@@ -235,7 +233,6 @@ def write_kwg(path: str | Path, graph: WordGraph) -> None:
 
 
 def _named(path: Path) -> NodeLayout | None:
-    """Return the layout of a file's suffix, or None."""
     named = {NARROW.suffix: NARROW, WIDE.suffix: WIDE}
     return named.get(path.suffix.lower())
 
@@ -297,9 +294,8 @@ def check_ends(
 ) -> bool:
     """Return whether no path from any node is longer than ``max_depth`` nodes, and refuse cycles.
 
-    Each round settles the nodes whose descendants are settled, in a few passes over the others; a
-    graph takes a round for each letter of its longest word and one for the separator. Nodes before
-    ``first_list`` are in no list.
+    Each round settles the nodes whose descendants are settled: as many rounds as the longest word
+    has letters, and one for the separator. Nodes before ``first_list`` are in no list.
 
     Raises:
         ValueError: names ``source`` and a node from which a path leads back into itself.

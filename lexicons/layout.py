@@ -34,8 +34,7 @@ _START = re.compile(r"start\s+(\d{1,2})([A-Za-z])\s*")
 class BoardLayout:
     """A board without tiles.
 
-    The multipliers are row-major, ``rows × columns`` of them, 1 on a plain square. ``start`` is
-    the row and column, from 0, of the square that the first play covers.
+    The multipliers, 1 on a plain square, are row-major; ``start`` is row and column, from 0.
     """
 
     name: str

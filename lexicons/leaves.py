@@ -6,9 +6,9 @@ first. Worths are thousandths of a point, so that sums of them are exact.
 The table is one array with a place for each multiset of the alphabet's tiles, smaller ones first.
 Among those of one size t₀ ≤ t₁ ≤ … the place is Σ C(tᵢ + i, i + 1), i from 0: the combinatorial
 number system (Knuth, The Art of Computer Programming 4A, 7.2.1.3) of the strictly ascending
-tᵢ + i. Adding a tile that is no less than the others adds one term, whatever the others are, so
-that the places of all 2ⁿ sub-multisets of a sorted rack cost one addition each. English tiles
-have 1,107,568 places, 914,625 of which a full bag can give; the others stay 0.
+tᵢ + i. A further tile, no less than the others, adds one term, so that the places of all 2ⁿ
+sub-multisets of a sorted rack cost one addition each. English tiles have 1,107,568
+places, 914,625 of which a full bag can give; the others stay 0.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ class LeaveTable:
     """Values of leaves, for these tiles and racks of this size."""
 
     distribution: TileDistribution
-    values: I32
-    """Thousandths of a point by place; read-only."""
+    values: I32  # thousandths of a point by place; read-only
     rack_size: int = RACK_SIZE
 
     def __post_init__(self) -> None:
@@ -65,7 +64,6 @@ class LeaveTable:
     def __reduce__(
         self,
     ) -> tuple[type[LeaveTable], tuple[TileDistribution, I32, int]]:
-        """Pickle no more than was given; unpickled arrays are made read-only anew."""
         return LeaveTable, (self.distribution, self.values, self.rack_size)
 
     @classmethod
@@ -118,8 +116,7 @@ def cached_leaves(
 ) -> LeaveTable:
     """Return a table from the user's cache, or make it and keep it there, for racks of seven.
 
-    Processes map the file into memory, which takes a millisecond and shares it. The ``repr`` of
-    ``what`` identifies the table among those for the same tiles.
+    Processes map the file into memory. ``repr(what)`` identifies it among those for the same tiles.
     """
     whole = (what, RACK_SIZE, distribution.alphabet.letters, distribution.counts,
              distribution.points, distribution.vowels)  # fmt: skip
@@ -197,7 +194,6 @@ def synthetic_leaves(
 
 
 def _places(distribution: TileDistribution, rack_size: int) -> int:
-    """Count the multisets of fewer tiles than a rack holds."""
     kinds = len(distribution.counts)
     if rack_size < 1:
         raise ValueError(f"a rack of {rack_size}; it holds one tile or more")

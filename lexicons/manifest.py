@@ -1,7 +1,7 @@
 """What a table was made from, in a file (JSON) beside it: ``leaves.klv2`` has ``leaves.klv2.json``.
 
-A manifest states the words a table was trained on and the command that makes it. It belongs to the
-table whose bytes, uncompressed, have its SHA-256; its name omits the table's suffix ``.xz``.
+It belongs to the table whose bytes, uncompressed, have its SHA-256; its name omits the table's
+suffix ``.xz``.
 """
 
 from __future__ import annotations
@@ -23,25 +23,16 @@ _MOST_BYTES = 1 << 20
 class Manifest:
     """How one table was made."""
 
-    kind: str
-    """``leaves`` or ``winprob``."""
-    command: str
-    """The command that makes the table again."""
+    kind: str  # ``leaves`` or ``winprob``
+    command: str  # to make the table again
     seed: int
     games: int
-    """Games played for it."""
     lexicon: str
-    """Name of the lexicon played with …"""
-    lexicon_checksum: str
-    """… and their checksum (``lexicons.store.Lexicon``)."""
+    lexicon_checksum: str  # of its words (``lexicons.store.Lexicon``)
     tiles: str
-    """The name of the tiles."""
-    version: str
-    """Of tilewire."""
-    sha256: str
-    """Of the table's bytes, in hexadecimal."""
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    """Results for people to read, as JSON values."""
+    version: str  # of tilewire
+    sha256: str  # of the table's bytes, in hexadecimal
+    figures: Mapping[str, Any] = field(default_factory=dict)  # for people to read, as JSON values
 
     def is_of(self, content: bytes) -> bool:
         """Return whether this is the manifest of a table of these bytes."""

@@ -7,8 +7,6 @@ The features are those of *RH*, a player of a student project (CS221, Stanford 2
 * imbalance: the difference between vowels and consonants; a blank is neither;
 * a Q without a U: 1, where the alphabet has both.
 
-The value is the weighted sum. It depends on the leave alone, so it makes a leave table.
-
 A file (JSON) has the letters of the alphabet, a weight in points for each feature by name, and how
 they were made.
 """
@@ -31,15 +29,13 @@ from .arrays import I64
 from .cache import replacing
 from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 
-MAX_WEIGHT = 500
-"""In points, either way; keeps leaves within ``leaves.MAX_WORTH``."""
+MAX_WEIGHT = 500  # points, either way; keeps leaves within ``leaves.MAX_WORTH``
 _FORMAT = "tilewire rack weights 1"
 _SHIPPED = {"rh": "scowl.rack.json", "mc+rh": "scowl.mc-rack.json"}
 _MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
 _ROWS = 1 << 15  # of features at once: 8 MiB
 
 Trained: TypeAlias = Literal["rh", "mc+rh"]
-"""A built-in player with shipped weights."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +46,8 @@ class RackWeights:
         ValueError: not one weight for each feature, or a weight beyond ``MAX_WEIGHT``.
     """
 
-    letters: tuple[str, ...]
-    """By tile number, the blank first."""
-    points: tuple[float, ...]
-    """By feature, in the order of ``feature_names``."""
+    letters: tuple[str, ...]  # by tile number, the blank first
+    points: tuple[float, ...]  # by feature, in the order of ``feature_names``
     made: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """From what and by which command, for people to read; text and numbers."""
 

@@ -10,8 +10,8 @@ bits
 38–0   tiles of the children; bit 0 is the GADDAG's separator
 =====  =====================================================
 
-Nodes keep the indexes they have in the KWG. Node 0 is the root of the DAWG, node 1 the root of the
-GADDAG. Alphabets of up to 38 letters fit.
+Nodes keep the indexes they have in the KWG: 0 is the root of the DAWG, 1 that of the GADDAG.
+Alphabets of up to 38 letters fit.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ GADDAG_ROOT = np.uint64(1)
 _ONE = np.uint64(1)
 _FIRST_SHIFT = np.uint64(40)
 WORD_ENDS = _ONE << np.uint64(39)
-CHILDREN = WORD_ENDS - _ONE
-"""All tiles of the children, the separator included."""
+CHILDREN = WORD_ENDS - _ONE  # all tiles of the children, the separator included
 SEPARATOR = _ONE
 LETTERS = CHILDREN - SEPARATOR
 
@@ -67,7 +66,6 @@ def _link(
     child: U32,
     nodes: SearchNodes,
 ) -> None:
-    """Fill ``nodes``, which is modified in place."""
     siblings = np.zeros(len(tile), np.uint64)  # the tiles from each node to the last of its list
     for at in range(len(tile) - 1, -1, -1):
         siblings[at] = _ONE << np.uint64(tile[at])

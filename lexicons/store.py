@@ -1,7 +1,7 @@
 """Lexicons ready to play with: a word graph, its alphabet, and a checksum of its words.
 
 A word list is built into a graph on first use, which takes seconds, and cached under a hash of its
-content; so a changed list never meets its old graph, and simultaneous builds do no harm.
+content.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _Progress = Callable[[str], None]
 class Lexicon:
     """The words that count, as a graph over a distribution's alphabet.
 
-    ``checksum`` tells whether two lexicons have the same words, whatever file they came from: it
-    is the SHA-256, in hexadecimal, of the words in tile order, upper case, one a line, UTF-8.
+    ``checksum`` tells whether two lexicons have the same words: it is the SHA-256, in hexadecimal,
+    of the words in tile order, upper case, one a line, UTF-8.
     """
 
     name: str
@@ -61,11 +61,7 @@ class Lexicon:
 
     @cached_property
     def word_map(self) -> WordMap:
-        """The words by their letters (``lexicons.word_map``), as far as they fit on a board.
-
-        Raises:
-            ValueError: the alphabet has more letters than kernels can search for.
-        """
+        """The words that fit on a board, by their letters; raises as ``search_nodes``."""
         from .word_map import word_map
 
         return word_map(self.search_nodes, MAX_SIDE)
@@ -146,10 +142,7 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
 
 
 class _Kept:
-    """The cache of one file's content: its checksum, and its graph if it is a list.
-
-    Files are replaced atomically. The checksum is written before the graph.
-    """
+    """The cache of a file's content: checksum, then graph if it is a list; replaced atomically."""
 
     def __init__(self, content: bytes, distribution: TileDistribution) -> None:
         # The same words have other tile numbers in another alphabet.

@@ -4,8 +4,6 @@ Leave tables have two names: ``trained`` comes with the embedded lexicon, ``form
 ``lexicons.formula_leaves``. The default is the trained one for the tiles it was trained for, else
 the formula. Win probabilities have the name ``trained``, for its own tiles only. A file with such a
 name is reached by ``./trained``.
-
-The trained tables lie in ``embedded/``, each with its manifest; ``tilewire train`` makes them.
 """
 
 from __future__ import annotations
@@ -29,8 +27,7 @@ FORMULA = "formula"
 TRAINED = "trained"
 LEAVE_TABLES = (FORMULA, TRAINED)
 WIN_PROBABILITY_TABLES = (TRAINED,)
-TRAINED_ON = "scowl"
-"""The embedded lexicon that the trained tables were trained on."""
+TRAINED_ON = "scowl"  # the embedded lexicon that the trained tables were trained on
 
 _FILES = {"leaves": f"{TRAINED_ON}.klv2", "winprob": f"{TRAINED_ON}.winprob.csv"}
 _T = TypeVar("_T")
@@ -127,10 +124,7 @@ def are_trained_for(distribution: TileDistribution) -> bool:
 
 @lru_cache(maxsize=4)
 def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
-    """Return the trained leave table, for racks of seven; None for other tiles than its own.
-
-    It takes half a second to unpack, so it is kept in the user's cache.
-    """
+    """Return the trained leave table (cached), for racks of seven; None for other tiles."""
     if not are_trained_for(distribution):
         return None
     name = _FILES["leaves"]

@@ -30,12 +30,9 @@ _MOST_DIGITS = 6  # of a spread or a count
 class WinProbabilities:
     """How likely the player on turn is to win; all three arrays are read-only."""
 
-    spreads: I32
-    """[spreads] points ahead, ascending by one."""
-    unseen: I32
-    """[counts] tiles in the bag and on the opponent's rack, ascending by one."""
-    values: npt.NDArray[np.float32]
-    """[spreads, counts] from 0 to 1."""
+    spreads: I32  # [spreads] points ahead, ascending by one
+    unseen: I32  # [counts] tiles in the bag and on the opponent's rack, ascending by one
+    values: npt.NDArray[np.float32]  # [spreads, counts] from 0 to 1
 
     def __post_init__(self) -> None:
         if not self.values.size or self.values.shape != (len(self.spreads), len(self.unseen)):
@@ -97,7 +94,6 @@ def write_win_probabilities(path: str | Path, table: WinProbabilities) -> None:
 
 
 def _lines(text: str, source: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield location and cells of each line that is not empty."""
     reader = csv.reader(text.splitlines(), strict=True)
     try:
         for cells in reader:
@@ -120,7 +116,6 @@ def _counts(cells: Sequence[str], where: str) -> list[int]:
 
 
 def _spread(cell: str, before: Sequence[int], where: str) -> int:
-    """Read a spread; check its step from those before it."""
     spread = _whole(cell, "spread", where)
     steps = {before[1] - before[0]} if len(before) > 1 else {1, -1} if before else set()
     if steps and spread - before[-1] not in steps:

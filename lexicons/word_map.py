@@ -1,9 +1,8 @@
 """The word map: from any tiles to the words that are made of exactly these.
 
 Each letter has a key of 64 random bits, a multiset of letters the sum of its letters' keys modulo
-2⁶⁴, and the words are in a hash table by that sum. The idea is MAGPIE's, whose maps list the
-answers; here a filter (Bloom 1970, within one 64-bit word, so that a query reads memory once) rules
-out nearly all queries, and only then the table is read.
+2⁶⁴, and the words are in a hash table by that sum (MAGPIE's idea). A filter (Bloom 1970, within one
+64-bit word, so that a query reads memory once) rules out nearly all queries before that.
 
 A second filter answers for tiles with a blank: it has every word less any one of its letters.
 
@@ -39,8 +38,7 @@ def _letter_keys() -> U64:
     return keys
 
 
-KEYS = _letter_keys()
-"""[64] by letter; the same for every lexicon, so that boards and racks need not know theirs."""
+KEYS = _letter_keys()  # [64] by letter; the same for all lexicons, so boards and racks need none
 
 
 WORDS = record_dtype(
@@ -54,15 +52,11 @@ WORDS = record_dtype(
     ],
 )
 WordsRecord: TypeAlias = Any
-"""A record of ``WORDS`` in a kernel; outside an array of one."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """The words of a graph as kernels read them: ``words`` has addresses, the rest is kept for it.
-
-    All is read-only, and rebuilt rather than pickled.
-    """
+    """A graph's words as kernels read them: ``words`` has addresses, the rest is kept for it."""
 
     nodes: SearchNodes
     whole: U64
@@ -84,10 +78,7 @@ class WordMap:
 
 
 def word_map(nodes: SearchNodes, longest: int) -> WordMap:
-    """Map a graph's words of up to ``longest`` letters, which fit on a board.
-
-    Takes 0.1 s and 9 MiB for 180,000 words.
-    """
+    """Map a graph's words of up to ``longest`` letters; 0.1 s and 9 MiB for 180,000 words."""
     count, letters = _spell(nodes, longest, np.zeros((0, 1), np.uint8))
     width = 16
     while width <= letters:
@@ -102,13 +93,11 @@ def word_map(nodes: SearchNodes, longest: int) -> WordMap:
 
 
 def _power(least: int) -> int:
-    """Return the next power of two, at least ``_MIN_LENGTH``."""
     return max(_MIN_LENGTH, 1 << max(least - 1, 0).bit_length())
 
 
 @helper
 def _filter_bits(key: Any) -> Any:
-    """Return the three bits of a key within its word of a filter."""
     low = np.uint64(63)
     bit = np.uint64(1)
     return (
@@ -161,10 +150,9 @@ def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
 
 @kernel
 def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
-    """Write the words of up to ``longest`` letters, a row each, their length last.
+    """Write the words of up to ``longest`` letters, a row each, their length last, while rows last.
 
-    Rows beyond the end of ``words``, which is modified in place, are not written. Returns the
-    number of words and the length of the longest.
+    Return the number of words and the length of the longest; ``words`` is modified in place.
     """
     left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
     index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children

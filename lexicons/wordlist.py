@@ -44,10 +44,7 @@ class WordList:
             yield tuple(tile for tile in row if tile)
 
     def text(self) -> str:
-        """Return the list as ``checksum`` sees it: upper case, by tile numbers, lines ended by LF.
-
-        Tiles of several characters are bracketed.
-        """
+        """Return the list as ``checksum`` sees it: brackets, upper case, in order, LF line ends."""
         letters = self.alphabet.letters
         if max(map(len, letters)) > 1:
             return "".join(f"{self.alphabet.text(word)}\n" for word in self)
@@ -181,11 +178,7 @@ def pack_words(words: Sequence[Sequence[int]]) -> WordMatrix:
 
 
 def sorted_words(words: WordMatrix) -> WordMatrix:
-    """Sort words by tile numbers, each once.
-
-    Raises:
-        ValueError: a word has no letters or too many, or holds what is no letter.
-    """
+    """Sort words by tile numbers, each once; raises as ``pack_words``."""
     count, width = words.shape
     if not count:
         return np.zeros((0, 0), np.uint8)

@@ -1,7 +1,6 @@
 """A channel carries messages to and from one peer.
 
-``PipeChannel`` connects processes on one machine: each message is a frame of MessagePack behind its
-length in four bytes, little-endian. ``protocol.websocket`` has the channel over a WebSocket.
+``PipeChannel`` frames are MessagePack behind its length in four bytes, little-endian.
 """
 
 from __future__ import annotations
@@ -60,19 +59,11 @@ class Channel(Protocol):
         ...
 
     async def send(self, message: Message) -> None:
-        """Send a message.
-
-        Raises:
-            ChannelClosed: the peer is gone.
-        """
+        """Send a message; raise ChannelClosed if the peer is gone."""
         ...
 
     async def receive(self) -> Arrival:
-        """Wait for the next message; an unreadable one comes as a ``PeerError``.
-
-        Raises:
-            ChannelClosed: the peer is gone.
-        """
+        """Wait for a message, ``PeerError`` if unreadable; raise ChannelClosed as ``send``."""
         ...
 
     async def close(self, code: int = 1000, reason: str = "") -> None:

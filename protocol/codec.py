@@ -1,8 +1,7 @@
 """Messages to bytes and back: MessagePack (binary) and JSON (text), one schema for both.
 
-``decode`` raises only ``PeerError``, whatever a peer sends. The limits are far above the needs of
-honest messages. MessagePack is held to them while it is read, before memory is taken; JSON
-afterwards, since a text is as long as its content and a frame is limited itself.
+The limits are far above the needs of honest messages. MessagePack is held to them while it is read,
+before memory is taken; JSON afterwards, since a text is as long as its content.
 """
 
 from __future__ import annotations
@@ -32,11 +31,9 @@ class Codec:
     """An encoding of messages."""
 
     subprotocol: str
-    """Its WebSocket subprotocol."""
     format: str
     frame_type: type[bytes] | type[str]
     encode: Callable[[Message], Frame]
-    """Returns a message as the content of one frame."""
     load: Callable[[Any], object]
     """Returns the content of a frame; raises if it is malformed or exceeds the limits."""
 

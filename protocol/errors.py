@@ -1,8 +1,4 @@
-"""Faults of the peer, apart from our bugs.
-
-``PeerError`` is the peer's fault and carries the reply. Any other exception of this package is a
-bug of ours.
-"""
+"""Faults of the peer; any other exception of this package is a bug of ours."""
 
 from __future__ import annotations
 
@@ -13,11 +9,8 @@ from .parts import MAX_SENTENCE, Retry
 class PeerError(Exception):
     """The peer sent an illegal message; ``reply`` is the answer.
 
-    Args:
-        code: a word from the table in ``SPEC.md``.
-        message: a sentence that names what was wrong and where.
-        retry: what the peer may try next.
-        close: the WebSocket close code, if the connection cannot go on.
+    ``code`` is a word from the table in ``SPEC.md``; ``close`` is the WebSocket close code, if the
+    connection cannot go on.
     """
 
     def __init__(

@@ -1,17 +1,12 @@
 """The two ends of the conversation, without I/O: messages in, events and messages out.
 
-A game between an arbiter and one bot is in a state of ``State``. ``_TABLE`` has, for each state and
-side, the messages that may be sent and the next states; anything else is a protocol error (the
-pattern of h11's ``_state.py``). Time plays no part: when a deadline passes the arbiter sends
-``game_over``, which every state allows.
+``_TABLE`` has, for each state and side, the messages that may be sent and the next states; anything
+else is a protocol error (the pattern of h11's ``_state.py``). Time plays no part: when a deadline
+passes the arbiter sends ``game_over``, which every state allows.
 
-``ArbiterSession`` is the arbiter's end towards one peer, ``BotSession`` the bot's. Each holds a
-``Conversation`` per game, answers repetitions, and passes on the rest.
-A thin shell feeds it arrivals and sends its results; neither end knows sockets or clocks, so tests
-call them directly.
-
-A fault of the peer raises ``PeerError``, which has its reply; a fault of our side raises
-``RuntimeError`` and is a bug.
+``ArbiterSession`` and ``BotSession`` each hold a ``Conversation`` per game with one peer, answer
+repetitions, and pass on the rest. A fault of the peer raises ``PeerError``, which has its reply; a
+fault of our side raises ``RuntimeError`` and is a bug.
 """
 
 from __future__ import annotations
@@ -66,9 +61,8 @@ _OFFER: _Next = {NewGame: State.OFFERED, GameOver: State.OVER}
 """Messages that an arbiter may send at any time: an offer, which also resumes a game; the end."""
 
 _AGAIN: _Next = {Resume: State.UNKNOWN}
-"""Messages that a bot may send at any time. After this it waits for the new offer, so that nothing
-is taken as an answer to an unseen offer.
-"""
+"""Messages that a bot may send at any time. It then waits for the new offer, so that nothing is
+taken as an answer to an unseen offer."""
 
 _PLAY: _Next = {Played: State.WAITING, YourTurn: State.TO_MOVE}
 
@@ -103,11 +97,7 @@ class Conversation:
         self.attempt = 1
 
     def check(self, sender: Side, message: GameMessage) -> None:
-        """Check that ``sender`` may send this now, without any change.
-
-        Raises:
-            PeerError: ``out_of_turn`` or ``bad_seq``.
-        """
+        """Check that ``sender`` may send this; raise PeerError: ``out_of_turn`` or ``bad_seq``."""
         if type(message) not in _TABLE[self.state][sender]:
             raise PeerError(
                 "out_of_turn",
@@ -156,10 +146,8 @@ class Repeated:
 
 
 FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume
-"""A bot's messages that an arbiter acts on."""
 
 FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameOver
-"""An arbiter's messages that a bot acts on."""
 
 KEPT_ENDED = 8
 """Ended games remembered, so that late copies do no harm."""
@@ -206,11 +194,7 @@ class ArbiterSession(_Session):
         return message
 
     def receive(self, message: Message) -> FromBot | Repeated | None:
-        """Handle a message from the bot; return what the arbiter has to act on, if anything.
-
-        Raises:
-            PeerError: the bot may not send this now; the reply gives the reason.
-        """
+        """Return what the arbiter has to act on, if anything; raise PeerError if it is not due."""
         if not isinstance(message, FromBot):
             raise wrong_role(message, "a bot")
         game = self._known(message)
@@ -267,11 +251,7 @@ class BotSession(_Session):
         return self._send(message)
 
     def keep(self, *messages: GameMessage) -> None:
-        """Keep an answer for when the same turn is asked again.
-
-        Args:
-            messages: ending with a move or a resignation; otherwise they are dropped.
-        """
+        """Keep an answer for when the turn is asked again, if it ends in a move or resignation."""
         if isinstance(messages[-1], Move | Resign):
             self._answers[messages[-1].game] = messages
 

@@ -1,9 +1,8 @@
 """The client and server ends of the conversation over WebSockets.
 
-Both are thin: ``websockets`` does the work. A match host needs two additions. Arrival times are
-noted in the socket's callback, before any task runs: a busy host that stamps later would flag moves
-that were in time. And each peer has a budget of bytes: WebSocket pings are answered below any limit
-of the application, so a flood of them would starve other connections.
+Arrival times are noted in the socket's callback, before any task runs: a busy host that stamps
+later would flag moves that were in time. Each peer has a budget of bytes: WebSocket pings are
+answered below any limit of the application, so a flood of them would starve other connections.
 """
 
 from __future__ import annotations
@@ -163,13 +162,10 @@ async def dial(
     tls: ssl.SSLContext | None = None,
     open_timeout: float = 10.0,
 ) -> WebSocketChannel:
-    """Open a connection to a server or a bot.
+    """Open a connection to a server or a bot at ``ws://host:port/…`` or ``wss://…``.
 
-    Args:
-        url: ``ws://host:port/…`` or ``wss://…``.
-        token: secret for the ``Authorization`` header; never in the URL.
-        tls: for ``wss``; by default the system's certificates are trusted.
-        open_timeout: seconds for the opening handshake.
+    ``token`` goes into the ``Authorization`` header, never into the URL. ``tls`` is for ``wss``; by
+    default the system's certificates are trusted. ``open_timeout`` is in seconds.
 
     Raises:
         ChannelClosed: no answer, or not in this protocol; the message tells which.
@@ -209,18 +205,12 @@ async def listen(
     tls: ssl.SSLContext | None = None,
     trusted: bool = False,
 ) -> Server:
-    """Listen for connections.
+    """Listen at an address (``""`` for all) and a port (0 for any free one).
 
-    Args:
-        host: the address to bind; ``""`` for all.
-        port: 0 for any free one.
-        on_channel: called for each connection, which closes when the call returns.
-        on_http: answers a plain HTTP request, or None to let it become a WebSocket.
-        tls: a certificate, to serve ``wss``.
-        trusted: only local processes connect, with the byte budget of a dialled server.
-
-    Returns:
-        The running server of ``websockets``.
+    ``on_channel`` is called for each connection, which closes when the call returns. ``on_http``
+    answers a plain HTTP request, or returns None to let it become a WebSocket. ``tls`` is a
+    certificate, to serve ``wss``; ``trusted`` is for local processes only, with the byte budget of
+    a dialled server.
 
     Raises:
         OSError: the address is not available.

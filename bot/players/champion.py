@@ -1,8 +1,6 @@
 """``champion``: the best method available for each phase (``bot.search.strategy``).
 
-It infers the opponent's rack as ``infer`` does, simulates 20 candidates against that belief, plays
-pre-endgames out and proves endgames. If it may ponder, it searches the positions after likely
-replies.
+It infers the opponent's rack as ``infer`` does, and searches on while its opponent thinks.
 
 Options: ``time``, a cap per turn; and ``exact=no``, which simulates instead of solving, to measure
 what solving is worth.

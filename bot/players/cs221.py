@@ -47,7 +47,6 @@ class Sampling(NamedTuple):
 
     candidates: int
     samples: int
-    """Samples of each candidate."""
     plies: int
     """Turns after the candidate."""
 
@@ -116,14 +115,10 @@ class _Player(Player):
 def sampled_choice(
     view: View, budget: Budget, leaves: LeaveTable | None, sampling: Sampling = CS221
 ) -> Choice:
-    """Choose a move by samples.
+    """Choose a move by samples; refused moves are left out.
 
-    Args:
-        view: the game on the player's turn; refused moves are left out.
-        budget: the first candidate is offered before sampling, and chosen if time is over before
-            all candidates are sampled.
-        leaves: leave values for either side; None: leaves are worth nothing.
-        sampling: how many candidates, samples and plies.
+    The first candidate is offered before sampling, and chosen if time is over before all candidates
+    are sampled. ``leaves`` count for either side; None: leaves are worth nothing.
     """
     generators = [
         Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))

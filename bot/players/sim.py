@@ -23,11 +23,7 @@ def sim(
 
 
 def settings_of(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Settings:
-    """Read the options that all simulating players share.
-
-    Raises:
-        ValueError: an option is invalid, or both ``iterations`` and ``time`` are given.
-    """
+    """Read the options shared by simulating players; raise ValueError if one is invalid."""
     if iterations and time:
         raise ValueError("iterations or time ends a search, not both")
     return Settings(

@@ -1,8 +1,7 @@
 """``static`` and ``greedy``, who don't look ahead.
 
-``static`` plays the highest equity (``engine.movegen.evaluation``). Its option ``temperature``, in
-points, adds chance: a move that many points below the best is chosen ``e`` times less often.
-``greedy`` plays the highest score; equity breaks ties. It is a yardstick for other players.
+The option ``temperature`` of ``static``, in points, adds chance: a move that many points below the
+best is chosen ``e`` times less often.
 """
 
 from __future__ import annotations

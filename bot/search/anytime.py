@@ -1,15 +1,14 @@
 """The anytime loop: slices of work between looks at the clock.
 
 Searches know no clock: ``advance`` does some work, and the result so far may be read at any moment.
-``Anytime`` looks at the clock between slices of a few milliseconds, and sizes each by the speed of
-the last:
+``Anytime`` sizes each slice by the speed of the last:
 
     for is_due in Anytime(solver, NODES).slices(budget.remaining_ms):
         if is_due:  # some times a second
             print(solver.solution)
 
-The loop ends when no time is left (``Budget.cancel`` leaves none), nothing is left to do, or the
-caller has enough. With ``most`` and endless time, every machine does the same work.
+It ends when no time is left (``Budget.cancel`` leaves none), nothing is left to do, or the caller
+has enough. With ``most`` and endless time, every machine does the same work.
 """
 
 from __future__ import annotations
@@ -80,10 +79,7 @@ class Pulse:
 
 
 class Anytime:
-    """A piece of work, already begun, and its pace, kept across stretches of time.
-
-    ``most`` limits the total amount; ``clock`` returns seconds.
-    """
+    """A piece of work, already begun; ``most`` limits the total amount, ``clock`` is in seconds."""
 
     def __init__(
         self,
@@ -94,9 +90,7 @@ class Anytime:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.done = 0
-        """Amount done so far."""
         self.is_over = most == 0
-        """Whether nothing is left to do."""
         self._work, self._pace, self._most, self._clock = work, pace, most, clock
         self._last, self._took_ms, self._before_ms = 0, 0.0, 0.0
 
@@ -110,12 +104,7 @@ class Anytime:
     def slices(
         self, remaining_ms: Callable[[], float], until: Callable[[], bool] = lambda: False
     ) -> Iterator[bool]:
-        """Work slice by slice; after each, yield whether a report is due.
-
-        Args:
-            remaining_ms: returns the milliseconds left; asked before each slice.
-            until: returns whether to end; asked before each slice.
-        """
+        """Work slice by slice while there is time; yield whether a report is due."""
         pulse = Pulse(self._clock)
         while not self.is_over and not until() and (left_ms := remaining_ms()) > 0:
             self.step(left_ms)

@@ -1,7 +1,6 @@
 """A player's belief about its opponent's rack and style, followed through a game.
 
-Turns are only noted when seen. They are taken in on the player's turn and clock, within a share of
-the turn's time.
+Turns are only noted when seen, and taken in on the player's turn, within a share of its time.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ _LISTED_A_RACK = 20  # to be looked at
 _BINGO_SAMPLES = 200
 _TIME_FOR_BINGOS_MS = 100.0  # with less, no bingo odds
 TOP = 20
-"""Leaves reported."""
 _MOST_NOTED = 500  # characters
 
 
@@ -68,16 +66,15 @@ class _Seen:
 
 
 class Opponent:
-    """The belief about the opponent of one game.
+    """The belief about the opponent of one game, from its beginning or where it is resumed.
 
     Args:
-        view: the game at its beginning, or where it is resumed.
+        view: the game so far.
         style: prior of the opponent's style.
         remembers: whether earlier plays than the last count.
         learns: whether its plays update the style.
         doubt: share of rollouts, 0 to 1, that draw its rack without any belief.
         racks: number per play; by default as many as a share of the turn allows.
-        clock: returns seconds.
     """
 
     def __init__(
@@ -158,11 +155,9 @@ class Opponent:
             reveal(self.tracker, self.known, view)
 
     def think(self, *, ms: float | None = None, racks: int = 0) -> None:
-        """Take in all noted turns; a contradiction resets the belief, and ``told`` says why.
+        """Take in all noted turns, within ``ms`` milliseconds or with ``racks`` racks per play.
 
-        Args:
-            ms: milliseconds at most, or …
-            racks: … the number of racks per play.
+        A contradiction resets the belief, and ``told`` says why.
         """
         news, self._news = self._news, []
         end = None if ms is None else self._clock() + ms / 1_000
@@ -239,7 +234,6 @@ class Opponent:
         return samples.chance
 
     def _drawn(self, seen: _Seen) -> int:
-        """Count the tiles on the rack drawn since the leave."""
         held = min(self._before.rules.rack_size, int(seen.left.sum()))
         return max(held - self.tracker.prior.size, 0)
 

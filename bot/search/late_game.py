@@ -41,11 +41,7 @@ class Solvers:
         self._solver: EndgameSolver | None = None
 
     def solver(self, view: View, memory: int | None = None) -> EndgameSolver:
-        """Return the solver for the lexicon, rules and threads of a view.
-
-        Args:
-            view: the game.
-            memory: bytes; by default what the threads need.
+        """Return the solver for a view; ``memory`` is in bytes, by default what its threads need.
 
         Raises:
             MemoryError: the memory is not available.
@@ -68,7 +64,6 @@ class EndgameSearch:
     view: View
     """The bag is empty."""
     solver: EndgameSolver
-    """Keeps what it learnt of earlier positions."""
 
     def run(self, budget: Budget) -> Choice:
         """Solve until the move is proven or time is over; offer the best so far on the way."""
@@ -122,7 +117,6 @@ class PreEndgameSearch:
     """A simulation of the position, run first."""
     solver: EndgameSolver
     belief: Belief | None
-    """About the opponent's rack."""
 
     def run(self, budget: Budget) -> Choice:
         """Simulate, then play candidates out until nothing could change or time is over."""
@@ -151,10 +145,7 @@ class PreEndgameSearch:
         return [ranked[row.move] for row in simulation.estimates()[:count]]
 
     def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
-        """Return the simulation's choice, unless all cases were counted or a move is proven best.
-
-        Otherwise choose as the simulation does.
-        """
+        """Return the simulation's choice unless all cases are counted or a move is proven best."""
         outcomes = pre_endgame.outcomes()
         best = outcomes[0]
         if best.cases < pre_endgame.cases and not pre_endgame.is_settled:

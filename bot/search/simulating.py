@@ -1,10 +1,7 @@
 """Simulation of a position against the clock, for as long as it pays.
 
-The search ends
-
-* when the leader is certain, or another candidate could gain next to nothing: the rest of the turn
-  stays on the clock;
-* when the turn's planned time is over, unless the decision is close: then it may stretch.
+It ends when the leader is certain, or another candidate could gain next to nothing; or when the
+turn's planned time is over, unless the decision is close: then it may stretch.
 """
 
 from __future__ import annotations
@@ -47,7 +44,6 @@ class Settings:
     rule: str = "top-two"
     """How samples are allotted (``engine.simulation.sampling``)."""
     time_ms: int | None = None
-    """Cap per turn."""
     bags: range | None = None
     """Numbers of tiles in the bag with which a position is simulated at all; None: all."""
 
@@ -73,12 +69,8 @@ def seed_of(view: View) -> int:
 class Search:
     """A simulation of a view's position, for the player on turn.
 
-    Args:
-        view: the player's view.
-        settings: settings of the simulation.
-        seed: of the draws.
-        belief: belief about the opponent's rack; by default none.
-        candidates: moves compared; by default the best without refused moves.
+    ``belief`` is about the opponent's rack. ``candidates`` are by default the best moves, without
+    refused moves.
     """
 
     def __init__(

@@ -1,7 +1,4 @@
-"""The choice without looking ahead: the highest equity (``engine.movegen.evaluation``).
-
-What ``static`` plays, what every search begins with, and what is played if there is no time.
-"""
+"""The choice without looking ahead: the highest equity (``engine.movegen.evaluation``)."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ def best_choice(generator: Generator, view: View) -> Choice:
 
 
 def generator_for(view: View) -> Generator:
-    """Return a new generator for the game of a view, with the player's leave table.
-
-    It takes 0.1 ms to make. Each thread of a turn needs its own.
-    """
+    """Return a new generator for a view, in 0.1 ms; each thread of a turn needs its own."""
     leaves = view.leaves or leaves_for(view.rules.distribution)
     return Generator(view.lexicon, view.rules, leaves)
 

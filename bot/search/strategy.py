@@ -49,7 +49,6 @@ LIKELY = 6
 
 
 Searching: TypeAlias = Search | PreEndgameSearch | EndgameSearch
-"""The search of a turn, begun: ``run`` lasts until it is done or the turn is over."""
 
 
 class Pondering:
@@ -104,10 +103,8 @@ class Strategy(Player):
 
     Args:
         settings: settings of simulations with tiles in the bag.
-        empty_bag: settings with an empty bag, unless endgames are solved; by default
-            ``settings``.
-        follow: returns the belief about the opponent of a new game; by default
-            there is none.
+        empty_bag: the same with an empty bag, unless endgames are solved; by default ``settings``.
+        follow: returns the belief about the opponent of a new game; by default there is none.
         solvers: keeps the solver of endgames and pre-endgames; by default they are simulated.
         ponders: whether it searches while the opponent thinks.
     """

@@ -116,11 +116,10 @@ def _free_ms(left_ms: int, time: TimeControl) -> int:
 
 
 class LagSeen:
-    """How much longer turns took by the arbiter's clock than here.
+    """How much longer turns took by the arbiter's clock than here: transit and waits for a core.
 
-    This includes message transit, and either process's wait for a core. The largest excess of the
-    last few turns counts. A repeated question, as after a lost connection or a restart, counts from
-    its last arrival.
+    The largest excess of the last few turns counts. A repeated question, as after a lost connection
+    or a restart, counts from its last arrival.
     """
 
     def __init__(self) -> None:

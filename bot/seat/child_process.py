@@ -2,8 +2,6 @@
 
 It runs under a guard (``guard.py``) that kills it and its descendants when it ends, when we let go
 of it, or when we die. It leads a session of its own, so the host handles Ctrl-C at the terminal.
-``bot.seat.worker_handle`` runs our workers in it, and ``harness.seats.engines.process`` foreign
-engines.
 """
 
 from __future__ import annotations
@@ -72,18 +70,15 @@ async def spawn(
     pipes: bool = True,
     one_stream: bool = False,
 ) -> Spawned:
-    """Start a process under a guard.
+    """Start a process under a guard; raise OSError if none can be started: the host's fault.
 
     Args:
         command: path of the program, and its arguments.
         folder: working directory; None: ours.
         environment: the whole environment; None: ours.
-        limits: its limits; None: unlimited.
+        limits: by default none.
         pipes: whether to open pipes to its standard input and output.
         one_stream: whether its standard error joins its standard output.
-
-    Raises:
-        OSError: no process can be started: the host's fault.
     """
     reading, lifeline = os.pipe()
     limits = limits or Limits()

@@ -1,8 +1,7 @@
 """The bot's end of a conversation, on any channel: dispatch to games, and answers out.
 
-``BotRunner`` lives as long as the bot; connections come and go, a lost one is dialled again, and so
-do games (``bot.seat.game_registry``). The event loop does no heavy work, so it answers pings during
-a search.
+``BotRunner`` lives as long as the bot; connections come and go. The event loop does no heavy work,
+so it answers pings during a search.
 """
 
 from __future__ import annotations
@@ -59,7 +58,6 @@ class BotRunner:
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
         self._welcomes = 0
-        """Number of connections that were welcomed."""
         self._session = BotSession()
         self.games = GameRegistry(
             bot,
@@ -84,14 +82,9 @@ class BotRunner:
     ) -> str:
         """Play over connections that may be lost; return the reason for the end.
 
-        Waits double and vary randomly, so that a restarted server is not overrun. A bot that was
-        never welcome does not retry.
-
-        Args:
-            dial: opens a channel.
-            patience_s: seconds of waiting since the last welcome before it gives up.
-            sleep: waits the given seconds.
-            jitter: returns a random number from 0 to 1.
+        Waits double and vary randomly, so that a restarted server is not overrun, up to
+        ``patience_s`` since the last welcome; a bot that was never welcome does not retry.
+        ``jitter`` returns a random number from 0 to 1.
 
         Raises:
             ChannelClosed: nobody answers at first, or before patience ends.

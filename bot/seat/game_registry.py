@@ -1,8 +1,4 @@
-"""The games of a bot: offered, set up, resumed, ended or abandoned.
-
-``GameRegistry`` lives as long as the bot and knows no connection: it sends through the functions it
-is given. ``bot.seat.game_session`` handles a single game.
-"""
+"""The games of a bot: offered, set up, resumed, ended or abandoned, over any connections."""
 
 from __future__ import annotations
 
@@ -48,7 +44,6 @@ class GameRegistry:
         failed: Callable[[BaseException], None],
     ) -> None:
         self.finished = 0
-        """Number of games that have ended."""
         self.on: dict[str, GameSession[ThreadPlayer]] = {}
         """The games set up and not over, by name."""
         self._bot = bot

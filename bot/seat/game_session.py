@@ -1,8 +1,7 @@
 """One game of a player: the arbiter's messages in, the player's answers out.
 
-``GameSession`` keeps the player informed and answers through the function it is given. It outlives
-connections: a search continues while the connection is lost, and its answer goes out when the turn
-is asked again.
+It outlives connections: a search continues while the connection is lost, and its answer goes out
+when the turn is asked again.
 """
 
 from __future__ import annotations
@@ -61,18 +60,13 @@ class SeatPlayer(Listener):
     """
 
     async def start(self, view: View) -> None:
-        """Get ready for a game, possibly in progress; comes first, and no clock runs yet.
-
-        Raises:
-            Declined: the player can't play this game.
-        """
+        """Get ready for a game, new or resumed; no clock runs. Raise Declined if it can't play."""
         raise NotImplementedError
 
     async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Choose a move within the budget; cancelled when the answer is no longer wanted.
 
-        Returns:
-            The choice, or text that is not a move, for the arbiter to refuse.
+        Text that is no move is for the arbiter to refuse.
         """
         raise NotImplementedError
 
@@ -84,18 +78,11 @@ P = TypeVar("P", bound=SeatPlayer)
 
 
 class GameSession(Generic[P]):
-    """A game in which a player has a seat.
+    """A game in which a player has a seat; ``seed`` is for the player's random choices.
 
-    Args:
-        offer: the arbiter's offer.
-        rules: the game's rules.
-        resources: words and tables.
-        player: chooses the moves of this game.
-        seed: for the player's random choices.
-        say: sends messages in order; if they may not be sent now and include a move, they are kept
-            until the turn is asked again.
-        failed: takes a search's exception.
-        nonce: whether the player's seat takes part in the draws.
+    ``say`` sends messages in order; if they may not be sent now and include a move, they are kept
+    until the turn is asked again. ``failed`` takes a search's exception; ``nonce`` tells whether
+    the player's seat takes part in the draws.
     """
 
     def __init__(
@@ -114,9 +101,7 @@ class GameSession(Generic[P]):
         self.player = player
         self.watched = Watched(offer, rules, resources, seed)
         self.answer: Choice | str = ""
-        """The player's last answer."""
         self.answered_ms = 0
-        """The time of that answer."""
         self._say = say
         self._failed = failed
         self._nonce = nonce
@@ -147,11 +132,7 @@ class GameSession(Generic[P]):
         self._say(Ready(game=self.name, **nonce))
 
     def take(self, message: FromArbiter, at_ms: int, lag_ms: int) -> None:
-        """Handle the arbiter's message about a started game, received at ``at_ms``.
-
-        Raises:
-            MissedPlays: an earlier turn is missing.
-        """
+        """Handle a message about a started game; raise MissedPlays if a turn is missing."""
         match message:
             case Started():
                 self._started(message)

@@ -30,19 +30,14 @@ BURST = 16
 class Link:
     """A channel with a queue and a reader; it answers pings.
 
-    Args:
-        channel: to the peer.
-        on_message: called with each message but pings and pongs, and its arrival in
-            milliseconds. A ``PeerError`` is answered, and the peer may go on unless that
-            happens too often. Any other exception ends ``run``.
+    ``on_message`` takes each other message, and its arrival in milliseconds. A ``PeerError`` is
+    answered, and the peer may go on unless that happens too often; other exceptions end ``run``.
     """
 
     def __init__(self, channel: Channel, on_message: Callable[[Message, int], None]) -> None:
         self.channel = channel
         self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES)
-        """The peer's last messages, as text."""
         self.heard_ms = now_ms()
-        """Time of the last message."""
         self.closing: str | None = None
         """Why this end closes the connection, once it does."""
         self._on_message = on_message

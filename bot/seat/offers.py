@@ -1,7 +1,6 @@
 """An offered game's names, resolved to rules, words and tables.
 
-The arbiter's names come from outside, so they name embedded data only, never paths. Files come only
-from the player's own equipment.
+The arbiter's names come from outside, so they name embedded data only, never paths.
 """
 
 from __future__ import annotations
@@ -35,11 +34,7 @@ class Declined(Exception):
 
 @lru_cache(maxsize=8)
 def rules_in_play(rules: RulesInPlay) -> Rules:
-    """Convert the rules on the wire to the engine's.
-
-    Raises:
-        Declined: ``unsupported_rules``.
-    """
+    """Convert the rules on the wire to the engine's; raise Declined: ``unsupported_rules``."""
     try:
         if not 1 <= rules.rack_size <= MAX_RACK:
             raise ValueError(f"racks of {rules.rack_size} tiles; 1 to {MAX_RACK} can be played")
@@ -75,13 +70,10 @@ def preload(equipment: Equipment) -> None:
 
 
 def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resources:
-    """Return a game's words and tables: a player's own, or an embedded lexicon.
-
-    The first use of a lexicon takes seconds.
+    """Return a game's words and tables, own or embedded; new words take seconds.
 
     Raises:
-        Declined: ``unknown_lexicon``, or ``unsupported_rules`` if an own table can't be read for
-            these tiles.
+        Declined: ``unknown_lexicon``, or ``unsupported_rules`` if a table is not for these tiles.
     """
     lexicon = _lexicon_for(equipment, offer, rules)
     leaves, win_probabilities = _tables(equipment, rules.distribution)
@@ -89,7 +81,6 @@ def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resourc
 
 
 def _lexicon_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Lexicon:
-    """Return the words of a game: by checksum if given, else by name."""
     own = _load(equipment.lexicon, rules.distribution)
     if _is_meant(own, offer):
         return own

@@ -1,11 +1,9 @@
 """A ``Player`` in a thread, and the wait for its answer.
 
-The event loop stays free to answer pings during a search. A thread can't be stopped from outside,
-so what counts is how long it is waited for:
+A thread can't be stopped from outside, so what counts is how long it is waited for:
 
-* a built-in player that is late for ``Budget.last_ms`` is overruled by its best offer, the
-  first being the static choice, made before the search; likewise if it exceeds its own
-  limit (``Budget.limit``);
+* a built-in player that is late for ``Budget.last_ms`` or its own ``Budget.limit`` is overruled by
+  its best offer, the first being the static choice, made before the search;
 * a user's player is overruled only by an offer of its own. Without an offer its clock runs on.
 """
 
@@ -74,9 +72,7 @@ class Bot:
     """A bot: its players, what they play with, and how many games it seeks."""
 
     name: str
-    """Its name on the wire."""
     make_player: Callable[[], Player]
-    """Returns a new player; called for each game."""
     equipment: Equipment = field(default_factory=Equipment)
     built_in: bool = False
     """Whether its players are built in, and may be overruled."""
@@ -93,13 +89,7 @@ class Bot:
 
 
 class ThreadPlayer(SeatPlayer):
-    """A player of a bot, in a thread.
-
-    Args:
-        bot: the bot.
-        name: of the thread.
-        failed: takes errors of the player's code that nobody awaits.
-    """
+    """A player of a bot, in a thread; ``failed`` takes errors of its code that nobody awaits."""
 
     def __init__(self, bot: Bot, name: str, failed: Callable[[BaseException], None]) -> None:
         self.thread = PlayerThread(name)
@@ -125,11 +115,7 @@ class ThreadPlayer(SeatPlayer):
             jit.freeze()
 
     async def choose(self, view: View, budget: Budget) -> Choice:
-        """Let the player choose, as described above.
-
-        Raises:
-            Exception: any error of the player, or ``TypeError`` if its answer is not a ``Choice``.
-        """
+        """Let the player choose; raise its errors, or TypeError if that is no ``Choice``."""
         loop = asyncio.get_running_loop()
         news = asyncio.Event()
         if self._bot.built_in:
@@ -177,7 +163,6 @@ class ThreadPlayer(SeatPlayer):
         self.thread.close()
 
     def _run(self, function: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
-        """Run a function in the thread; its exception is reported to ``failed``."""
         loop = asyncio.get_running_loop()
 
         def done(future: Future[None]) -> None:
@@ -189,10 +174,7 @@ class ThreadPlayer(SeatPlayer):
 
 
 async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event) -> None:
-    """Wait for the answer until the last moment, then for an offer if there is none.
-
-    The player may set itself a limit, so news makes the last moment be read again.
-    """
+    """Wait for the answer until the last moment, which news may set anew, then for an offer."""
     while not answer.done():
         news.clear()
         left_ms = budget.until_last_ms()

@@ -1,7 +1,6 @@
 """A game as its player may know it: messages in, ``View`` values out, without I/O.
 
-The arbiter sends each turn once. Turns missed while the connection was lost come with the offer
-that resumes the game; repetitions are dropped.
+Turns missed while the connection was lost come with the next offer; repetitions are dropped.
 """
 
 from __future__ import annotations
@@ -24,15 +23,9 @@ class MissedPlays(Exception):
 
 
 class Watched:
-    """One game as seen from one seat.
+    """One game as seen from one seat; every method raises PeerError if a text makes no sense.
 
-    Args:
-        offer: the arbiter's, new or resumed; ``you`` is set.
-        rules: the offer's rules.
-        resources: the offer's words, and the player's tables.
-        seed: for the player's random choices.
-
-    Text of the arbiter that makes no sense raises ``PeerError`` in every method.
+    ``offer`` has ``you`` set; ``seed`` is for the player's random choices.
     """
 
     def __init__(self, offer: NewGame, rules: Rules, resources: Resources, seed: int) -> None:
@@ -117,10 +110,7 @@ class Watched:
         self.news.append((self.view, play))
 
     def turn(self, message: YourTurn) -> None:
-        """Take the position that the arbiter asks about, which overrides ours.
-
-        Refusals lost on the way are added.
-        """
+        """Take the arbiter's position, which overrides ours, and refusals lost on the way."""
         view = self.view
         try:
             read = read_cgp(message.position, view.rules).position
@@ -144,10 +134,7 @@ class Watched:
         self._sent[seq, attempt] = move
 
     def refused(self, message: Refused) -> Move | None:
-        """Take a refusal; return the refused move, if known.
-
-        The clock already shows the cost of the attempt.
-        """
+        """Take a refusal, whose cost the clock already shows; return the move, if known."""
         clocks = list(self.view.clocks)
         clocks[self.seat] -= max(0, self._deadline_ms - message.deadline_ms)
         self._deadline_ms = message.deadline_ms

@@ -1,7 +1,4 @@
-"""Basics of each process: a name on the wire, an event loop, a log, its pipes.
-
-A seat's process imports this first, so it imports little.
-"""
+"""Basics of each process, imported first: a name on the wire, an event loop, a log, its pipes."""
 
 from __future__ import annotations
 

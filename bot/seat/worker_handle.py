@@ -1,8 +1,4 @@
-"""The host's side of the worker processes that our players live in.
-
-A worker puts this program's folders first on its path, so that a ``bot.py`` in the host's current
-folder does not hide ours.
-"""
+"""The host's side of the worker processes that our players live in."""
 
 from __future__ import annotations
 

@@ -34,11 +34,7 @@ def most_racks(task: Task) -> int:
 
 
 def inference_about(task: Task, view: View) -> Inference:
-    """Begin to infer the opponent's leave after its last move.
-
-    Raises:
-        ValueError: the opponent has not moved, or its move tells nothing.
-    """
+    """Begin to infer the opponent's leave after its last move; ValueError if there is none."""
     situation, settings = task.situation, task.settings
     theirs = [at for at, turn in enumerate(situation.turns) if turn.seat != situation.seat]
     if not theirs:

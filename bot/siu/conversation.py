@@ -2,12 +2,10 @@
 
 No I/O, no clock, no thread: time is an argument, and slow work is done elsewhere.
 
-* A ``go`` is over when its ``bestmove`` is said, and has exactly one. An invalid ``go``
-  (no rack, no move that can be made, a mode for another phase of the game) gets an error and
-  ``bestmove none``; only without any position there is nothing but the error, as the conformance
-  suite has it.
-* A ``go`` during a search ends that as ``stop`` does; it begins when the other's ``bestmove`` is
-  out. So each has its own, whatever the front end does.
+* Each ``go`` has exactly one ``bestmove``. An invalid ``go`` (no rack, no move that can be made, a
+  mode for another phase of the game) gets an error and ``bestmove none``; only without any position
+  there is nothing but the error, as the conformance suite has it.
+* A ``go`` during a search ends that as ``stop`` does, and begins after its ``bestmove``.
 * A search that does not end soon after it should is spoken for: its best move so far is said, and
   what it may still say is not.
 * ``position`` during a search is for the next ``go``, and so is ``setoption``.
@@ -51,10 +49,8 @@ _SHOWN = 200  # characters
 
 
 Effect: TypeAlias = Answer | Settings | Task | Bare
-"""An answer to write; settings whose data to load, with ``loaded`` called afterwards; a search to
-begin, with its news to ``told`` and its end to ``ended``; ``STOP``: end the search begun last;
-``QUIT``: end the engine, now.
-"""
+"""An answer to write; settings to load, then ``loaded``; a search to begin, with news to ``told``
+and its end to ``ended``; ``STOP``: end the search begun last; ``QUIT``: end the engine, now."""
 
 
 @dataclass
@@ -63,7 +59,6 @@ class _Search:
 
     number: int
     preface: list[Answer]
-    """Answers to write when it begins."""
     task: Task | None = None
     """None: the ``go`` is invalid."""
     best: str | None = None
@@ -81,9 +76,7 @@ class Conversation:
         self._initial = self._settings = settings
         self._name, self._author = name, author
         self._wanted: Settings | None = None
-        """Settings last requested for loading."""
         self._good: Settings | None = None
-        """Settings last loaded."""
         self._loads = 0  # in progress
         self._owed = 0  # readyok answers
         self._situation: Situation | None = None
@@ -108,10 +101,7 @@ class Conversation:
         return self._done()
 
     def loaded(self, settings: Settings, fault: str = "") -> list[Effect]:
-        """Note that settings are loaded.
-
-        After a fault, return to the last loaded data, with all other settings kept.
-        """
+        """Note that settings are loaded; after a fault, return to the last loaded data only."""
         if fault:
             self._fault("unknown-command", f"setoption: {fault}")
             self._settings = self._settings.without(settings, self._good or Settings())
@@ -246,7 +236,6 @@ class Conversation:
             self._begin()
 
     def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> None:
-        """Make the task of a ``go``, or note the fault for which it has none."""
         settings = self._settings
         if why := situation.why_not(go.mode):
             search.preface.append(Fault("bad-position", why))
@@ -304,7 +293,6 @@ class Conversation:
             self._say(BestMove(NOTHING))
 
     def _end(self, search: _Search, now_ms: int) -> None:
-        """End a search, or keep a queued search from running."""
         if search.is_ending or search.task is None:
             return
         search.is_ending = True

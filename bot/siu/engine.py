@@ -1,7 +1,6 @@
 """The process around the conversation: lines in, lines out, searches meanwhile.
 
-Threads read lines, write lines and search; the caller of ``run`` passes their news to the
-conversation and carries out its effects. None waits for another, so a line is answered during a
+Threads read lines, write lines and search. None waits for another, so a line is answered during a
 search, and a front end that does not read can't prevent the end. A further thread provides each
 search's first move, while the searching thread may still be busy with an abandoned search.
 
@@ -72,7 +71,6 @@ class _Writer:
         self._lines.put(line)
 
     def close(self) -> None:
-        """Write the remaining lines, if they are read."""
         self._lines.put(None)
         self._thread.join(LAST_WORDS_S)
 
@@ -104,7 +102,6 @@ class _Shell:
         writer.broken = partial(self._news.put, _leave)
 
     def run(self, reading: int) -> None:
-        """Run until either side ends."""
         _start("siu reader", self._read, reading)
         _start("siu searcher", self._search)
         while not self._is_over:

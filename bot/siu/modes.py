@@ -1,7 +1,4 @@
-"""The modes of ``go``, and the task of a search.
-
-A new mode is a line in ``HONOURED`` and a method of the same name in ``searches``.
-"""
+"""The modes of ``go``: a line each in ``HONOURED``, and a method in ``searches``."""
 
 from __future__ import annotations
 
@@ -45,7 +42,6 @@ class Task:
     """A search to make."""
 
     number: int
-    """The number of this ``go``."""
     game: int
     """The number of the game; knowledge of other games is dropped."""
     mode: Mode
@@ -54,9 +50,7 @@ class Task:
     situation: Situation
     settings: Settings
     only: tuple[Move, ...] = ()
-    """If any, compare only these."""
     also: tuple[Move, ...] = ()
-    """Also compare these."""
     named: Mapping[Move, str] = field(default_factory=dict)
     """The front end's names of moves."""
     threads: int = 1
@@ -65,10 +59,7 @@ class Task:
 
     @property
     def waits(self) -> bool:
-        """Whether ``bestmove`` waits for ``stop`` or the end of the time.
-
-        If there is another limit too, the first limit reached ends the search.
-        """
+        """Whether ``bestmove`` waits for ``stop`` or the end of the time, without another limit."""
         limited = self.go.iterations is not None or self.go.stopcondition is not None
         timed = self.go.movetime_ms is not None and not limited
         return self.go.infinite or (timed and not self.settings.stop_early)

@@ -56,7 +56,6 @@ class Turn:
     move: Move | int
     """A number is the count of an exchange with unknown tiles."""
     phony: bool
-    """Whether it was challenged off."""
     score: int
     before: Position
     """Without racks."""
@@ -109,18 +108,12 @@ class Situation:
         return bag_count(self.position, self.rules)
 
     def seen(self, turn: int) -> Position:
-        """Return the position before a turn, or at the end, as seen by the last player on turn.
-
-        Its rack is included if wholly known.
-        """
+        """Return the position before a turn or at the end, with our rack if wholly known."""
         position = self.turns[turn].before if turn < len(self.turns) else self.last
         return replace(position, racks=_with(((), ()), self.seat, self._own(turn)))
 
     def _own(self, turn: int) -> Rack:
-        """Return the rack before a turn of the player on turn at the end; () unless wholly known.
-
-        A rack lasts until the next draw, so a later turn may reveal it.
-        """
+        """Return our rack before a turn, () unless wholly known; a later turn may reveal it."""
         end = len(self.turns)
         for at in range(turn, end + 1):
             rack = self.certain[at][self.seat]
@@ -131,11 +124,7 @@ class Situation:
         return () if bag_count(self.last, self.rules) else rack
 
     def read_move(self, text: str) -> tuple[Move, str]:
-        """Read a possible move, whatever words it forms; return it and its name.
-
-        Raises:
-            ValueError: it can't be read or is impossible.
-        """
+        """Read a move, whatever words it forms; return it and its name, or raise ValueError."""
         board, rules = self.position.board, self.rules
         alphabet = rules.distribution.alphabet
         read = parse_cgp_move(text, board, alphabet, rules.rack_size)
@@ -183,7 +172,6 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
 
 
 def _operations(cgp: str) -> dict[str, str]:
-    """Read the operations, before the rules that the rest depends on."""
     fields = cgp.split(maxsplit=4)
     pieces = fields[4].split(";") if len(fields) == 5 else []
     operations: dict[str, str] = {}
@@ -229,8 +217,6 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
 
 
 class _Game:
-    """A game being replayed."""
-
     def __init__(self, start: Position, rules: Rules) -> None:
         self.rules = rules
         self.position = replace(start, racks=((), ()))

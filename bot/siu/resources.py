@@ -33,12 +33,9 @@ class Kit:
     def view(
         self, task: Task, turn: int | None = None, history: Iterable[Observed | None] = ()
     ) -> View:
-        """Return the view of the player on turn at the end, before a turn or at the end.
+        """Return the view of the player on turn at the end, as before a turn; None: at the end.
 
-        Args:
-            task: the search with its game and settings.
-            turn: its number, from 0; None: the end.
-            history: the turns before it; None if challenged off.
+        ``history`` has the turns before it, None if challenged off.
         """
         situation = task.situation
         is_end = turn is None or turn == len(situation.turns)
@@ -64,11 +61,7 @@ class Kit:
 def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:
     """Load the data of settings, for games by some rules.
 
-    Args:
-        settings: names of the data.
-        rules: the game's rules and tiles.
-        engine: our name in provenances.
-        progress: takes a sentence when something takes long.
+    ``engine`` is our name in provenances; ``progress`` takes a sentence when something takes long.
 
     Raises:
         ValueError: a file is invalid, or for other tiles.
@@ -102,11 +95,7 @@ def chosen(
 ) -> list[RankedMove]:
     """Return the moves to compare, each once, the highest equity first.
 
-    Args:
-        view: includes the rack on turn.
-        count: number of best moves …
-        only: … or only these, whatever words they form.
-        also: added to either.
+    They are the ``count`` best, or if given ``only`` these, whatever words they form, and ``also``.
     """
     generator = generator_for(view)
     best = [] if only else best_candidates(generator, view.position, count)

@@ -1,7 +1,6 @@
 """The searches, a method for each mode of ``go``; one thread runs them in turn.
 
-A search reports the provenance of its figures first, then results and its best move so far, so it
-can end at any moment. Before that ``at_once`` serves, in another thread.
+A search reports the provenance of its figures first, then results and its best move so far.
 """
 
 from __future__ import annotations
@@ -110,10 +109,7 @@ def _history(situation: Situation) -> Iterator[Observed | None]:
 
 
 class Searcher:
-    """Makes searches, and keeps results that the next may use.
-
-    ``name`` is ours in provenances; ``progress`` takes a sentence when something takes long.
-    """
+    """Makes searches, and keeps results that the next may use; ``name`` is ours in provenances."""
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
         self._name = name
@@ -128,12 +124,7 @@ class Searcher:
     # --- getting ready ----------------------------------------------------------------------------
 
     def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
-        """Load the data of settings; the first time also compile and rehearse.
-
-        Raises:
-            ValueError: a file is invalid, or for other tiles.
-            OSError: a file can't be read.
-        """
+        """Load the data of settings, the first time also compile; raises as ``load_kit``."""
         rules = rules or standard_rules(settings.distribution)
         key = (settings.lexicon, settings.leaves, settings.win_probabilities, rules)
         with self._loading:
@@ -301,8 +292,7 @@ _MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | Non
 def certainty(simulation: Simulation) -> float:
     """Return a lower bound of the probability that the leader is the best, 0 to 1.
 
-    It adds up each rival's chance of being better (Bonferroni), except candidates equal to the
-    leader in every sample.
+    It adds up rivals' chances (Bonferroni), except of those equal to the leader in every sample.
     """
     if not simulation.is_sampled:
         return 0.0
@@ -331,8 +321,7 @@ def _some_situation(settings: Settings) -> Situation:
 def _late_situation(settings: Settings, bag: int) -> Situation:
     """Return a turn with a number of tiles in the bag, for a rehearsal.
 
-    All other tiles lie on the board, row by row, with free rows between while they fit; they form
-    no words.
+    All other tiles lie on the board, row by row with free rows between; they form no words.
     """
     rules = standard_rules(settings.distribution)
     tiles, layout = rules.distribution.all_tiles(), rules.layout

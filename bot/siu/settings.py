@@ -1,8 +1,7 @@
 """The engine's options: names, values, and the settings that they change.
 
-Data have names, too: words, tiles, boards and tables, embedded, by path, or in data folders. A name
-is looked up in each folder and in the subfolders of MAGPIE and Macondo, whatever its case. Only
-names are compared; contents are checked on loading.
+Data are embedded, by path, or in data folders: a name is looked up in each folder and in the
+subfolders of MAGPIE and Macondo, whatever its case. Contents are checked on loading.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ class Settings:
     win_probabilities: str | None = None
     """``trained`` or a path; None: the players' default."""
     data: tuple[Path, ...] = ()
-    """Folders for names."""
     names_only: bool = False
     """Whether the folders are fixed and files named, never given by path, so that a front end
     learns nothing of other files, not even from error messages."""
@@ -61,7 +59,6 @@ class Settings:
     """Most threads of a search, and the default of ``go``."""
     seed: int = 0
     lines: int = 15
-    """Number of moves or leaves reported."""
     candidates: int = 0
     """Number of moves simulated; 0: ``usual_candidates``."""
     usual_ms: int = 5_000
@@ -157,8 +154,6 @@ def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[
 
 
 class _Row(NamedTuple):
-    """An option, and the setting that it changes."""
-
     option: Option
     field: str
     """Empty: the option has a single value."""
@@ -178,11 +173,7 @@ def options(settings: Settings) -> tuple[Option, ...]:
 
 
 def with_option(settings: Settings, name: str, value: str | None) -> Settings:
-    """Set an option.
-
-    Raises:
-        ValueError: no such option or value; the message lists the possible ones.
-    """
+    """Set an option; if it or its value is unknown, ValueError lists the possible ones."""
     rows = _rows(settings)
     row = next((row for row in rows if row.option.name.casefold() == name.casefold()), None)
     if row is None:

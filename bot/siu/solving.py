@@ -1,7 +1,6 @@
 """``go endgame`` and ``go peg``: the end of a game, proven as far as time allows.
 
-One solver serves both and is kept across positions: memory stays within ``EndgameHash``, and what
-it learnt of a game helps in the next turn. ``champion`` has another solver, for ``go auto``.
+One solver serves both and is kept across positions, within the memory of ``EndgameHash``.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ from .resources import with_asked
 
 
 def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> EndgameSolver:
-    """Return a solver with the memory that is set, and as many threads as that serves.
+    """Return a solver with the memory that is set; ValueError if not available or too small.
 
-    Raises:
-        ValueError: the memory is not available, or too small for one thread.
+    It has as many threads as that serves.
     """
     size = task.settings.endgame_mb
     enough = (count for count in range(task.threads, 1, -1) if least_memory(count) <= size << 20)
@@ -50,8 +48,7 @@ def solve_endgame(
 ) -> Move | None:
     """Solve an endgame: report its best line on the way, and return the best move.
 
-    Raises:
-        ValueError: the position can't be solved; the message gives the reason.
+    ValueError if the position can't be solved; the message gives the reason.
     """
     deepest, only = task.go.depth, _choice(task, view, report)
     if task.only and not only:
@@ -79,11 +76,7 @@ def solve_preendgame(
     budget: Budget,
     report: Report,
 ) -> Move:
-    """Compare moves over all possible bags: report on the way, and return the best.
-
-    Raises:
-        ValueError: the position can't be solved; the message gives the reason.
-    """
+    """Compare moves over all possible bags; report and raise as ``solve_endgame``."""
     generator = generator_for(view)
     candidates = _candidates(generator, task)
     compared = PreEndgame(
@@ -145,10 +138,7 @@ def _endgame_line(solver: EndgameSolver, solution: Solution, report: Report) -> 
 
 
 def _certainty(solution: Solution) -> str:
-    """Describe what is proven of the value; the draft has no words for it.
-
-    After ``firstwin`` only a bound is known.
-    """
+    """Describe what is proven of the value; after ``firstwin`` only a bound is known."""
     if solution.proven and solution.floor == solution.ceiling:
         return "proven"
     bounds = (("at least", solution.floor), ("at most", solution.ceiling))
@@ -157,11 +147,7 @@ def _certainty(solution: Solution) -> str:
 
 
 def _peg_lines(task: Task, outcomes: Sequence[Outcome], report: Report) -> tuple[Answer, ...]:
-    """Write the results of the best moves, and of those requested.
-
-    How often each wins has a line of its own. Winning draws are not listed: with more than one tile
-    in the bag there are too many.
-    """
+    """Write how often the best and requested moves win; winning draws are too many to list."""
     wanted, lines = {*task.only, *task.also}, list[Answer]()
     for rank, outcome in enumerate(outcomes):
         if outcome.cases and (rank < task.settings.lines or outcome.move in wanted):

@@ -1,9 +1,5 @@
 """Endgames: with the bag empty both racks are known, and the best play can be proven.
 
-``solver``     works on a position in slices; after each there is a move and a value
-``mtdf``       chooses the next question, until the value is known
-``searcher``   one thread's memory, laid out for the kernel (``engine.kernels.endgame``)
-
 Values are points in spread that the player on turn gains from here to the end of the game,
 settlement included: twice the other's tiles for going out, or minus its own for each player after
 six scoreless turns.

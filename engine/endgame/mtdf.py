@@ -1,9 +1,9 @@
-"""The questions to an endgame's kernel, one after another, until the value is known.
+"""MTD(f): the questions to an endgame's kernel, until the value is known.
 
 A question is whether the mover can gain more than ``alpha`` points, looking ``ahead`` plies. The
-answer is a bound, guessed or proven, and decides the next question (MTD(f), Plaat and others,
-Best-first fixed-depth minimax algorithms, 1996). When the bounds meet at one depth, the next is a
-ply further; proven bounds hold at every depth.
+answer, a bound, decides the next question (Plaat and others, Best-first fixed-depth minimax
+algorithms, 1996). When the bounds meet at one depth, the next is a ply further; proven bounds hold
+at every depth.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from engine.kernels.transpositions import UNKNOWN
 class Mtdf:
     """The next question, and the bounds from the answers so far.
 
-    ``outcome`` is the value at which the game is drawn, to ask only for win, draw or loss; None
-    asks for the value.
+    Given the ``outcome`` of a draw it asks only for win, draw or loss; None asks for the value.
     """
 
     def __init__(self, outcome: int | None) -> None:
         self._outcome = outcome
-        self.depth = 0
-        """Plies ahead, answered."""
-        self.ahead = 1
-        """Plies ahead, of the question."""
+        self.depth = 0  # plies ahead, answered
+        self.ahead = 1  # plies ahead, of the question
         self.floor, self.ceiling = -UNKNOWN, UNKNOWN  # proven
         self._low, self._high = -UNKNOWN, UNKNOWN  # at this depth
         self.value = 0 if outcome is None else outcome

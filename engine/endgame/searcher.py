@@ -25,8 +25,7 @@ LEAST_MEMORY = 8 << 20
 """Least bytes of a searcher; a solver needs twice that for each thread, and once more for the
 transposition table and its lines."""
 
-OTHERWISE = 2 << 20
-"""Bytes that a searcher takes besides, for the board and the stack."""
+OTHERWISE = 2 << 20  # bytes that a searcher takes besides, for the board and the stack
 
 _WORD = 8
 _PAGE = 4 << 10
@@ -42,18 +41,15 @@ def new_table(memory: int) -> Table:
 
 
 def _touch(array: npt.NDArray[Any]) -> None:
-    """Fault in the pages of an array now, to save time later.
-
-    With large pages each first write takes a millisecond; numpy's strided write releases the GIL.
-    """
+    """Fault in the pages of an array now; numpy's strided write releases the GIL."""
     array[:: _PAGE // array.itemsize] = 0
 
 
 class Searcher:
-    """The memory and kernel state of one thread; the transposition table is shared.
+    """The memory, generator and kernel state of one thread; the transposition table is shared.
 
-    It owns the generator. ``memory`` are bytes for the line cache and the candidates, ``noise`` the
-    points by which the move order is disturbed.
+    ``memory`` are bytes for the line cache and the candidates, ``noise`` the points by which the
+    move order is disturbed.
     """
 
     def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
@@ -98,11 +94,10 @@ class Searcher:
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
-        """Take up a position with both racks.
+        """Take up a position with both racks; ``turns`` more scoreless turns in a row end the game.
 
-        ``turns`` more scoreless turns in a row end the game. Table entries of another ``age`` are
-        replaced first. ``only`` are the moves to choose from, if any are named; ``without`` are
-        excluded; both are ``MOST_LISTED`` at most.
+        Table entries of another ``age`` are replaced first. ``only`` and ``without`` are as in
+        ``EndgameSolver.begin``.
         """
         search = self._search
         for name, moves in (("only", only), ("without", without)):
@@ -120,7 +115,6 @@ class Searcher:
         self.abandon()
 
     def _forget_what_was_cut(self) -> None:
-        """Drop all lines if some were cut for want of room: they would pass for whole ones."""
         line_cache = self._search["line_cache"]
         if self.is_cut:
             self._index.fill(0)

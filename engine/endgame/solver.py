@@ -1,9 +1,8 @@
 """The endgame solver: puts one question after another to its kernel, in slices of nodes.
 
-After each slice an ``EndgameSolver`` has a move and a value, and knows whether they are proven. It
-asks its kernel (``engine.kernels.endgame``): *is it more than ``alpha`` points?* The answers are
-bounds that close in on the value (``engine.endgame.mtdf``), looking one ply ahead, then two, and so
-on; since an endgame ends, at some depth every answer rests on games played to their end.
+The answers of ``engine.kernels.endgame`` are bounds that close in on the value
+(``engine.endgame.mtdf``), looking one ply ahead, then two, and so on; since an endgame ends, at
+some depth every answer rests on games played to their end.
 """
 
 from __future__ import annotations
@@ -37,10 +36,8 @@ from lexicons.store import Lexicon
 from .mtdf import Mtdf
 from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
-USUAL_MEMORY = 256 << 20
-"""Bytes."""
-LEAST_LIMIT = 2
-"""Least limit of scoreless turns for which endgames can be solved."""
+USUAL_MEMORY = 256 << 20  # bytes
+LEAST_LIMIT = 2  # least limit of scoreless turns for which endgames can be solved
 
 _SLICE = 2_000  # nodes, after which all threads get their next question
 _LINE_NODES = 50_000  # for the principal variation; no clock is checked meanwhile
@@ -53,25 +50,16 @@ class Solution:
     """The state of knowledge about a position."""
 
     move: Move
-    """Best so far."""
-    value: int
-    """Points in spread that the mover gains to the end of the game; a guess until proven."""
-    proven: bool
-    """Whether the value is certain; with ``first_win`` whether the outcome is."""
-    floor: int | None
-    """Proven: least gain, by ``sure``."""
-    ceiling: int | None
-    """Proven: greatest gain."""
+    value: int  # points that the mover gains to the end of the game; a guess until proven
+    proven: bool  # the value; with ``first_win`` the outcome
+    floor: int | None  # proven: least gain, by ``sure``
+    ceiling: int | None  # proven: greatest gain
     sure: Move | None
     depth: int
-    """Plies looked ahead in all lines, before greedy play."""
     nodes: int
 
     def to_play(self, lead: int) -> tuple[Move, int]:
-        """Return the move for a player with this lead, and its gain.
-
-        The best; while that is a guess, a move proven to win if there is one.
-        """
+        """Return the best move and its gain; while that is a guess, a move proven to win if any."""
         if not self.proven and self.sure and self.floor is not None and lead + self.floor > 0:
             return self.sure, self.floor
         return self.move, self.value
@@ -163,13 +151,10 @@ class EndgameSolver:
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
-        """Take up a position.
+        """Take up a position with an empty bag; the opponent's rack may be left out.
 
-        Args:
-            position: with an empty bag; the opponent's rack may be left out.
-            first_win: ask only whether the game is won, drawn or lost, by the scores so far.
-            only: the moves to choose from, 64 at most; none: all legal moves.
-            without: moves to exclude, 64 at most.
+        ``first_win`` asks only whether the game is won, drawn or lost, by the scores so far.
+        ``only`` are the moves to choose from (none: all), ``without`` are excluded; 64 at most.
 
         Raises:
             ValueError: as ``with_both_racks``; too many moves are named, a move of ``only`` is
@@ -202,7 +187,6 @@ class EndgameSolver:
     def _check_choice(
         self, position: Position, only: Sequence[Move], without: Sequence[Move]
     ) -> None:
-        """Check that a move is left, and that ``only`` are legal."""
         legal = self._generator.arrays(position).packed
         for move in only:
             if not _is_packable(move) or np.uint64(pack(move)) not in legal:
@@ -221,7 +205,6 @@ class EndgameSolver:
         return done
 
     def _ask(self, nodes: int) -> int:
-        """Work on the current question; take the answer if there is one; return the nodes."""
         mtdf, first = self._mtdf, self._searchers[0]
         alpha, depth = mtdf.alpha, mtdf.ahead
         helpers = self._searchers[1:] if self._asked >= _SLICE else []
@@ -270,7 +253,6 @@ class EndgameSolver:
         )
 
     def _best(self) -> Move:
-        """Return the best move so far; at first the best by static equity."""
         mtdf = self._mtdf
         if self._sure is not None and (mtdf.is_proven or mtdf.floor >= mtdf.value):
             return self._sure
@@ -311,7 +293,6 @@ class EndgameSolver:
         return tuple(line)
 
     def _answer(self, position: Position, turns: int, value: int, depth: int) -> Move | None:
-        """Return the move that holds a value, if it can be seen quickly."""
         follower, proven = self._follower, self._mtdf.is_proven
         follower.begin(position, turns, self._age)
         for deep in range(1, MAX_PLIES if proven else depth + 1):

@@ -1,7 +1,4 @@
-"""Equity losses of a play: how much better the best move was, for each of many racks.
-
-Lays plays and racks out for the kernels (``engine.kernels.equity_loss``).
-"""
+"""Equity losses of a play for many racks, laid out for ``engine.kernels.equity_loss``."""
 
 from __future__ import annotations
 
@@ -38,16 +35,11 @@ _FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 class Play:
     """An opponent's turn as seen from the other side of the table."""
 
-    board: Board
-    """Before the move."""
-    move: Place | Pass | int
-    """An int is the number of tiles exchanged."""
-    score: int
-    """Points."""
-    held: int
-    """Tiles on the rack before the move."""
-    bag: int
-    """Tiles in the bag before the move, at least 1: with an empty bag nothing is hidden."""
+    board: Board  # before the move
+    move: Place | Pass | int  # an int is the number of tiles exchanged
+    score: int  # points
+    held: int  # tiles on the rack before the move
+    bag: int  # tiles in the bag before the move, at least 1: with an empty bag nothing is hidden
 
     @property
     def tiles(self) -> Rack:
@@ -63,10 +55,7 @@ class Play:
 
 
 class Judges:
-    """Generators that judge moves: one by equity, one by score.
-
-    One thread at a time may use them.
-    """
+    """Generators that judge moves, for one thread at a time."""
 
     def __init__(self, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None = None) -> None:
         self._made: dict[Judge, Generator] = {"static": Generator(lexicon, rules, leaves)}
@@ -86,10 +75,7 @@ class Judges:
 
 
 class EquityLosses:
-    """Losses of a play by one judge; remembers the values of subracks.
-
-    Losses greater than ``reach``, thousandths of a point, are not told apart.
-    """
+    """Losses of a play by one judge; remembers the values of subracks."""
 
     def __init__(self, generator: Generator, play: Play, reach: int) -> None:
         self._generator, self._play, self._reach = generator, play, reach
@@ -106,7 +92,7 @@ class EquityLosses:
                 self._own += int(generator.state["evaluation"]["late"][0, left])
 
     def of(self, racks: U8, leaves: U8) -> I32:
-        """Return the losses of racks: by how much the best move was better than the play.
+        """Return by how much the best move was better than the play, for each of the racks.
 
         They are [racks] thousandths of a point, ``reach`` + 1 for any greater loss. ``racks``,
         [racks, size], and ``leaves``, [racks, kept], are sorted.

@@ -1,8 +1,7 @@
 """Inference: what an opponent holds, given what it played (Richards and Amir 2007), and beyond.
 
-By Bayes' rule a rack is as likely as before the play, times the likelihood of the play with it.
-Before: what the player kept, and random draws (``engine.inference.leave_prior``). The likelihood:
-by how much a better move was missed (``engine.kernels.equity_loss``), as a model of the player
+By Bayes' rule a rack is as likely as before the play (``engine.inference.leave_prior``), times the
+likelihood of the play with it: by how much a better move was missed, as a model of the player
 judges it (``engine.inference.likelihood``).
 
 Racks before the play are all listed if they are few, else drawn, and examined as long as there is
@@ -36,8 +35,7 @@ MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
 142,506 of five."""
 
-_UNLIKELY = 0.002
-"""A judge is skipped if its models' odds add up to no more: it costs as much time as any."""
+_UNLIKELY = 0.002  # judges with such odds or less are skipped: each costs as much time as any
 _MANY = 2_000  # leaves
 _BLOCK = 1_000  # racks drawn at a time; each call has a fixed cost
 _NOTHING = 1e-300  # avoids division by zero
@@ -47,26 +45,16 @@ _NOTHING = 1e-300  # avoids division by zero
 class Posterior:
     """The belief after a play; arrays are by leave, in no particular order."""
 
-    leaves: U8
-    """[count, size], each sorted."""
-    prior: F64
-    """Probabilities before the play was judged; less than 1 in all if not all were examined."""
-    posterior: F64
-    """Probabilities that add up to 1."""
-    considered: int
-    """Number of possible leaves, or of racks drawn."""
-    surviving: int
-    """Examined leaves that are still possible."""
-    chances: F64
-    """Probability that each of these leaves would be examined."""
-    unseen: float
-    """Prior mass of what was not examined."""
-    effective: float
-    """Effective sample size in draws from the prior; the number of leaves if all were examined."""
-    evidence: tuple[float, ...]
-    """Likelihood of the play under each model of the style."""
-    note: str = ""
-    """What went wrong, or why nothing can be inferred."""
+    leaves: U8  # [count, size], each sorted
+    prior: F64  # before the play was judged; less than 1 in all if not all were examined
+    posterior: F64  # probabilities that add up to 1
+    considered: int  # number of possible leaves, or of racks drawn
+    surviving: int  # examined leaves that are still possible
+    chances: F64  # probability that each of these leaves would be examined
+    unseen: float  # prior mass of what was not examined
+    effective: float  # sample size in draws from the prior; the number of leaves if all examined
+    evidence: tuple[float, ...]  # likelihood of the play under each model of the style
+    note: str = ""  # what went wrong, or why nothing can be inferred
 
     @property
     def entropy(self) -> float:
@@ -109,14 +97,9 @@ class Posterior:
 class Inference:
     """Infers what an opponent kept when it made a play; knows no clock.
 
-    Args:
-        judges: lexicon, rules and the opponent's leave values; in use until this is done.
-        play: the opponent's turn.
-        counts: unseen tiles before it (on its rack or in the bag), by tile number.
-        before: what it may have kept of those earlier; it drew the rest.
-        style: what kind of player it may be.
-        seed: for draws and for the order.
-        most_listed: with more leaves racks are drawn.
+    ``judges`` are in use until this is done. ``counts`` are the tiles unseen before the play (on
+    the opponent's rack or in the bag), by tile number; ``before`` is what it may have kept earlier,
+    the rest it drew. With more than ``most_listed`` leaves racks are drawn.
 
     Raises:
         ValueError: the bag is empty.
@@ -156,7 +139,6 @@ class Inference:
         return self.looked_at >= len(self._racks) and self._is_listed
 
     def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
-        """Return racks in the order of examination, their leaves and their odds."""
         play, counts = self.play, self._counts
         shown = np.bincount(np.array(play.tiles, np.int64), minlength=len(counts))
         left = [had - gone for had, gone in zip(counts, shown.tolist(), strict=True)]
@@ -187,7 +169,6 @@ class Inference:
         return racks[possible], leaves[possible], priors[order]
 
     def _priors(self, racks: U8) -> F64:
-        """Return priors of racks; forget a belief that rules out all of them."""
         known = priors_of(racks, self._counts, replace(self._before, doubt=0.0))
         if not known.any():
             self._forget()
@@ -225,10 +206,7 @@ class Inference:
         return done
 
     def _judged(self, odds: F64) -> tuple[F64, tuple[float, ...]]:
-        """Return the likelihood of the play with each examined rack, and under each model.
-
-        A model whose judge was skipped gets the mean, which leaves its odds as they are.
-        """
+        """Return the likelihoods; a model whose judge was skipped gets the mean."""
         likelihood, known = np.zeros(len(odds)), 0.0
         evidence: list[float | None] = []
         for model, odd in zip(self.style.models, self.style.odds, strict=True):
@@ -243,10 +221,7 @@ class Inference:
         return likelihood, tuple(mean if value is None else value for value in evidence)
 
     def posterior(self) -> Posterior:
-        """Return the belief from the racks examined so far.
-
-        If none of them fits the play it is the prior, with a note.
-        """
+        """Return the belief from the racks examined so far; the prior if none fits the play."""
         end = self.looked_at
         leaves, prior, unseen = self._leaves[:end], self._odds[:end], 0.0
         odds, chance = prior, np.zeros(end)  # of having been examined
@@ -289,23 +264,18 @@ class Inference:
 
 
 def _effective(weights: F64, chances: F64) -> float:
-    """Return the effective sample size (Kish 1965).
-
-    A leave that was sure to be examined (``chances`` 1) adds no error.
-    """
+    """Return Kish's effective sample size (1965); ``chances`` of 1 add no error."""
     error = float((weights**2 * (1 - chances)).sum())
     return min(1 / error, len(weights)) if error else float(len(weights))
 
 
 def _asked(style: Style) -> list[Judge]:
-    """List the judges that matter, the likeliest first."""
     odds = {judge: style.odds_of(judge) for judge in (model.judge for model in style.models)}
     order = sorted(odds, key=odds.__getitem__, reverse=True)
     return [name for name in order if name == order[0] or odds[name] > _UNLIKELY]
 
 
 def _without(racks: U8, tiles: Rack) -> U8:
-    """Take tiles off sorted racks, each of which has them."""
     stays = np.ones(racks.shape, bool)
     rows = np.arange(len(racks))
     for tile in tiles:

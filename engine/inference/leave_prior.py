@@ -26,12 +26,9 @@ _MOST_OF_A_TILE = 512
 class LeavePrior:
     """What a player may have kept on its rack when it last drew: multisets of one size."""
 
-    tiles: U8
-    """[count, size], each sorted."""
-    weights: F64
-    """[count] probabilities."""
-    doubt: float = 0.0
-    """Probability that all this is wrong and the whole rack random."""
+    tiles: U8  # [count, size], each sorted
+    weights: F64  # [count] probabilities
+    doubt: float = 0.0  # probability that all this is wrong and the whole rack random
 
     @classmethod
     def nothing(cls) -> LeavePrior:
@@ -131,10 +128,9 @@ def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
 
 
 class Draws:
-    """Racks of a size that contain ``played``, to draw from.
+    """Racks that contain ``played``: what was ``kept``, and random tiles of the unseen ``counts``.
 
-    They have what was ``kept`` and random tiles of the unseen ``counts``; both counts and
-    ``played`` are by tile number.
+    Both counts and ``played`` are by tile number.
     """
 
     def __init__(
@@ -143,14 +139,12 @@ class Draws:
         self._size = size
         self._parts = [_Ways(part, share, counts, played, size) for part, share in components(kept)]
         self._total = sum(part.total for part in self._parts)
-        self.knows = self._parts[0].total > 0
-        """Whether the belief, doubt aside, allows such a rack."""
+        self.knows = self._parts[0].total > 0  # whether the belief, doubt aside, allows such a rack
 
     def draw(self, count: int, chance: np.random.Generator) -> tuple[U8, F64]:
         """Draw racks, [count, size], each sorted; no racks if none is possible.
 
-        Returns also their weights, [count], whose mean is the probability of a rack that contains
-        ``played``.
+        The mean of their weights, [count], is the probability of a rack that contains ``played``.
         """
         if not self._total > 0:
             return np.zeros((0, self._size), np.uint8), np.zeros(0)
@@ -212,7 +206,6 @@ class _Ways:
 
 
 def _are_there(tiles: U8, counts: I64) -> Bools:
-    """Return which multisets, [count, size] each sorted, ``counts`` tiles allow."""
     times = np.ones(tiles.shape, np.int64)  # occurrences of the tile so far
     for at in range(1, tiles.shape[1]):
         again = tiles[:, at] == tiles[:, at - 1]

@@ -1,14 +1,10 @@
 """Models of players: how likely a play is with a rack, and which model a player follows.
 
-Each judges a play by its *loss*, by how much the best move was better. Models differ in the judge
-of what is better and in how much a loss matters:
+Each judges a play by its *loss*, by how much the best move was better:
 
-*deterministic*
-    only the best move is played (Richards and Amir 2007);
-*margin*
-    all moves within a margin of the best are equally likely;
-*soft*
-    the chance falls with the loss *g*: exp(−g / T) / Z(T), with a temperature T in points.
+* *deterministic*: only the best move is played (Richards and Amir 2007);
+* *margin*: all moves within a margin of the best are equally likely;
+* *soft*: the chance falls with the loss *g*: exp(−g / T) / Z(T), with a temperature T in points.
 
 Real players vary in care, or know what equity does not: a model may have several temperatures,
 each with its share. Z(T), the sum of exp(−g / T) over the moves of a rack, is taken to be the same
@@ -29,8 +25,7 @@ import numpy.typing as npt
 
 from lexicons.arrays import F64
 
-Judge: TypeAlias = Literal["static", "greedy"]
-"""By what moves are compared: equity, or score alone."""
+Judge: TypeAlias = Literal["static", "greedy"]  # by what moves are compared: equity, or score alone
 
 _POINT = 1_000
 _FAR = 5.0  # temperatures; beyond it nothing counts without a floor
@@ -40,10 +35,8 @@ _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
     "greedy": (1.0, 1.35, 1.36, 1.41, 1.61, 1.90, 2.27, 3.34, 4.96, 10.1, 18.0, 43.4),
 }
 """Geometric means of Z by temperature, over 400 positions of games between static players."""
-_MOVES = 500
-"""Median number of moves of a rack: how often a floor counts."""
-_STRANGENESS = 0.1
-"""Share of the stranger's odds that remains for a known player."""
+_MOVES = 500  # median number of moves of a rack: how often a floor counts
+_STRANGENESS = 0.1  # share of the stranger's odds that remains for a known player
 
 
 @dataclass(frozen=True)
@@ -56,13 +49,11 @@ class Model:
 
     name: str
     judge: Judge = "static"
-    margin: float = 0.0
-    """Points below the best at which a play still counts as the best."""
+    margin: float = 0.0  # points below the best at which a play still counts as the best
     temperatures: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
     """Pairs: points beyond the margin over which the likelihood falls to 1/e (0: at once), and the
     share of turns. Shares add up to 1."""
-    floor: float = 0.0
-    """Least likelihood of any play."""
+    floor: float = 0.0  # least likelihood of any play
 
     def __post_init__(self) -> None:
         points = (self.margin, *(value for value, _ in self.temperatures))
@@ -99,7 +90,6 @@ class Model:
         return np.where(losses > self.reach, self.floor, np.maximum(total, self.floor))
 
     def _heights(self) -> list[tuple[float, float]]:
-        """Return each temperature with the likelihood that it adds to a play without a loss."""
         logs = np.log(_ALTERNATIVES[self.judge])
         rest = 1 - _MOVES * self.floor
         return [
@@ -132,16 +122,14 @@ SIMULATING = Model(
 in the mean. Fitted to the losses of its plays by expectation maximisation."""
 
 MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULATING}
-"""Named models with their usual parameters."""
 
-_STRANGER = {
+_STRANGER = {  # kinds of players and how common they are
     Model("static", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.2,
     SIMULATING: 0.5,
     Model("loose", temperatures=((3.0, 1.0),), floor=_FLOOR): 0.2,
     Model("wild", temperatures=((8.0, 1.0),), floor=_FLOOR): 0.02,
     Model("greedy", judge="greedy", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.08,
 }
-"""Kinds of players and how common they are."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +141,7 @@ class Style:
     """
 
     models: tuple[Model, ...]
-    odds: tuple[float, ...]
-    """One per model, adding up to 1."""
+    odds: tuple[float, ...]  # one per model, adding up to 1
 
     def __post_init__(self) -> None:
         fits = len(self.odds) == len(self.models) and min(self.odds, default=0) >= 0
@@ -188,10 +175,9 @@ class Style:
 
 
 def stranger(known: Mapping[str, float] | None = None) -> Style:
-    """Return the style of an unknown player, or of a player met before.
+    """Return the style of an unknown player, or of one met before.
 
-    ``known`` are odds by model name after other games; they are mixed with a stranger's, since
-    players change.
+    ``known`` are odds by model name; they are mixed with a stranger's, since players change.
     """
     odds = np.array(list(_STRANGER.values()))
     before = np.array([max((known or {}).get(model.name, 0.0), 0.0) for model in _STRANGER])

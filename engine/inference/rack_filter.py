@@ -1,7 +1,6 @@
 """What an opponent may hold, followed through a game: a filter over its leaves.
 
-The rack behind its next play is what it kept plus random tiles, so what one play tells carries
-over to the next. The belief changes with
+What one play tells carries over to the next. The belief changes with
 
 * its plays (``engine.inference.inference``);
 * our own draws: a tile that we drew was not its (``LeavePrior.without``);
@@ -29,8 +28,7 @@ from .inference import MOST_LISTED, Inference, Posterior
 from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, priors_of
 from .likelihood import Style
 
-DOUBT = 0.1
-"""Share of samples that draw the opponent's rack as if nothing was known, as models are wrong."""
+DOUBT = 0.1  # share of samples that draw the opponent's rack as if nothing was known
 
 
 FULL_BAG = 7
@@ -42,12 +40,8 @@ and say nothing of their style."""
 class RackFilter:
     """Follows one opponent through one game.
 
-    Args:
-        judges: lexicon, rules and the opponent's leave values.
-        style: what kind of player it is thought to be.
-        remembers: whether earlier plays count (else only the last, as in the paper).
-        learns: whether plays tell what kind of player it is.
-        doubt: least doubt about what a play told, from the next play on.
+    Without ``remembers`` only the last play counts, as in the paper; ``learns`` is whether plays
+    tell what kind of player it is, ``doubt`` the least doubt about what a play told.
     """
 
     judges: Judges
@@ -62,19 +56,14 @@ class RackFilter:
     def watch(
         self, play: Play, counts: Sequence[int], *, seed: int = 0, most_listed: int = MOST_LISTED
     ) -> Inference:
-        """Start the inference from a play, with ``counts`` unseen before it; ``conclude`` takes its
-        result. Arguments and errors are those of ``Inference``.
-        """
+        """Start an inference (arguments as ``Inference``); ``conclude`` takes its result."""
         before = self.prior if self.remembers else LeavePrior.nothing()
         return Inference(
             self.judges, play, counts, before, self.style, seed=seed, most_listed=most_listed
         )
 
     def conclude(self, inference: Inference) -> Posterior:
-        """Take in the posterior; return it.
-
-        If nothing was examined, or nothing fits, any rack is possible from then on.
-        """
+        """Take in the posterior and return it; if nothing fits, any rack is possible again."""
         posterior = inference.posterior()
         self.prior = posterior.as_prior(self.doubt)
         if self.learns and len(posterior.leaves) and inference.play.bag >= FULL_BAG:
@@ -112,9 +101,8 @@ class RackFilter:
     def revealed(self, position: Position, move: Move) -> None:
         """Take in a play with a known rack, as all are once the bag is empty.
 
-        Equity says too little of endings to show how careful a player is, and the highest score is
-        often best. But a player that passes up a higher score does not go by scores alone. The
-        position is that before the play, with the mover's rack.
+        Equity says too little of endings, and the highest score is often best; but a player that
+        passes up a higher score does not go by scores alone. The position is that before the play.
         """
         greedy = [model for model in self.style.models if model.judge == "greedy"]
         if not self.learns or not greedy:

@@ -1,7 +1,6 @@
 """Forecasts from a belief about an opponent's leave: its tiles and its chance of a bingo.
 
-It drew the rest of its rack from the unseen tiles that it did not keep. After an exchange the tiles
-it gave away count among those, since nobody knows them.
+After an exchange the tiles given away count among the unseen, since nobody knows them.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
     Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K without *t*, with n tiles unseen, Uₜ of
     them *t*, and d drawn.
 
-    ``counts`` are unseen tiles (on its rack or in the bag), by tile number; ``drawn`` is how many
-    it drew to what it kept.
+    ``counts`` are unseen tiles by tile number; ``drawn`` is how many it drew to what it kept.
 
     Raises:
         ValueError: it drew more tiles than there are.

@@ -6,8 +6,8 @@ the longer side: a word always runs from ``square`` to ``square + 1`` and is cro
 ``(direction * side + line) * side + place``, lines and places from 1. Squares off the board are
 empty and fit no letter, so they need no tests.
 
-Every change is written down first, so that it can be undone, and its line is marked in
-``changed_lines``: what others have computed for that line is out of date.
+Every change is written down, to be undone, and marks its line in ``changed_lines``: what others
+have computed for that line is out of date.
 """
 
 from __future__ import annotations
@@ -235,7 +235,6 @@ def set_up(boards: npt.NDArray[Any], board: Board) -> None:
 
 
 def _planes(grid: npt.NDArray[Any], side: int) -> npt.NDArray[Any]:
-    """Return a grid in the kernel's layout: both directions, with a border, flat."""
     rows, columns = grid.shape
     planes = np.zeros((2, side, side), grid.dtype)
     planes[Direction.ACROSS, 1 : rows + 1, 1 : columns + 1] = grid

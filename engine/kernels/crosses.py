@@ -86,7 +86,6 @@ def play(board: BoardRecord, nodes: Any, move: Any) -> None:
 
 @helper
 def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
-    """Recompute the crosses at both ends of the word across an occupied square."""
     side = board.side
     for step in (-side, side):
         end = square + step

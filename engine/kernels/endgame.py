@@ -1,9 +1,8 @@
 """The endgame search: both racks are known, nothing is drawn, and best play can be proven.
 
 A search answers one question: can the side on turn gain more than ``alpha`` points in spread from
-here to the end? It is a negamax search with a null window (Pearl's Scout, 1980); the caller asks
-for several alphas and depths (``engine.endgame``). The answer is a bound on the value, and whether
-it is *solved*: rests only on games played to their end.
+here to the end? It is a negamax search with a null window (Pearl's Scout, 1980). The answer is a
+bound on the value, and whether it is *solved*: rests only on games played to their end.
 
 A node is entered in these steps, each of which may be the last:
 
@@ -16,8 +15,7 @@ A node is entered in these steps, each of which may be the last:
 5. The remaining moves, ordered by a guess: points, less the best surviving reply, and less what
    stays on either rack.
 
-At the horizon, depth 0, only the first move of that order is followed, to the end of the game: a
-leaf's guess is the result of such greedy play.
+At the horizon, depth 0, only the first move of that order is followed, to the end of the game.
 
 **Passes.** Six scoreless turns in a row end the game. Let w be the mover's best without a pass, −w′
 the other side's best reply without one, seen by the mover, and T the settlement of the racks. With
@@ -82,10 +80,9 @@ def begin_endgame(
     seat: int,
     turns: int,
 ) -> None:
-    """Take up a position; ``search_array`` and ``state_array`` are modified in place.
+    """Take up a position on the state's board; ``search_array`` and ``state_array`` are modified.
 
-    The state's board was set up; ``racks`` are sorted tiles by seat. The game ends after ``turns``
-    more scoreless turns in a row.
+    ``racks`` are sorted tiles by seat; ``turns`` more scoreless turns in a row end the game.
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     board, line_cache = state.board, search.line_cache
@@ -131,8 +128,8 @@ def search_endgame(
 ) -> None:
     """Search on for ``nodes``; begin with this question if the last has been answered.
 
-    If ``over``, then ``value`` and ``solved`` are the answer. Otherwise the search is resumed, and
-    ``alpha`` and ``depth`` are ignored.
+    If ``over``, then ``value`` and ``solved`` are the answer; else call again (``alpha`` and
+    ``depth`` are then ignored).
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     if search.over:
@@ -177,7 +174,6 @@ def _enter(search: EndgameRecord, state: Any) -> None:
 
 @helper
 def _is_enough(search: EndgameRecord, frame: FrameRecord, known: Known) -> Any:
-    """Leave a node if the table answers the question; return whether it did."""
     depth = min(max(frame.depth, 0), PROVEN)
     if known.floor_depth >= depth and known.floor > frame.alpha:
         search.value = known.floor
@@ -194,7 +190,6 @@ def _is_enough(search: EndgameRecord, frame: FrameRecord, known: Known) -> Any:
 
 @helper
 def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
-    """Play the next candidate; leave on cutoff or when candidates run out."""
     frame = search.frames[search.ply]
     if frame.best > frame.alpha or not frame.count:
         _leave(search, frame)
@@ -275,10 +270,7 @@ def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
 
 @helper
 def _write_down(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
-    """Store a bound; an unproven bound replaces a proven one only if it is tighter.
-
-    A value out of range is not stored, and nothing more counts as proven.
-    """
+    """Store a bound in range; an unproven bound replaces a proven one only if it is tighter."""
     if abs(frame.best) >= UNKNOWN:
         search.line_cache.overflowed = True
         return

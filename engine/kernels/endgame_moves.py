@@ -1,9 +1,8 @@
 """Candidates of an endgame position, and the order in which they are tried.
 
-Placements are found line by line (``engine.kernels.line_cache``). Those that go out have exact
-values. Of the others those are dropped that the replies refute (``engine.kernels.replies``); the
-rest becomes a heap, ordered by a guess: points, less the best reply that a move leaves, and less
-what stays on either rack.
+Placements that go out have exact values. Of the others those are dropped that the replies refute
+(``engine.kernels.replies``); the rest becomes a heap, ordered by a guess: points, less the best
+reply that a move leaves, and less what stays on either rack.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ from .replies import (
 )
 from .transpositions import signature
 
-CANDIDATE_WORDS = 2
-"""64-bit words of a candidate: its order, above its points and its tiles' points; the move."""
+CANDIDATE_WORDS = 2  # 64-bit: its order, above its points and its tiles' points; the move
 POINTS_BITS = np.uint64(16)
 POINTS_MASK = np.uint64((1 << 16) - 1)
 

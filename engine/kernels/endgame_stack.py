@@ -21,10 +21,8 @@ from .line_cache import LINE_CACHE, MAX_LINES
 from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from .replies import REPLIES
 
-MAX_PLIES = 4 * MAX_PLACED + 6
-"""A play for every tile, a pass before and after each, and some spare."""
-MOST_LISTED = 64
-"""Moves of the first ply that can be excluded, or that it can be restricted to."""
+MAX_PLIES = 4 * MAX_PLACED + 6  # a play for every tile, passes before and after, some spare
+MOST_LISTED = 64  # moves of the first ply that can be excluded, or that it can be restricted to
 
 _ON_TURN = np.uint64(0xD1342543DE82EF95)
 _PASSED = np.uint64(0xA0761D6478BD642F)

@@ -3,9 +3,8 @@
 The *loss* of a rack is the equity of its best move less that of the play that was made with it.
 Losses beyond a *reach* are not told apart.
 
-Racks that one player may have had share subracks: the tiles played, and some of those kept. So the
-worth of a subrack's best placement, whatever else is on the rack, is computed once and kept in a
-*table*; for each rack it remains to look up its subracks, 127 at most, and add their leaves.
+Racks share subracks. So the worth of a subrack's best placement, whatever else is on the rack, is
+kept in a *table*; for each rack its subracks, 127 at most, are looked up and their leaves added.
 
 For most subracks a bound is enough: with its leave it can't beat the play. The bound takes the
 slots (``engine.kernels.shadow_slots``) of that size whose playthrough may make a word with the
@@ -79,9 +78,9 @@ class SubrackTable(NamedTuple):
 
 @kernel
 def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: SlotOrder) -> int:
-    """Prepare ``find_losses`` for a board that was set up; ``order`` is modified in place.
+    """Prepare ``find_losses`` for the state's board; ``order`` is modified in place.
 
-    Returns the cost of a packed move's vowels if it is the first (``engine.movegen.evaluation``).
+    Return the cost of a packed move's vowels if it is the first (``engine.movegen.evaluation``).
     """
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words.nodes)
@@ -213,7 +212,6 @@ def find_losses(
 
 @helper
 def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -> Any:
-    """Fill in leave worth and code of each subrack; return a mask of repeated tiles."""
     places = kept  # scratch until then
     places[0] = 0
     codes[0] = 0
@@ -239,7 +237,6 @@ def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -
 def _write_bound(
     state: Any, words: Any, order: SlotOrder, table: SubrackTable, place: Any, code: Any
 ) -> None:
-    """Enter a bound for a subrack, which is the rack of the state."""
     size = state.rack.held
     whole = (1 << size) - 1
     key, blanks = state.rack.keys[whole], state.rack.blanks[whole]

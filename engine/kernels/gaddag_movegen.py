@@ -153,7 +153,6 @@ def look_up_rack(search: GaddagRecord, board: BoardRecord, rack: RackRecord) -> 
 
 @helper
 def _take_line(search: GaddagRecord, board: BoardRecord, first: Any) -> Any:
-    """Copy a line from its first square, in the border; return whether it has an anchor."""
     search.where = where_packed(board.side, first + 1)
     search.where_step = where_packed(board.side, first + 2) - search.where
     has_anchor = False
@@ -179,7 +178,7 @@ def _take_line(search: GaddagRecord, board: BoardRecord, first: Any) -> Any:
 
 @helper
 def _search_line(search: GaddagRecord, end: Any) -> None:
-    """List the placements in a line, each from the first of its anchors; places end before ``end``.
+    """List the placements in a line; places end before ``end``.
 
     When an anchor is done, a cross-set is emptied so that no later word covers the anchor.
     """
@@ -208,7 +207,6 @@ def _search_line(search: GaddagRecord, end: Any) -> None:
 
 @helper
 def _multiply(search: GaddagRecord, end: Any) -> None:
-    """Compute the word multiplier from the anchor to each place."""
     product = _ONE
     for distance in range(search.anchor):
         cell = search.cells[search.anchor - distance]
@@ -223,7 +221,6 @@ def _multiply(search: GaddagRecord, end: Any) -> None:
 
 @helper
 def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
-    """Follow the playthrough to the left; return node, sums and the place behind it."""
     while search.cells[place].letter:
         node = child_of(search.nodes, node, search.cells[place].letter)
         sums += search.cells[place].sums
@@ -242,7 +239,6 @@ def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> An
 
 @helper
 def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
-    """Build words to the left of the anchor, from an empty square on."""
     held, packed = search.whole, _NOTHING
     candidates = _turn(search, place, node, held, packed, sums)
     nodes, blanks, whole = search.nodes, search.blanks, search.whole  # read once: stores alias
@@ -293,7 +289,6 @@ def _build_right(
     packed: Any,
     sums: Any,
 ) -> None:
-    """Build words that begin at ``first``: to the right, from an empty square on."""
     nodes, blanks = search.nodes, search.blanks  # read once: stores alias
     depth = _NOTHING
     while candidates or depth:

@@ -1,8 +1,4 @@
-"""A game in a kernel: the bag, racks and scores, and the turn of a static player.
-
-Drawing follows ``engine.rules.bag``: an exchange draws first; then its tiles go back, one after
-another, each to a random place.
-"""
+"""A game in a kernel: bag (as ``engine.rules.bag``), racks, scores, and a static player's turn."""
 
 from __future__ import annotations
 
@@ -149,8 +145,7 @@ def draw_tiles(game: Any, seat: Any, count: Any) -> None:
 def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
     """Swap a seat's rack for a leave and random tiles, as many in all; return whether it was done.
 
-    It is not done if bag and rack lack a tile of the leave, or the leave is larger than the rack.
-    The rack stays sorted; the places of the other tiles in the bag are random.
+    It is not if bag and rack lack a tile of it, or it is too large. The rack stays sorted.
     """
     held, in_bag = game.held[seat], game.back - game.front
     if size > held or not _are_within_reach(game, seat, leave, size):
@@ -173,7 +168,6 @@ def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
 
 @helper
 def _are_within_reach(game: Any, seat: Any, leave: Any, size: Any) -> Any:
-    """Return whether bag and rack together have all tiles of a sorted leave."""
     wanted = np.int64(0)
     for nth in range(size):
         wanted = wanted + 1 if nth and leave[nth] == leave[nth - 1] else np.int64(1)

@@ -1,14 +1,11 @@
 """Racks that a player may hold, listed or drawn, and the prior of each before its play is judged.
 
-Its rack before a play is what it kept last time and what it drew then. A table of multisets with
-weights (``LeavePriorTable``) has what it kept; what it drew is random, as physical tiles from the
-unseen. So the prior of a rack R is, over all parts K that it may have kept,
+What a player kept has weights (``LeavePriorTable``); what it drew is random, as physical tiles from
+the unseen. So the prior of a rack R is, over all parts K that it may have kept,
 
     Σ w(K) · Π C(Uₜ − Kₜ, Rₜ − Kₜ) / C(|U| − |K|, |R| − |K|)
 
 with U the unseen, over tiles t: hypergeometric (Feller 1968, II.6).
-
-Multisets are identified by their codes (``engine.kernels.racks``).
 """
 
 from __future__ import annotations
@@ -104,7 +101,6 @@ def rack_priors(
 
 @helper
 def _ways(rack: Any, held: Any, kept: Any, counts: Any, binomials: Any) -> Any:
-    """Count the ways to draw the tiles of a rack that were not kept."""
     ways = 1.0
     for at in range(len(rack)):
         tile = rack[at]
@@ -117,7 +113,6 @@ def _ways(rack: Any, held: Any, kept: Any, counts: Any, binomials: Any) -> Any:
 def _mixed(
     rack: Any, size: Any, held: Any, kept: Any, counts: Any, table: LeavePriorTable, binomials: Any
 ) -> Any:
-    """Sum over all parts of a rack that may have been kept; each multiset once."""
     prior = 0.0
     repeats = np.uint64(0)
     for at in range(1, size):
@@ -149,18 +144,11 @@ def draw_racks(
 
     What was kept is drawn by weight, the missing tiles of ``played`` are added, and the rest is
     random. A rack with more tiles of a letter of ``played`` can arise in several ways, and comes as
-    many times as often; ``odds`` corrects this.
+    many times as often; ``odds``, [draws], corrects this.
 
-    Args:
-        kept: [count, size] multisets that may have been kept.
-        sums: [count] cumulative weights, each times the ways to add what is missing of ``played``,
-            0 if impossible.
-        counts: [tiles] unseen.
-        played: [tiles] how many of each were played.
-        size: of the racks.
-        seed: of the generator.
-        racks: [draws, size] sorted.
-        odds: [draws] weight of each draw.
+    ``kept``, [count, size], are multisets that may have been kept, ``sums``, [count], cumulative
+    weights, each times the ways to add what is missing of ``played``, 0 if impossible. ``counts``
+    and ``played`` are [tiles], ``racks`` are [draws, size], each sorted.
     """
     pool = np.zeros(counts.sum(), np.uint8)
     drawn = np.zeros(len(counts), np.int64)
@@ -189,7 +177,6 @@ def draw_racks(
 
 @helper
 def _uniform(chance: Any) -> Any:
-    """Return the next state of the generator, and its number in [0, 1)."""
     chance = next_random(chance)
     return chance, np.float64(mixed(chance) >> np.uint64(11)) / 9007199254740992.0
 

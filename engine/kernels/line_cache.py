@@ -1,13 +1,12 @@
 """A cache of placements by line: a line in the same state has the same placements.
 
-What can be placed along a line depends on its tiles and on the cross-sets and cross-scores of its
-empty squares. A search that plays and undoes meets the same lines again and again, so each is
-listed once for each rack and looked up by its hash. For a line that a play leaves unchanged it is
+A line's placements depend on its tiles and on the cross-sets and cross-scores of its empty squares,
+so each line is listed once for each rack and looked up by its hash. For an unchanged line it is
 enough to select what fits with the tiles left. A multiset of tiles is one integer with four bits
 for each different tile, so that inclusion is one subtraction.
 
-The caller provides the memory. When it is full, all lines are dropped at once; ``forgotten`` counts
-how often, so that stale places are not used.
+When the caller's memory is full, all lines are dropped; ``forgotten`` counts how often, so that
+stale places are not used.
 """
 
 from __future__ import annotations
@@ -176,7 +175,6 @@ def forget_lines(line_cache: LineCacheRecord) -> None:
 
 @helper
 def _write(line_cache: LineCacheRecord, search: GaddagRecord, seat: Any) -> Any:
-    """Store the listed placements with their tiles and squares; return place and number."""
     count = min(search.count, search.capacity, line_cache.room)
     if count < search.count:
         line_cache.overflowed = True
@@ -200,7 +198,6 @@ def _write(line_cache: LineCacheRecord, search: GaddagRecord, seat: Any) -> Any:
 
 @helper
 def _describe(search: GaddagRecord, units: Any, move: Any) -> Any:
-    """Return a placement's tiles as a count, the places that it covers, and its tiles' points."""
     place = np.uint64(row_of(move) if is_down(move) else column_of(move)) + _ONE
     need, squares, points = np.uint64(0), np.uint64(0), np.uint64(0)
     for nth in range(tile_count(move)):

@@ -1,8 +1,4 @@
-"""Recording placements, with their scores and with blanks in every way.
-
-The search tries a letter once, and takes a blank only if the rack has no such tile. Here every
-choice of tiles that the blanks can be is listed, if the rack has the others.
-"""
+"""Recording placements, with their scores and every choice of tiles that the blanks can be."""
 
 from __future__ import annotations
 
@@ -142,8 +138,7 @@ def _list_with_blanks(
 ) -> None:
     """List a move with blanks for the chosen tiles, if the rack has all the others.
 
-    ``used`` are the tiles of the word as found, less the blanks. A chosen tile is freed for another
-    of the same letter that lacks one, or goes back to the rack.
+    A chosen tile is freed for another of the same letter that lacks one, or goes back to the rack.
     """
     blanks = _NOTHING
     while chosen:

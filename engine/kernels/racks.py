@@ -1,8 +1,7 @@
 """A rack and its subracks: all 2⁷ subsets of its tiles, as bit masks, looked up once a turn.
 
-The search takes tiles off a rack by clearing bits, and has nothing to put back. The *leave map* has
-the worth of playing each subrack, beyond its score: the leave table's value of the tiles that stay,
-and adjustments, whose numbers and sources are explained in ``engine.movegen.evaluation``.
+The *leave map* has the worth of playing each subrack, beyond its score: the leave table's value of
+the tiles that stay, and adjustments (``engine.movegen.evaluation``).
 
 Tiles are sorted by number, the blank (0) first, so that the place of a leave in its table is a sum
 (``lexicons.leaves``). Equal tiles are interchangeable; ``is_regular`` selects one mask for each
@@ -37,8 +36,7 @@ from .moves import LETTER_MASK, MAX_PLACED, TILE_BITS, move_tile, tile_count
 
 SUBRACK_COUNT = 1 << MAX_PLACED
 POINT = 1_000  # thousandths
-PASS_EQUITY = -1_000 * POINT
-"""Below every other move; no table has the worth of all seven tiles."""
+PASS_EQUITY = -1_000 * POINT  # below every other move; no table has the worth of all seven tiles
 LATE_TILES = 16
 LANES = 40  # 35 subracks, rounded up to whole vectors
 NEVER = -(1 << 29)  # below every equity; sums with it fit 32 bits
@@ -137,7 +135,6 @@ def _fill_subracks(rack: RackRecord, points: Any) -> None:
 
 @helper
 def _fill_leaves(rack: RackRecord, leaves: LeaveArrays) -> None:
-    """Look every subrack up in the leave table; a whole rack is no leave."""
     places = rack.equity_terms  # scratch: filled in later
     places[0] = 0
     longest = len(leaves.binomials)
@@ -304,7 +301,6 @@ def _add_subrack(
 
 @helper
 def _may_complete(words: WordsRecord, key: Any, blanks: Any, letters: Any) -> Any:
-    """Return whether letters with this key, and ``blanks`` more, may be a word."""
     if blanks < 2:
         return may_be_word(words, key, blanks)
     possible = blanks > 2  # too many choices to try here

@@ -24,8 +24,7 @@ from .crosses import first_square
 from .line_cache import MAX_LINES
 from .moves import column_of, is_down, row_of, tile_count
 
-NOT_OUT = 10
-"""Points: cost of not going out, as in static equity (``engine.movegen.evaluation``)."""
+NOT_OUT = 10  # points: cost of not going out, as in static equity (``engine.movegen.evaluation``)
 
 _KEPT = 8
 

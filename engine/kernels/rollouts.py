@@ -31,8 +31,7 @@ from .moves import EXCHANGE, tile_count
 from .racks import POINT
 from .shadow_slots import update_slots
 
-CERTAIN = 100_000
-"""A sure win; wins are counted in parts of this."""
+CERTAIN = 100_000  # a sure win; wins are counted in parts of this
 
 _STREAM = np.uint64(0xD1342543DE82EF95)
 
@@ -164,7 +163,6 @@ def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
 
 @helper
 def _hold(game: Any, holdings: Holdings) -> None:
-    """Draw a holding, and move it from the bag to the opponent's rack."""
     sums = holdings.sums
     wanted = np.float64(below(game, 1 << 31)) / (1 << 31) * sums[len(sums) - 1]
     low, high = 0, len(sums) - 1

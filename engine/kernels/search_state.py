@@ -175,7 +175,6 @@ def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> N
 
 @helper
 def _add_others(state: StateRecord, moves: MoveArrays, count: Any) -> Any:
-    """Write the exchanges and the pass behind ``count`` placements; return the new count."""
     rack = state.rack
     for subrack in range(1, 1 << rack.held):
         if bit_count(np.uint64(subrack)) <= np.uint64(rack.exchangeable) and is_regular(

@@ -1,13 +1,12 @@
 """Whole games between static players, many in one call.
 
-Each player makes the move of the highest equity. All chance is in the orders of the bags, shuffled
-by the caller, and in the places of exchanged tiles, drawn by a generator seeded for each game. So a
-game can be replayed, and two games can share their luck: with the same order, seats swapped and
-``mirrored``, where seat 1 draws from the back, each player draws the same tiles from its own end,
-until tiles go back.
+All chance is in the orders of the bags, shuffled by the caller, and in the places of exchanged
+tiles, drawn by a generator seeded for each game. So a game can be replayed, and two can share their
+luck: with the same order, seats swapped and ``mirrored``, where seat 1 draws from the back, each
+player draws the same tiles, until tiles go back.
 
-A leave can be *forced*: on a given turn the mover returns its rack and takes that leave and random
-tiles instead, if bag and rack have it. Training does so with leaves that are rarely dealt.
+A leave can be *forced*: on a given turn the mover swaps its rack for it and random tiles, if bag
+and rack have it. Training does so with leaves that are rarely dealt.
 """
 
 from __future__ import annotations

@@ -102,7 +102,6 @@ def _fill_heap(state: StateRecord) -> None:
 
 @helper
 def _shadow(slot: SlotRecord, subracks: SubracksRecord) -> Any:
-    """Bound the equity of a slot: the dearest tiles, and the best leave besides."""
     equity_term = subracks.best_terms[np.int64(slot.key != 0), slot.tiles]
     bound = np.int64(slot.fixed) * POINT + equity_term
     for at in range(len(slot.coefficients)):
@@ -130,8 +129,8 @@ def _sift_down(heap: HeapRecord, at: Any) -> None:
 def _drop_first(heap: HeapRecord) -> None:
     """Remove the first entry; ``count`` is already one less.
 
-    The gap sinks to the bottom and the last entry rises there (bottom-up, Wegener 1993): it belongs
-    near the bottom, and the way down has no branch to mispredict.
+    The gap sinks to the bottom and the last entry rises there (bottom-up, Wegener 1993), since it
+    belongs near the bottom.
     """
     entries, count = heap.entries, heap.count
     entry = entries[count]
@@ -277,10 +276,6 @@ def _fits(state: StateRecord, slot: SlotRecord, words: WordsRecord, row: Any) ->
 def _offer_word(
     state: StateRecord, slot: SlotRecord, subrack: Any, key: Any, words: WordsRecord, row: Any
 ) -> None:
-    """Offer a word that fits, with the subrack's blanks in each possible way.
-
-    A word of other letters in the key's row is offered under its own key.
-    """
     blanks = np.uint64(state.rack.blanks[subrack])
     if not blanks:
         _offer_placement(state, slot, subrack, np.uint64(0), words, row)
@@ -303,10 +298,7 @@ def _offer_placement(
     words: WordsRecord,
     row: Any,
 ) -> None:
-    """Score and offer a word, the nth tile a blank if bit n is set, if the subrack has its tiles.
-
-    It has exactly as many tiles as are placed.
-    """
+    """Score and offer a word, tile n a blank if bit n is set, if the subrack has its tiles."""
     board, rack = state.board, state.rack
     multiplier = _word_multiplier(board, slot)
     left = np.uint64(subrack)

@@ -88,7 +88,6 @@ def _slots_of_line(slots: SlotsRecord, board: BoardRecord, line: Any) -> None:
 
 @helper
 def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -> None:
-    """Add the slots of words that begin on a square, with one tile, two, and so on."""
     square, key = start, np.uint64(0)
     playthrough: Any = np.int64(0)
     while board.squares[square].letter:
@@ -139,14 +138,12 @@ def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -
 
 @helper
 def _coefficient(square: Any, multiplier: Any) -> Any:
-    """Return how often the points of a tile on a square count."""
     own = square.word_multiplier if square.cross_score != NO_CROSSING else 0
     return np.int64(square.letter_multiplier * (multiplier + own))
 
 
 @helper
 def _insert_coefficient(slots: SlotsRecord, coefficient: Any) -> None:
-    """Insert a coefficient in order; the last of the list is 0."""
     for at in range(MAX_PLACED):  # branch-free: unpredictable
         here = np.int64(slots.coefficients[at])
         slots.coefficients[at] = max(here, coefficient)

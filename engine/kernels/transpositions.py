@@ -34,10 +34,8 @@ Table: TypeAlias = U64  # [words]
 
 BUCKET_BYTES = 64
 BUCKET_WORDS = 8
-PROVEN = 31
-"""The depth of a search to the end of the game."""
-UNKNOWN = 30_000
-"""A value that no position has."""
+PROVEN = 31  # the depth of a search to the end of the game
+UNKNOWN = 30_000  # a value that no position has
 
 _BUCKET = 4
 _LIFT = 1 << 15

@@ -23,10 +23,8 @@ def best_candidates(
     """Return the ``count`` moves of the highest static equity, or all if there are fewer.
 
     On an empty board that is its own mirror image plays across and down come to the same; only the
-    former are returned. A pass is returned only if there is nothing else.
-
-    Raises:
-        ValueError: as ``Generator.best``.
+    former are returned. A pass is returned only if there is nothing else. Raises as
+    ``Generator.best``.
     """
     mirrored = position.board.is_empty and is_symmetric(position.board.layout)
     wanted = (2 if mirrored else 1) * (count + len(without))
@@ -42,10 +40,7 @@ def best_candidates(
 def ranked_moves(
     generator: Generator, position: Position, moves: Sequence[Move]
 ) -> list[RankedMove]:
-    """Evaluate moves that the rules allow, phonies included, in the order given.
-
-    No generator lists a phony; its equity is score and leave alone.
-    """
+    """Evaluate moves in the order given; the equity of a phony is score and leave alone."""
     listed = generator.arrays(position)
     rack = tuple(sorted(position.racks[position.on_turn]))
     ranked = []
@@ -87,10 +82,7 @@ def is_symmetric(layout: BoardLayout) -> bool:
 
 
 def guess_replies(generator: Generator, position: Position, seed: int) -> Iterator[ScoredMove]:
-    """Yield the static choices of random racks of the player on turn, without end.
-
-    The other player's rack is known; it is not drawn from.
-    """
+    """Yield the static choices of random racks of the player on turn, without end."""
     rules, seat = generator.rules, position.on_turn
     hidden = [
         tile for tile, count in enumerate(unseen(position, 1 - seat, rules)) for _ in range(count)

@@ -75,5 +75,4 @@ class Evaluation:
 
 
 STANDARD = Evaluation()
-PLAIN = Evaluation(opening=False, going_out=False, late_bag=False)
-"""Score and leave alone."""
+PLAIN = Evaluation(opening=False, going_out=False, late_bag=False)  # score and leave alone

@@ -1,8 +1,4 @@
-"""All legal moves of a position, or the best of them.
-
-``legal_moves`` lists moves with scores. A ``Generator`` also knows leaves and ranks by equity: all
-moves, the best, or any move above a mark. Both lay the position out for ``engine.kernels``.
-"""
+"""All legal moves of a position, or the best of them by equity."""
 
 from __future__ import annotations
 
@@ -53,9 +49,9 @@ class RankedMove(NamedTuple):
 def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[ScoredMove]:
     """List every legal move of the player on turn once.
 
-    Placements come first, by score (highest first), then across before down, then by row, column
-    and placed tiles. Exchanges follow, every distinct choice of tiles, fewest first, if the bag
-    has enough; the pass comes last. A single tile that makes a word both ways is across.
+    Placements come first, by score (highest first), direction, row, column and tiles; then every
+    exchange, fewest tiles first, if allowed; the pass last. A single tile that makes a word both
+    ways is across.
 
     Raises:
         ValueError: a rack of more than seven tiles, a tile that the distribution lacks, more of a
@@ -74,11 +70,8 @@ class Generator:
 
     Moves are sorted by equity, the highest first, ties by packed move (``engine.kernels.moves``),
     so that the best are always the head of the full list. With an empty bag the opponent's rack
-    counts: it is then what is unseen.
-
-    Each thread needs a generator of its own, 0.8 MB.
-
-    Without a table leaves are worth nothing. Racks have up to seven tiles.
+    counts: it is then what is unseen. Without a table leaves are worth nothing. Each thread needs a
+    generator of its own, 0.8 MB.
 
     Raises:
         ValueError: lexicon, rules and leaves have different tiles, an alphabet that is too large to
@@ -112,8 +105,7 @@ class Generator:
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
         """Return the first ``count`` moves of ``everything``, the pass left out.
 
-        Up to 128 are found without listing the others. A pass is returned only if there is
-        nothing else.
+        Up to 128 are found without listing the others. A pass comes only if there is nothing else.
 
         Raises:
             ValueError: as ``legal_moves``, or ``count`` is below 1.
@@ -149,7 +141,6 @@ class Generator:
             capacity = count
 
     def _turn(self, position: Position) -> Turn:
-        """Set the board up; return racks and bag for the kernel."""
         rules = self.rules
         rack = position.racks[position.on_turn]
         check_rack(rack, len(rules.distribution.counts))

@@ -70,10 +70,7 @@ def pack(move: Move) -> int:
 
 
 def leaves_of(subracks: U8, rack: Rack) -> Iterator[Rack]:
-    """Return the leaves of the subracks used; equal leaves share one value.
-
-    Bit ``n`` of a subrack is set if tile ``n`` of the sorted rack is used.
-    """
+    """Return the leaves of the subracks used (bit ``n``: tile ``n`` of the sorted rack is used)."""
     kept = lru_cache(maxsize=None)(
         lambda subrack: tuple(tile for at, tile in enumerate(rack) if not subrack >> at & 1)
     )
@@ -83,7 +80,6 @@ def leaves_of(subracks: U8, rack: Rack) -> Iterator[Rack]:
 def _word_at(
     squares: U8, where: int, placed: int
 ) -> tuple[int, int, Direction, Callable[[list[int]], tuple[int, ...]]]:
-    """Unpack where a word begins; return also the getter of its tiles in order of squares."""
     direction = Direction(where >> (DIRECTION_SHIFT - COLUMN_SHIFT))
     row, column = where >> (ROW_SHIFT - COLUMN_SHIFT) & SIDE_MASK, where & SIDE_MASK
     line = squares[row, column:] if direction is Direction.ACROSS else squares[row:, column]

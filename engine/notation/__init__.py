@@ -1,6 +1,1 @@
-"""Moves, positions and games as text.
-
-``move_text``     moves; ``cgp_moves`` and ``magpie_moves`` as others write them
-``cgp``           positions
-``gcg``           games; ``replaying`` plays them over, and records those that were played
-"""
+"""Moves, positions and games as text; ``replaying`` plays games over, and records them."""

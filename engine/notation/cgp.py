@@ -136,7 +136,6 @@ def _read_board(text: str, rules: Rules) -> Board:
 
 
 def _read_row(text: str, row: int, columns: int, alphabet: Alphabet) -> bytes:
-    """Read a row; its width is summed up before anything of that size is allocated."""
     width = 0
     squares = bytearray()
     for match in _SQUARES.finditer(text):

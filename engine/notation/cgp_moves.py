@@ -1,4 +1,4 @@
-"""Moves as CGP's ``lm`` operation writes them, and SIU after it: no spaces, parts joined by ``.``.
+"""Moves as CGP's ``lm`` operation and then SIU write them: no spaces, parts joined by ``.``.
 
 ======================================  ==========================================================
 ``8D.WORDs``, ``D8.WORDs``              a placement across, down; a blank is in lower case, and a
@@ -34,16 +34,11 @@ _WHOLE = re.compile(r"[0-9]{1,3}")
 class CgpMove:
     """A move as it was written, and what was written with it."""
 
-    move: Move | int
-    """A number where that many tiles were exchanged and it is not said which."""
-    rack: Rack | None = None
-    """What it was played from, as far as is known, sorted."""
+    move: Move | int  # a number where that many tiles were exchanged and it is not said which
+    rack: Rack | None = None  # before the move, as far as is known, sorted
     phony: bool = False
-    """Whether it was challenged off."""
-    challenge_points: int = 0
-    """What a challenge in vain has added."""
-    turn_lost: bool = False
-    """Whether a challenge in vain has cost the challenger a turn."""
+    challenge_points: int = 0  # what a challenge in vain has added
+    turn_lost: bool = False  # whether a challenge in vain has cost the challenger a turn
 
 
 def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:

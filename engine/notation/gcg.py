@@ -1,6 +1,4 @@
-"""GCG: a game as text, one event a line. This file knows the form; ``replaying.py`` plays it over.
-
-A file is pragmas (``#title …``) and events (``>nick: RACK what +score total``):
+"""GCG: a game as text, pragmas (``#title …``) and events (``>nick: RACK what +score total``).
 
 * a play ``8D WO.Ds``; tiles played through are ``.``, ``(A)`` or the letter itself;
 * an exchange ``-ABC``, or ``-5`` where only the number is known; a pass ``-``;
@@ -15,9 +13,9 @@ in LF, CRLF or CR. ``#note`` and ``#description`` go on over the lines that begi
 nor ``>``. Pragmas that are not known here are kept where they stood. Bytes are ISO-8859-1 unless
 ``#character-encoding`` (which may also be Windows-1252) or a byte order mark says otherwise.
 
-Any number of players is read (a replay refuses all but two). Refused, with the line and the
-reason: an event of a nick that no ``#playerN`` names, scores that are no whole numbers, an event
-without a total, a second title, and text that belongs to nothing.
+A replay refuses all but two players. Refused, with the line and the reason: an event of a nick that
+no ``#playerN`` names, scores that are no whole numbers, an event without a total, a second title,
+and text that belongs to nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +42,6 @@ class GcgError(NotationError):
     """A GCG that cannot be read or does not add up; ``line`` counts from 1, 0 where unknown."""
 
     def __init__(self, line: int, reason: str) -> None:
-        """Keep the line apart from the sentence, which names it too."""
         super().__init__(f"line {line}: {reason}" if line else reason)
         self.line = line
         self.reason = reason
@@ -131,7 +128,7 @@ class GcgGame:
 
 
 def read_gcg(data: bytes | str) -> GcgGame:
-    """Read a game from a file's bytes, or from text that is decoded already.
+    """Read a game from a file's bytes, or from decoded text.
 
     Raises:
         GcgError: names the line and what is wrong with it.
@@ -279,7 +276,6 @@ def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
 
 
 def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, list[str], str]:
-    """Return the kind of an event by its last words, what stands before, and its detail."""
     *before, last = fields
     if before and _is_square(before[-1]):
         return EventKind.PLAY, before[:-1], f"{before[-1]} {last}"
@@ -350,7 +346,6 @@ def _event_text(event: GcgEvent) -> str:
 
 
 def _text_lines(name: str, text: str) -> Iterator[str]:
-    """Write a text of several lines, repeating the pragma where a line would be read as another."""
     for number, line in enumerate(text.split("\n")):
         bare = number and line.strip("\x1a \t") and line[0] not in "#>"
         yield line if bare else f"#{name} {line}" if line else f"#{name}"

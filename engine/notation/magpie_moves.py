@@ -7,9 +7,9 @@
 ``pass``                    a pass
 ==========================  ======================================================================
 
-Each command's answer is a table without a heading, and a cell that is empty leaves no trace: the
-leave, where all tiles are played, and then every later column is one further to the left. So what
-follows a leave is read from the right. A line whose move is none is refused with ``NotationError``.
+An empty cell of a table leaves no trace: after an empty leave every later column is one further to
+the left. So what follows a leave is read from the right. A line without a move is refused with
+``NotationError``.
 
 Source: what MAGPIE printed when it was tried, with ``-hr false -shwithmoves false``.
 """
@@ -47,19 +47,14 @@ class MagpieMove:
 
     move: Move
     score: int | None = None
-    win: float | None = None
-    """How likely it wins, 0 to 1."""
-    win_error: float | None = None
-    """The standard error of that."""
-    equity: float | None = None
-    """In points."""
+    win: float | None = None  # how likely it wins, 0 to 1
+    win_error: float | None = None  # the standard error of that
+    equity: float | None = None  # in points
     equity_error: float | None = None
-    samples: int | None = None
-    """Continuations, or orders of the bag, that were looked at."""
+    samples: int | None = None  # continuations, or orders of the bag, looked at
 
 
-_Line: TypeAlias = MagpieMove | None
-"""What a line says; None if it is no line with a move, as a heading."""
+_Line: TypeAlias = MagpieMove | None  # None if the line has no move, as a heading
 
 
 def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
@@ -87,10 +82,9 @@ def parse_magpie_generated(line: str, board: Board, alphabet: Alphabet) -> _Line
 
 
 def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line:
-    """Read a line of ``simulate``, behind whose move come leave, score, and a mark.
+    """Read a line of ``simulate``: move, leave, score, a mark, win percentage and its error.
 
-    Then follow the chance of winning in percent and its error, the equity and its error, the
-    static equity, the number of samples, and columns for single plies, as many as were asked for.
+    Then come equity and its error, static equity, number of samples, and columns for plies.
     """
     if not (row := _SIMULATED.fullmatch(line)):
         return None
@@ -128,7 +122,6 @@ def parse_magpie_endgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
 
 
 def _leading_move(text: str, board: Board, alphabet: Alphabet) -> Move:
-    """Read a move behind which a leave may stand."""
     move = _FIRST_MOVE.match(text)
     if move is None or len(text[move.end() :].split()) > 1:
         raise NotationError(f"{shown(text)} is not a move and a leave")

@@ -5,8 +5,8 @@ runs down; rows count from 1 at the top, columns from A at the left. In the word
 letter is a tile placed, a lower-case one a blank that stands for that letter, a tile of several
 characters stands in brackets (``[CH]``), and a square that holds a tile already is ``.``.
 
-What is written is always that form. What is read may also name the tiles played through, in
-parentheses (``WO(R)Ds``) or bare (``WORDs``); they have to match the board, in either case.
+What is read may also name the tiles played through, in parentheses (``WO(R)Ds``) or bare
+(``WORDs``); they have to match the board, in either case.
 
 An exchange is ``-`` and the tiles, blanks as ``?``; an exchange whose tiles are not to be seen is
 ``-`` and their number; a pass is ``-`` alone.
@@ -103,10 +103,7 @@ def word_text(place: Place, board: Board, alphabet: Alphabet, through: str) -> s
 
 
 def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
-    """Read a move that is to be made on ``board``.
-
-    Only the text is judged, and whether it names the tiles that it plays through rightly; whether
-    the move is legal is for ``engine.rules.rules`` to say.
+    """Read a move that is to be made on ``board``; legality is for ``engine.rules.rules`` to judge.
 
     Raises:
         NotationError: says which part of the text is wrong, and what the board holds there.
@@ -209,7 +206,6 @@ def tile_on_board(token: str, alphabet: Alphabet) -> int:
 def _settle(
     tile: int | None, on_board: bool, board: Board, at: tuple[int, int], alphabet: Alphabet
 ) -> int:
-    """Check a tile of the text against its square; return the entry of ``Place.tiles``."""
     here = board.at(*at)
     if here == EMPTY:
         if on_board or tile is None:

@@ -1,11 +1,10 @@
 """Where a GCG meets the rules: a recorded game played over, and a played game recorded.
 
-``replay`` makes every play of a file on a board, and holds every score and every running total
-against the rules. Words are not looked up: a recorded game may well hold phonies that stood.
+A replay checks every score and running total against the rules. Words are not looked up: a recorded
+game may well hold phonies that stood.
 
-What a file leaves out is left out: a rack that is not recorded is ``()``, and an exchange of which
-only the number is known has no move. A rack that a player shows in its next turn is known before
-it, too, so a complete file gives both racks of every position.
+A rack that is not recorded is ``()``, and an exchange of which only the number is known has no
+move. A rack that a player shows in its next turn is known before it, too.
 """
 
 from __future__ import annotations
@@ -33,9 +32,8 @@ _T = TypeVar("_T")
 class ReplayStep:
     """One event, the position before it, and what it does.
 
-    ``move`` is canonical, as the generator gives it; it is None for an event that is no move (a
-    withdrawal, points at the end) and for an exchange whose tiles are not recorded. ``play`` is
-    there for a placement.
+    ``move`` is canonical; None for a withdrawal, points at the end, or an exchange whose tiles are
+    not recorded. ``play`` is there for a placement.
     """
 
     event: GcgEvent
@@ -86,8 +84,6 @@ class _Known(NamedTuple):
 
 
 class _Replayer:
-    """The state of a game between two of its events."""
-
     def __init__(self, gcg: GcgGame, rules: Rules) -> None:
         self._rules = rules
         self._gcg = gcg
@@ -261,7 +257,6 @@ def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
 
 
 def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tuple[_Known, _Known]]:
-    """List what is known of both racks before each event and at the end, from what comes later."""
     first, second = (
         _read_known(player.rack, f"{player.nick}'s rack", player.rack_line, rules)
         for player in gcg.players
@@ -302,10 +297,9 @@ def gcg_from_game(
     note: str = "",
     time_penalties: tuple[int, int] = (0, 0),
 ) -> GcgGame:
-    """Record a game: its turns, the points for racks, the time penalties.
+    """Record a game; if it is not over it is marked incomplete and keeps both racks.
 
-    ``players`` are names by seat; nicks are made of them. ``time_penalties`` are points lost on
-    the clock, 0 or more. A game that is not over is marked incomplete and keeps both racks.
+    ``players`` are names by seat; nicks are made of them. ``time_penalties`` are 0 or more.
 
     Raises:
         ValueError: a time penalty below 0.
@@ -365,6 +359,5 @@ def _end_events(
 
 
 def _nicks(players: tuple[str, str]) -> tuple[str, str]:
-    """Make nicks of names: single words, without a colon, different from each other."""
     first, second = (re.sub(r"[\s:]+", "_", name.strip()) or "player" for name in players)
     return first, second if second != first else f"{second}_2"

@@ -1,10 +1,5 @@
 """The pre-endgame: which move wins most often with a few tiles left in the bag.
 
-``solver``         candidates compared: which to look at next, in which case, for how long
-``scenarios``      the ways in which the unseen tiles may lie, and the effect of a move in each
-``replies``        the opponent's replies while tiles are in the bag
-``bounds``         bounds of a candidate, case by case
-
 Each way in which the unseen tiles may lie is a *case*, weighted by the belief about the opponent. A
 candidate that empties the bag leaves an endgame in each case, with both racks known, for the solver
 (``engine.endgame``): its share of wins is exact once every case is proven. Wins come first, a tie

@@ -13,15 +13,13 @@ from lexicons.arrays import F64
 
 from .scenarios import FullPosition
 
-EPSILON = 1e-9
-"""Tolerance of sums of weights."""
+EPSILON = 1e-9  # tolerance of sums of weights
 
 
 class Branch:
-    """An outcome of a case: an endgame, or a finished game.
+    """An outcome of a case: an endgame, or a finished game; spreads are final, for ``seat``.
 
-    Spreads are final, in points, for ``seat``. ``is_exact`` says whether the game is certain to
-    reach it.
+    ``is_exact`` says whether the game is certain to reach it.
     """
 
     def __init__(self, full: FullPosition, seat: int, *, is_exact: bool = True) -> None:
@@ -30,12 +28,9 @@ class Branch:
         scores = self.position.scores
         self._lead = scores[seat] - scores[1 - seat]
         self._sign = 1 if self.position.on_turn == seat else -1
-        self.final = float(self._lead)
-        """Best guess."""
-        self.low, self.high = -np.inf, np.inf
-        """Proven bounds."""
-        self.is_exhausted = False
-        """Whether the solver can find no more, though it is not proven."""
+        self.final = float(self._lead)  # best guess
+        self.low, self.high = -np.inf, np.inf  # proven bounds
+        self.is_exhausted = False  # whether the solver can find no more, though it is not proven
         if full.over:
             self.low = self.high = self.final
 
@@ -66,13 +61,11 @@ class Branch:
 class Trial:
     """A candidate in one case with one order of the bag."""
 
-    full: FullPosition
-    """Before the candidate is played."""
+    full: FullPosition  # before the candidate is played
     weight: float
     branches: list[Branch] = field(default_factory=list)
     """The opponent's choice; empty before the first look."""
-    is_guess: bool = False
-    """Whether the branches are a static opponent's, for a first look."""
+    is_guess: bool = False  # whether the branches are a static opponent's, for a first look
     visits: int = 0
 
     def open(self, *, outcome_only: bool) -> list[Branch]:
@@ -108,10 +101,7 @@ class Assessment:
 
 
 class CandidateBounds:
-    """A candidate and its trials, by case and order of the bag; all weights sum to 1.
-
-    ``all_orders`` says whether every order of the bag is included.
-    """
+    """A candidate and its trials, by case and order of the bag; all weights sum to 1."""
 
     def __init__(
         self, ranked: RankedMove, trials: Sequence[Sequence[Trial]], all_orders: bool

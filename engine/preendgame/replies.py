@@ -39,10 +39,9 @@ Search: TypeAlias = Callable[[Branch, int], Iterator[int]]
 
 
 class Opponent:
-    """The opponent in a pre-endgame, by a model of its replies.
+    """The opponent in a pre-endgame; methods are generators that yield the nodes of each step.
 
-    Methods work in steps: they are generators that yield the nodes of each step. ``generator`` is
-    for static moves of both sides, ``seed`` for the racks and orders that it considers.
+    ``generator`` is for static moves of both sides, ``seed`` for the racks and orders considered.
     """
 
     def __init__(self, model: Model, generator: Generator, search: Search, seed: int) -> None:
@@ -79,7 +78,6 @@ class Opponent:
         return branches
 
     def _branch(self, full: FullPosition, reply: RankedMove, seat: int) -> Steps[int, None, Branch]:
-        """Play a reply, and static moves until the bag is empty; spreads are for ``seat``."""
         full = full.after(reply.move, reply.score, self._generator.rules, self._seed)
         is_exact = self.is_static and (full.over or not full.bag)
         while full.bag and not full.over:
@@ -89,7 +87,6 @@ class Opponent:
         return Branch(full, seat, is_exact=is_exact)
 
     def _choose(self, seen: Position, replies: list[RankedMove]) -> Steps[int, None, RankedMove]:
-        """Choose the reply that is best on average over what the player on turn can't see."""
         rules, seat = self._generator.rules, seen.on_turn
         cases, _ = list_scenarios(seen, rules, None, self._seed, _GUESSES)
         worths = []

@@ -29,12 +29,9 @@ _SEEDS = 1 << 64
 class Scenario:
     """One way in which the unseen tiles may lie."""
 
-    rack: Rack
-    """The opponent's."""
-    bag: Rack
-    """Sorted; all orders are equally likely."""
-    weight: float
-    """All cases sum to 1."""
+    rack: Rack  # the opponent's
+    bag: Rack  # sorted; all orders are equally likely
+    weight: float  # all cases sum to 1
 
 
 def list_scenarios(
@@ -47,9 +44,8 @@ def list_scenarios(
     distances of cumulative weight (systematic sampling, Madow 1944): no rack of weight 1 / ``most``
     or more is left out, and racks drawn repeatedly weigh more.
 
-    Returns:
-        The cases in random order, so that the first few are a sample; and the share of the belief
-        that they cover, 1 if all were listed.
+    Return the cases in random order, so that the first few are a sample; and the share of the
+    belief that they cover, 1 if all were listed.
 
     Raises:
         ValueError: as ``engine.simulation.rollout_input.scene`` and ``holdings``.
@@ -99,9 +95,8 @@ def orders_of(
 ) -> tuple[list[tuple[Rack, float]], bool]:
     """List the orders in which a bag may be drawn, with their probabilities.
 
-    The first ``together`` tiles are drawn at once, so that their order does not matter. If there
-    are more than ``most`` orders of physical tiles, ``most`` are drawn. Returns also whether the
-    orders are all.
+    The first ``together`` tiles are drawn at once: their order does not matter. Of more than
+    ``most`` orders of physical tiles ``most`` are drawn. Return also whether the orders are all.
     """
     together = min(together, len(bag))
     if together == len(bag):
@@ -124,13 +119,9 @@ class FullPosition:
     position: Position
     bag: Rack
     over: bool = False
-    """Whether the game is over, and the racks are settled."""
 
     def after(self, move: Move, score: int, rules: Rules, seed: int = 0) -> FullPosition:
-        """Return the full position after a legal move of the player on turn.
-
-        ``seed`` is for the places of exchanged tiles in the bag.
-        """
+        """Play a legal move; ``seed`` is for the places of exchanged tiles in the bag."""
         position, seat = self.position, self.position.on_turn
         used = used_tiles(move)
         rack = rack_without(position.racks[seat], used)

@@ -44,23 +44,16 @@ class Outcome:
     """The state of knowledge about a candidate."""
 
     move: Move
-    score: int
-    """Points."""
+    score: int  # points
     leave: Rack
-    static: int
-    """Static equity, thousandths of a point."""
-    win: float
-    """Share of wins over the cases looked at, 0 to 1; a tie counts half."""
+    static: int  # equity, thousandths of a point
+    win: float  # share of wins over the cases looked at, 0 to 1; a tie counts half
     wins: float
     draws: float
-    losses: float
-    """The three sum to 1; all draws before any case was looked at."""
-    spread: float
-    """Mean points gained on the opponent to the end; a guess where points are not proven."""
-    cases: int
-    """Number looked at, of ``PreEndgame.cases``."""
-    proven: bool
-    """Whether every outcome is certain, so that the shares are exact."""
+    losses: float  # the three sum to 1; all draws before any case was looked at
+    spread: float  # mean points gained to the end; a guess where points are not proven
+    cases: int  # looked at, of ``PreEndgame.cases``
+    proven: bool  # whether every outcome is certain, so that the shares are exact
     nodes: int
 
 
@@ -83,16 +76,10 @@ def likely_candidates(
 class PreEndgame:
     """The pre-endgame of a position; results improve with work.
 
-    Args:
-        solver: for the endgames; not to be used otherwise meanwhile.
-        generator: for static moves.
-        position: 1 to 7 tiles in the bag, the mover's rack known. A known rack of the opponent is
-            taken as certain.
-        candidates: distinct legal moves, the best by equity first.
-        belief: what the opponent may hold; by default anything.
-        model: how the opponent moves while tiles are in the bag.
-        seed: for drawn cases and orders.
-        most_cases: number to draw if there are more.
+    ``solver`` is not to be used otherwise meanwhile. ``position`` has 1 to 7 tiles in the bag; a
+    known rack of the opponent is taken as certain. ``candidates`` are distinct legal moves, the
+    best by equity first. Without a ``belief`` the opponent may hold anything. ``seed`` is for drawn
+    cases and orders, of which ``most_cases`` are drawn if there are more.
 
     Raises:
         ValueError: another bag, incomplete or impossible racks, a finished game, no candidate, an
@@ -126,8 +113,7 @@ class PreEndgame:
         self._quota = 0
         self._opponent = Opponent(model, generator, self._search, seed)
         self._steps = self._work()
-        self.is_over = False
-        """Whether nothing that matters is left to decide."""
+        self.is_over = False  # whether nothing that matters is left to decide
 
     def _bounds_of(
         self, ranked: RankedMove, cases: list[Scenario], most_orders: int
@@ -171,10 +157,7 @@ class PreEndgame:
                     yield nodes
 
     def _round(self, number: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the trials of a round: all candidates in one case, then in the next.
-
-        A candidate gets a first look at every case before a second look at any.
-        """
+        """Yield the trials of a round, case by case; all cases get a first look before a second."""
         new = {which for which in self._alive if not self._bounds[which].looked.all()}
         for case in range(min(_FIRST_CASES << 2 * number, self.cases)):
             for which in self._alive:
@@ -185,7 +168,6 @@ class PreEndgame:
                         yield which, case, order
 
     def _select(self, number: int) -> list[int]:
-        """Select the candidates of a round; none if nothing is left to decide."""
         if not self._is_compared:
             return list(range(len(self._bounds)))
         left = [which for which in self._in_order() if which not in self._beaten()]
@@ -208,7 +190,6 @@ class PreEndgame:
         return trial.visits == 0 or trial.is_guess or any(trial.open(outcome_only=outcome_only))
 
     def _look(self, which: int, case: int, order: int) -> Iterator[int]:
-        """Look at a trial, longer each time; yield the nodes of each step."""
         bounds = self._bounds[which]
         trial = bounds.trials[case][order]
         if not trial.branches or trial.is_guess:
@@ -228,7 +209,6 @@ class PreEndgame:
         self._beaten_by_now = None
 
     def _play(self, ranked: RankedMove, trial: Trial) -> Iterator[int]:
-        """Play a candidate, and the opponent's replies while there is a bag."""
         full = trial.full.after(ranked.move, ranked.score, self._generator.rules, self._seed)
         if not full.bag or full.over:
             trial.branches = [Branch(full, self._seat)]
@@ -240,7 +220,6 @@ class PreEndgame:
             trial.is_guess = True
 
     def _search(self, branch: Branch, nodes: int, *, first_win: bool = False) -> Iterator[int]:
-        """Work on an endgame; yield the nodes of each step, within the slice's quota."""
         if branch.low == branch.high:
             return
         solver = self._solver
@@ -299,7 +278,6 @@ class PreEndgame:
         return all(bool(bounds.looked.any()) for bounds in self._bounds)
 
     def _in_order(self, *, deepest: bool = False) -> list[int]:
-        """Order the candidates, the best first; ``deepest`` as in ``outcomes``."""
         every = list(range(len(self._bounds)))
         if not self._is_compared:
             return every

@@ -49,8 +49,7 @@ class DrawStream:
 
     secret: bytes = field(repr=False)
     nonces: tuple[bytes, bytes] = (b"", b"")
-    position: int = 0
-    """Numbers of 32 bits taken so far."""
+    position: int = 0  # numbers of 32 bits taken so far
 
     def below(self, count: int) -> tuple[int, DrawStream]:
         """Return a uniform number from 0 to ``count`` − 1, and the stream after it.
@@ -90,10 +89,10 @@ def _number(key: bytes, position: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """Tiles left, in the order in which they will be drawn.
+    """Tiles left, in the order of drawing; if ``mirrored``, seat 1 draws from the back.
 
-    If ``mirrored``, seat 1 draws from the back, so that two games with the same secret and swapped
-    seats give both players the same luck until tiles go back.
+    Two games with the same secret and swapped seats then give both players the same luck until
+    tiles go back.
     """
 
     order: tuple[int, ...] = field(repr=False)
@@ -144,15 +143,10 @@ def verify_draws(
 ) -> None:
     """Check that a game was dealt as its host committed to; legality is not checked.
 
-    Args:
-        rules: distribution and rack size.
-        secret: as revealed at the end.
-        nonces: by seat.
-        committed: the hash that was published at the start.
-        opening_racks: by seat, in any order; None if not seen.
-        turns: seat, move and tiles drawn after it, in any order; None if not seen. Exchanged
-            tiles are required, since they went back into the bag.
-        mirrored: whether seat 1 drew from the back.
+    ``secret`` is as revealed at the end, ``nonces`` are by seat, ``committed`` is as published
+    at the start. Tiles are in any order, None if not seen: ``opening_racks`` by seat, and in
+    ``turns`` (seat, move, tiles drawn after it) all but exchanged tiles, which are required, since
+    they went back into the bag. ``mirrored`` is whether seat 1 drew from the back.
 
     Raises:
         DrawError: the secret is not the one committed to, or draws differ; says where first.
@@ -169,7 +163,6 @@ def verify_draws(
 
 
 def _drawn_after(move: Move, seat: int, bag: Bag) -> tuple[tuple[int, ...], Bag]:
-    """Draw as many tiles as left the rack, which is full as long as the bag has tiles."""
     match move:
         case Pass():
             return (), bag

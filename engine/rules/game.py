@@ -19,11 +19,7 @@ Reason: TypeAlias = Literal["out", "zeroes"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn.
-
-    ``total`` is the player's score after it, ``rack`` the rack before it; ``drawn`` is in the order
-    drawn; ``words`` are a placement's.
-    """
+    """One turn: ``rack`` is that before it, ``total`` the score after it, ``drawn`` in order."""
 
     seat: int
     rack: Rack
@@ -51,16 +47,12 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A game between two turns, or at its end.
-
-    Once ``over`` is set, ``position`` has the final scores, the racks settled.
-    """
+    """A game between two turns, or ``over``, with final scores and the racks settled."""
 
     rules: Rules
     position: Position
     bag: Bag
-    opening_racks: tuple[tuple[int, ...], tuple[int, ...]]
-    """Each seat's tiles, in the order drawn."""
+    opening_racks: tuple[tuple[int, ...], tuple[int, ...]]  # each seat's tiles, in the order drawn
     turns: tuple[Turn, ...] = ()
     over: Ending | None = None
 
@@ -111,7 +103,6 @@ class Game:
         return replace(played, position=adjusted(after, adjustments), over=ending)
 
     def _draw(self, move: Move, seat: int) -> tuple[Rack, tuple[int, ...], Bag]:
-        """Take the tiles used off the rack, fill it up, put an exchange's tiles back."""
         if isinstance(move, Pass):
             return self.position.racks[seat], (), self.bag
         used = used_tiles(move)

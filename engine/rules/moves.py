@@ -1,8 +1,4 @@
-"""Moves: placing tiles, exchanging tiles, or passing.
-
-A move is a frozen value in tile numbers (see ``lexicons.alphabet``). Its text lives in
-``engine.notation``; ``engine.rules.rules`` decides whether it is legal.
-"""
+"""Moves, in tile numbers (see ``lexicons.alphabet``): placing, exchanging, or passing."""
 
 from __future__ import annotations
 
@@ -28,8 +24,7 @@ class Place:
     already. ``tiles`` has an entry for each square of that word: ``PLAYED_THROUGH`` where a tile
     lies, else the letter placed, with ``BLANK_FLAG`` when a blank stands for it.
 
-    A single tile that makes a word both ways has two such descriptions; the canonical one, as
-    generated, is across.
+    A single tile that makes a word both ways is described across: that is canonical.
     """
 
     row: int

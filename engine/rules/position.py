@@ -17,8 +17,7 @@ from .moves import PLAYED_THROUGH, Direction, Move, Place
 if TYPE_CHECKING:
     from .rules import Rules
 
-Rack: TypeAlias = tuple[int, ...]
-"""Tile numbers, sorted; an unused blank is 0."""
+Rack: TypeAlias = tuple[int, ...]  # tile numbers, sorted; an unused blank is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +127,8 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
 def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
     """Count the tiles in the bag; an unknown rack counts as full, as far as tiles go.
 
-    The rack of the player on turn is known; ``hidden`` are its ``unseen`` tiles, if counted
-    already.
-
-    Raises:
-        ValueError: there are more of a tile in sight than the distribution has.
+    ``hidden`` are the ``unseen`` tiles of the player on turn, whose rack is known, if counted
+    already. Raises as ``unseen``.
     """
     if hidden is None:
         hidden = unseen(position, position.on_turn, rules)

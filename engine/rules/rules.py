@@ -1,8 +1,7 @@
 """The rules of play: what is legal, what it scores, and why a move is refused.
 
-Plain Python over values: no clock, socket, log or player's name. The rules are those of the
-tournament game (two players, a bag, a rack of seven, 50 points for using all of it); a word that
-is not in the lexicon makes a play illegal at once (the *void* challenge rule).
+They are those of the tournament game for two, with the *void* challenge rule: a word that is not in
+the lexicon makes a play illegal at once.
 """
 
 from __future__ import annotations
@@ -30,12 +29,9 @@ class Rules:
     distribution: TileDistribution
     layout: BoardLayout
     rack_size: int = 7
-    bingo_bonus: int = 50
-    """For placing ``rack_size`` tiles in one turn."""
-    exchange_minimum: int = 7
-    """Fewest tiles in the bag for an exchange."""
-    scoreless_limit: int = 6
-    """Scoreless turns in a row that end the game."""
+    bingo_bonus: int = 50  # for placing ``rack_size`` tiles in one turn
+    exchange_minimum: int = 7  # fewest tiles in the bag for an exchange
+    scoreless_limit: int = 6  # scoreless turns in a row that end the game
     challenge: Literal["void"] = "void"
 
     def __post_init__(self) -> None:
@@ -60,11 +56,7 @@ class IllegalMove(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Score and words of a placement.
-
-    ``words`` are the main word, then the cross-words in the order of the squares; blanks keep their
-    ``BLANK_FLAG``.
-    """
+    """Score and words of a placement, the main word first; blanks keep their ``BLANK_FLAG``."""
 
     score: int
     words: tuple[tuple[int, ...], ...]
@@ -108,8 +100,7 @@ def check_move(
 ) -> Play | None:
     """Check that the player on turn may make a move; return the play of a placement.
 
-    The mover's rack is known, the other may be unknown; ``bag`` counts tiles. Without ``words`` any
-    word will do.
+    The mover's rack is known; ``bag`` counts tiles. Without ``words`` any word will do.
 
     Raises:
         IllegalMove: with the first reason.
@@ -249,7 +240,6 @@ def _check_connection(
 
 
 def _line(board: Board, row: int, column: int, direction: Direction, tile: int) -> _Squares:
-    """Return the word that a tile makes in a direction, square by square."""
     down = direction is Direction.DOWN
     row_step, column_step = int(down), int(not down)
     line = [(row, column, tile)]
@@ -279,10 +269,7 @@ def _word_score(board: Board, line: _Squares, rules: Rules) -> int:
 
 
 def canonical(place: Place, board: Board) -> Place:
-    """Return the canonical description of a placement; it differs only for a single tile.
-
-    That runs across if it makes a word, else down, and covers the whole word.
-    """
+    """Return the canonical placement: a single tile runs across if it makes a word, else down."""
     if len(place.placed) != 1:
         return place
     row, column, tile = next(s for s in board.squares_of(place) if s[2] != PLAYED_THROUGH)
@@ -297,7 +284,7 @@ def canonical(place: Place, board: Board) -> Place:
 def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
     """Return why no move can be chosen in a position, as its mover sees it; empty if one can.
 
-    ``whole`` says whether the whole rack must be known.
+    With ``whole`` the whole rack must be known.
 
     Raises:
         ValueError: more of a tile is in sight than there are.

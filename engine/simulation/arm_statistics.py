@@ -30,33 +30,25 @@ import numpy as np
 
 from lexicons.arrays import F64, I64, Bools
 
-_NOTHING: Final = 1e-9
-"""Rounding error of a zero difference, in wins or as a share of a variance."""
-_RISK: Final = 0.01
-"""Frequency of a wrong elimination or stop; with fewer than eight samples each it is higher."""
-_FITTED: Final = 5
-"""Fewest samples for a slope; two always fit a line."""
+_NOTHING: Final = 1e-9  # rounding error of a zero difference, in wins or as a share of a variance
+_RISK: Final = 0.01  # of a wrong elimination or stop; higher with fewer than eight samples each
+_FITTED: Final = 5  # fewest samples for a slope; two always fit a line
 
 
 class Prior(NamedTuple):
     """Estimates of candidates before sampling, up to a constant."""
 
-    means: F64
-    """[candidates] in the unit of the utility."""
-    deviation: float
-    """Standard deviation of the true values from these, in the same unit."""
+    means: F64  # [candidates] in the unit of the utility
+    deviation: float  # standard deviation of the true values from these, in the same unit
 
 
 class Adjusted(NamedTuple):
     """Means of one measure, corrected for common luck; by candidate."""
 
     means: F64
-    residuals: F64
-    """Variance of one sample that the reference's luck does not explain."""
-    slopes: F64
-    """Share of the reference's luck in a candidate's samples."""
-    reference_variance: float
-    """Variance of the reference's mean."""
+    residuals: F64  # as in ``ArmStatistics``
+    slopes: F64  # likewise
+    reference_variance: float  # of the reference's mean
 
     def errors(self, samples: I64) -> F64:
         """Return standard errors, widened by Student's t so that ±1.96 of them cover 95 %."""
@@ -77,14 +69,10 @@ def widening(samples: I64) -> F64:
 
 
 def adjust(samples: I64, sums: F64, squares: F64, values: F64, reference: int) -> Adjusted:
-    """Estimate means from samples with common luck.
+    """Estimate means from samples with common luck; each candidate has two samples or more.
 
-    Args:
-        samples: [candidates] how many each has, two or more.
-        sums: [candidates] of all samples.
-        squares: [candidates] sums of squares.
-        values: [candidates, room] the samples remembered.
-        reference: the candidate with the most samples.
+    ``samples``, ``sums`` and ``squares`` are [candidates]; ``values``, [candidates, room], are the
+    samples remembered; ``reference`` has the most samples.
     """
     means = sums / samples
     variances = np.maximum(squares - sums * means, 0) / (samples - 1)
@@ -114,18 +102,12 @@ class ArmStatistics:
     """Statistics of candidates with two samples or more each; arrays are by candidate."""
 
     samples: I64
-    means: F64
-    """Of the utility, in any unit."""
-    residuals: F64
-    """Variance of one sample that the reference's luck does not explain."""
-    slopes: F64
-    """Share of that luck in a candidate's samples."""
-    reference_variance: float
-    """Variance of that luck's mean."""
-    prior_variance: float = math.inf
-    """Variance of candidates about their prior."""
-    equal: Bools | None = None
-    """Candidates equal to the leader in every sample, as far as is known."""
+    means: F64  # of the utility, in any unit
+    residuals: F64  # variance of one sample that the reference's luck does not explain
+    slopes: F64  # share of that luck in a candidate's samples
+    reference_variance: float  # variance of that luck's mean
+    prior_variance: float = math.inf  # variance of candidates about their prior
+    equal: Bools | None = None  # candidates equal to the leader in every sample, as far as is known
 
     @property
     def leader(self) -> int:

@@ -29,8 +29,7 @@ Measured as 3.3 over 20 candidates in each of 120 positions; less serves better,
 far off and most are closer."""
 _STEP = 20  # points over which win probabilities are taken to be linear
 
-TO_THE_END = 64
-"""The most plies of a rollout; hardly a game takes more."""
+TO_THE_END = 64  # most plies of a rollout; hardly a game takes more
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,7 @@ class Utility:
     """Weights in the choice of a candidate: ``win`` × win probability + ``point`` × points."""
 
     win: float = 1.0
-    point: float = 0.0001
-    """A hundred points count as a hundredth of a win: they break ties."""
+    point: float = 0.0001  # a hundred points count as a hundredth of a win: they break ties
 
     def __post_init__(self) -> None:
         if not (0 <= self.win < math.inf and 0 <= self.point < math.inf and self.win + self.point):
@@ -48,20 +46,16 @@ class Utility:
             )
 
 
-BY_POINTS = Utility(win=0.0, point=1.0)
-"""Points alone."""
+BY_POINTS = Utility(win=0.0, point=1.0)  # points alone
 
 
 @dataclass(frozen=True)
 class Belief:
     """What the opponent may hold: tiles that it may have; the rest is drawn at random."""
 
-    holdings: Sequence[Rack] | U8
-    """Each at most a rack, of unseen tiles; in an array one per row."""
-    weights: Sequence[float] | F64
-    """One per holding, above 0."""
-    doubt: float = 0.0
-    """Share of samples that draw its whole rack at random, 0 to 1."""
+    holdings: Sequence[Rack] | U8  # each at most a rack, of unseen tiles; in an array one per row
+    weights: Sequence[float] | F64  # one per holding, above 0
+    doubt: float = 0.0  # share of samples that draw its whole rack at random, 0 to 1
 
 
 def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
@@ -120,7 +114,6 @@ def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rul
 
 
 def _rows(belief: Belief, rules: Rules) -> tuple[U8, U8]:
-    """Return holdings as sorted rows, padded with blanks, and their sizes."""
     most, kinds = rules.rack_size, len(rules.distribution.counts)
     if isinstance(belief.holdings, np.ndarray):
         count, size = belief.holdings.shape
@@ -193,10 +186,7 @@ def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> C
 def prior(
     candidates: Sequence[RankedMove], scene: Scene, table: WinProbabilities | None, utility: Utility
 ) -> Prior:
-    """Return the prior of candidates by their static equity.
-
-    The equity of a pass only ranks it last; it counts as the worst of the others.
-    """
+    """Return the prior by static equity; a pass counts as the worst of the others."""
     spreads = [scene.spread + candidate.equity / POINT for candidate in candidates]
     bag = len(scene.hidden) - scene.opponent_tiles
     placed = [len(c.move.placed) if isinstance(c.move, Place) else 0 for c in candidates]

@@ -29,26 +29,18 @@ _Measure: TypeAlias = tuple[float, float]
 class Ply:
     """Statistics of one turn after a candidate."""
 
-    turns: int
-    """Rollouts that reached it."""
-    score: float
-    """Mean, in points."""
-    score_deviation: float
-    """Standard deviation, in points."""
-    bingos: float
-    """Share of bingos, from 0 to 1."""
+    turns: int  # rollouts that reached it
+    score: float  # mean, in points
+    score_deviation: float  # standard deviation, in points
+    bingos: float  # share of bingos, from 0 to 1
 
 
 class Difference(NamedTuple):
-    """Lead of one candidate over another, with standard errors, ∞ if unknown.
-
-    ±1.96 errors cover 95 %: they are widened by Student's t.
-    """
+    """Lead of one candidate over another; errors (∞ if unknown) are widened by Student's t."""
 
     win: float
     win_error: float
-    equity: float
-    """Points."""
+    equity: float  # points
     equity_error: float
 
 
@@ -57,8 +49,7 @@ class RolloutResults:
 
     A *measure* weights a win and a point: (1, 0) is the win probability, (0, 1) equity in points.
     ``values`` are the samples, ``int32[2, candidates, samples]``: first wins, then points, in the
-    units of ``engine.kernels.rollouts``. ``plies`` is the most turns after a candidate; if
-    ``exact`` nothing is random and one sample of each suffices.
+    units of ``engine.kernels.rollouts``. If ``exact`` one sample of each suffices.
     """
 
     def __init__(self, candidates: int, threads: int, plies: int, exact: bool) -> None:
@@ -110,10 +101,9 @@ class RolloutResults:
         return self._doubted(adjusted, win, reference)
 
     def _doubted(self, adjusted: Adjusted, win: float, reference: int) -> Adjusted:
-        """Widen the variance of wins by a quarter of a sample.
+        """Widen the variance of wins by a quarter of a sample, as measured.
 
-        If nearly all samples are won they say little about losses. The amount was measured:
-        ``docs/results/simulation.md``.
+        If nearly all samples are won they say little about losses (``docs/results/simulation.md``).
         """
         samples = self.samples
         shares = (self._sum("sums")[:, 0] / CERTAIN + 0.5) / (samples + 1)
@@ -187,6 +177,5 @@ def _empty(candidates: int, plies: int) -> Tally:
 
 
 def _weighted(pair: npt.NDArray[Any], win: float, point: float, power: int = 1) -> F64:
-    """Combine wins and equities, or their squares, into a measure."""
     weighted: F64 = pair[0] * (win / CERTAIN**power) + pair[1] * (point / POINT**power)
     return weighted

@@ -1,7 +1,6 @@
-"""Rollouts in one thread or several, and how threads share the work.
+"""Rollouts in one thread or several.
 
-Samples are numbered and each has random numbers of its own, so results don't depend on threads,
-order or calls.
+Each sample has a number and random numbers of its own, so results don't depend on threads or order.
 """
 
 from __future__ import annotations
@@ -26,13 +25,9 @@ _CALL = (4, 32)  # samples of one kernel call, where several threads share the w
 
 
 class RolloutWorkers:
-    """Roll candidates out and add up the results in ``outcomes``.
+    """Roll candidates out and add the results to ``outcomes``, for as many candidates and threads.
 
-    Args:
-        generators: one per thread, for exclusive use.
-        position: where the mover has to choose.
-        given: the scene, the opponent's holdings, the win probabilities and the candidates.
-        outcomes: for as many candidates and threads; modified.
+    ``generators`` are one per thread, for exclusive use.
     """
 
     def __init__(
@@ -88,7 +83,6 @@ class RolloutWorkers:
         return wanted
 
     def _take(self, rollouts: int) -> I64:
-        """Take tasks of ``rollouts`` samples in all off the plan, the last perhaps in part."""
         taken: list[tuple[int, int, int]] = []
         while rollouts:
             candidate, first, count = self._tasks.popleft()

@@ -1,7 +1,6 @@
 """Which candidates get the next samples: rules of best-arm identification.
 
-A rule looks at ``engine.simulation.arm_statistics.ArmStatistics`` and shares out the next
-``samples``: ``int64[candidates]``, whose sum is ``samples``.
+A rule shares out the next ``samples``: ``int64[candidates]``, whose sum is ``samples``.
 
 ``top_two``      half of the samples to the leader, half to the challenger that is hardest to tell
                  from it (EB-TCI of Jourdan, Degenne, Baudry, de Heide and Kaufmann, *Top Two
@@ -27,10 +26,8 @@ from lexicons.arrays import I64, Bools
 from .arm_statistics import ArmStatistics
 
 Rule: TypeAlias = Callable[[ArmStatistics, int], I64]
-"""Shares out a number of samples by the statistics; returns samples by candidate."""
 
-_PORTIONS: Final = 8
-"""Portions in which ``top_two`` shares out samples."""
+_PORTIONS: Final = 8  # portions in which ``top_two`` shares out samples
 
 
 def equal(statistics: ArmStatistics, samples: int) -> I64:

@@ -1,8 +1,4 @@
-"""Games between static players, thousands a minute, whole games in one kernel call.
-
-A static player makes the move of the highest equity. Games between two leave tables tell which is
-better; games of one with itself measure speed.
-"""
+"""Games between static players, who make the move of the highest equity: thousands a minute."""
 
 from __future__ import annotations
 
@@ -32,10 +28,8 @@ _TURNS_RECORDED = 64  # room at first; longer games are played again with more
 class Forced(NamedTuple):
     """Leaves forced on movers in the first turns, as far as bag and rack have them."""
 
-    leaves: U8
-    """[games, turns, tiles] each sorted, from the front."""
-    sizes: U8
-    """[games, turns] tiles of each; 0 forces nothing."""
+    leaves: U8  # [games, turns, tiles] each sorted, from the front
+    sizes: U8  # [games, turns] tiles of each; 0 forces nothing
 
     @classmethod
     def none(cls, games: int) -> Forced:
@@ -48,8 +42,7 @@ class StaticGames:
     """Results, by game."""
 
     results: Results
-    begins: U8
-    """[games] the player, 0 or 1, in seat 0, which begins."""
+    begins: U8  # [games] the player, 0 or 1, in seat 0, which begins
 
     @property
     def scores(self) -> I32:
@@ -67,9 +60,7 @@ class StaticGames:
         return self.results.turns
 
     def position(self, game: int, turn: int, rules: Rules) -> Position:
-        """Return the position of a recorded game before a turn, as the mover sees it.
-
-        Scores are left out.
+        """Return a recorded game's position before a turn, as the mover sees it, without scores.
 
         Raises:
             ValueError: the games were not recorded, or this one has no such turn.
@@ -106,21 +97,12 @@ def play_static_games(
 ) -> StaticGames:
     """Play games between static players; the same arguments give the same games.
 
-    Args:
-        lexicon: of both.
-        rules: with racks of up to seven tiles.
-        leaves: the leave table of player 0; without it leaves are worth nothing.
-        games: their number.
-        seed: for the orders of the bags.
-        threads: games at once; they do not affect results.
-        opponent: the leave table of player 1; by default that of player 0.
-        pairs: games 0 and 1, 2 and 3 … share an order; the other player begins.
-        mirrored: seat 1 draws from the back of the order, so that in both games of a pair the same
-            tiles come to each seat, until some go back.
-        record: record every turn in ``results``.
-        forced: leaves that replace those that players hold.
-        evaluation: adjustments besides leaves, for player 0.
-        opponent_evaluation: … for player 1; by default the same.
+    ``leaves`` and ``evaluation`` are player 0's, ``opponent`` and ``opponent_evaluation`` player
+    1's, by default the same; without ``leaves`` leaves are worth nothing. With ``pairs`` games 0
+    and 1, 2 and 3 … share an order of the bag, and the other player begins. If ``mirrored``, seat 1
+    draws from the back, so that in both games of a pair the same tiles come to each seat, until
+    some go back. ``record`` keeps every turn in ``results``; ``forced`` leaves replace those that
+    players hold; ``threads`` do not affect results.
 
     Raises:
         ValueError: as ``Generator``, or a number of games or threads is below 1.
@@ -144,7 +126,6 @@ def play_static_games(
 
 
 def _play(tables: list[tuple[Generator, Generator, Any]], deals: Deals, room: int) -> Results:
-    """Play all games, a table per thread, recording up to ``room`` turns of each."""
     games = len(deals.orders)
     results = _results(games, room)
     free = list(tables)

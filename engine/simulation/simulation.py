@@ -1,9 +1,7 @@
 """Simulation: ranking candidates by rolling each of them out many times.
 
-After a candidate static players go on for some turns; a rollout is worth an equity and a win
-probability (``engine.kernels.rollouts``). Samples go where they decide something
-(``engine.simulation.sampling``). A simulation knows no clock: call ``advance`` as long as there is
-time.
+A rollout is worth an equity and a win probability (``engine.kernels.rollouts``). Samples go where
+they decide something (``engine.simulation.sampling``). A simulation knows no clock.
 
 Results depend on the seed and the number of rollouts alone, not on how the work was sliced nor on
 the number of threads.
@@ -55,21 +53,16 @@ class Estimate:
     """Estimates of one candidate."""
 
     move: Move
-    score: int
-    """Points."""
+    score: int  # points
     leave: Rack
-    static: int
-    """Static equity, thousandths of a point."""
+    static: int  # equity, thousandths of a point
     samples: int
-    win: float
-    """Probability, from 0 to 1; a tie counts half."""
-    win_error: float
-    """Its standard error."""
+    win: float  # probability, from 0 to 1; a tie counts half
+    win_error: float  # standard error
     equity: float
     """Points gained on the opponent since before the move, the last leaves included; the static
     equity until there are samples."""
-    equity_error: float
-    """Its standard error."""
+    equity_error: float  # standard error
 
 
 class Simulation:
@@ -79,16 +72,13 @@ class Simulation:
         generators: one per thread, for exclusive use.
         position: with the mover's rack; if the opponent's is known it is used.
         candidates: legal moves of the position, each once.
-        win_probabilities: by spread and unseen tiles; without them candidates are compared by
-            points.
+        win_probabilities: by spread and unseen tiles; None: candidates are compared by points.
         plies: turns after a candidate, unless the game ends.
-        seed: for draws.
         first: samples of each candidate in the first round, at least 2.
         rule: how samples are shared out: ``top-two``, ``elimination``, ``ocba`` or ``equal``.
         belief: what the opponent may hold; by default anything.
         utility: weights of wins and points; by default mostly wins.
-        use_prior: whether candidates start from their static equity; it keeps short simulations
-            from choosing the merely lucky.
+        use_prior: start from static equity; keeps short simulations from choosing the lucky.
         limit: rollouts of all candidates together; the first round is made in any case.
 
     Raises:
@@ -124,8 +114,7 @@ class Simulation:
         for candidate in candidates:
             check_move(position, candidate.move, rules, None, bag_count(position, rules))
         self.plies = begins.plies
-        self.exact = len(begins.hidden) == begins.opponent_tiles
-        """Whether nothing is random, since the bag is empty: one sample suffices."""
+        self.exact = len(begins.hidden) == begins.opponent_tiles  # then one sample suffices
         self._results = RolloutResults(len(candidates), len(generators), begins.plies, self.exact)
         given = (
             begins,
@@ -151,7 +140,6 @@ class Simulation:
         return done
 
     def _plan(self) -> bool:
-        """Plan the next round; return whether there is one."""
         count = len(self.candidates)
         if self.exact:
             wanted = np.full(count, 0 if self._planned.any() else 1)
@@ -257,7 +245,6 @@ class Simulation:
         raise ValueError(f"{move} is none of the {len(self.candidates)} candidates")
 
     def _order(self) -> list[int]:
-        """Order the candidates, the best first; unless exact, as given until all are sampled."""
         if not self.exact and not self.is_sampled:
             return list(range(len(self.candidates)))
         if self.exact:

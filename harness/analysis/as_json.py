@@ -38,14 +38,9 @@ _CANDIDATE = "move score leave static win win_error equity equity_error samples"
 def answer_json(
     answer: Answer, rules: Rules, top: int = sys.maxsize, *, line: int = 0, nick: str = ""
 ) -> dict[str, Any]:
-    """Return an answer as a JSON object.
+    """Return an answer as a JSON object that lists at most ``top`` moves or leaves.
 
-    Args:
-        answer: the answer.
-        rules: the game's rules.
-        top: number of moves or leaves listed.
-        line: the score sheet's line, if it is about a game.
-        nick: the nickname on turn then.
+    About a game, ``line`` is the score sheet's and ``nick`` the player then on turn.
     """
     alphabet = rules.distribution.alphabet
     known: dict[str, Any]

@@ -97,7 +97,7 @@ def prove_endgame(
 
 @dataclass(frozen=True)
 class PreEndgameComparison:
-    """Moves compared by how often they win, over all possible bags and opponent's racks."""
+    """Moves compared by how often they win, over all bags and opponent's racks; the best first."""
 
     position: Position
     model: OpponentModel
@@ -110,7 +110,6 @@ class PreEndgameComparison:
     """Whether more time would change nothing."""
     seconds: float
     moves: tuple[Outcome, ...]
-    """The best first."""
 
 
 def compare_moves(

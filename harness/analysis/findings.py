@@ -1,8 +1,5 @@
 """The best move of a position, and the loss of the played move, by timed rollouts.
 
-``analyse`` rolls out the candidates of a question until time is over or more would change nothing,
-and returns *findings*; ``verdict`` puts them into words.
-
 If the played move is not the best, a fifth of the time compares these two again, with new random
 draws. The first samples tend to flatter the best move, since they have chosen it; the new samples
 have chosen nothing.
@@ -60,13 +57,11 @@ class Findings:
     """Most turns after a candidate."""
     seed: int
     rollouts: int
-    """Number of all rollouts."""
     compared: int
-    """Number of those that compared only the best and the played move."""
+    """Of these, those that compared only the best and the played move."""
     seconds: float
     exact: bool
-    """Whether the bag is empty, so that the opponent's rack is known and a single sample is
-    enough."""
+    """Whether the bag is empty: the opponent's rack is known, and one sample is enough."""
     is_known: bool
     """Whether every candidate has enough rollouts to be compared."""
     is_certain: bool
@@ -149,8 +144,7 @@ class Settings:
     seconds: float = 10.0
     """Time at most; it ends earlier if certain."""
     rollouts: int | None = None
-    """Rollouts of all candidates together; then time and certainty don't count, so that the
-    findings are the same on every machine."""
+    """Of all candidates; then time and certainty don't count: the same findings everywhere."""
 
 
 def analyse(
@@ -162,15 +156,11 @@ def analyse(
     told: Callable[[Findings], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Findings:
-    """Find the best move of a position.
+    """Find the best move of a position that is valid by ``engine.rules.rules.why_not``.
 
-    Args:
-        settings: settings of the search.
-        position: valid by ``engine.rules.rules.why_not``; the opponent's rack as far as known.
-        played: the played move, in canonical form.
-        taken_back: whether it was a phony in the game, whatever the lexicon says.
-        told: takes the findings so far, some times a second.
-        stopped: returns whether to end at once; asked as often.
+    The position has the opponent's rack as far as known; ``played`` is in canonical form, and was a
+    phony in the game if ``taken_back``, whatever the lexicon says. Some times a second ``told``
+    takes the findings so far, and ``stopped`` returns whether to end at once.
 
     Raises:
         ValueError: no plies or candidates, or generators or rollouts refuse the position.
@@ -222,10 +212,7 @@ class _Rollouts:
         self._began = self._seconds = 0.0
 
     def slices(self) -> Iterator[None]:
-        """Roll out slice by slice, until it is enough.
-
-        The first rollout is not timed: it may wait for a compiler.
-        """
+        """Roll out until it is enough; the first rollout, which may compile, is not timed."""
         self._search.advance(1)
         self._began = time.monotonic()
         yield
@@ -261,10 +248,7 @@ class _Rollouts:
         return 0.0 if few else _PAIR_SHARE
 
     def _paired(self) -> Simulation | None:
-        """Return a simulation of the best and the played move, unless they are the same.
-
-        It reuses the generators of the finished search.
-        """
+        """Compare best and played move, if they differ, with the finished search's generators."""
         both = {self.findings().best.move, self._question.played}
         if len(both) == 1:
             return None

@@ -1,8 +1,4 @@
-"""What a play reveals of the rack behind it.
-
-The player on turn makes a play; the opponent, who knows its own rack, infers the leave and the next
-turn.
-"""
+"""The leave and the next turn that an opponent, who knows its own rack, infers from a play."""
 
 from __future__ import annotations
 
@@ -116,13 +112,10 @@ def written_play(move: Move | int, alphabet: Alphabet) -> str:
 
 
 def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> Observed:
-    """Return a play as the opponent sees it: of an exchange the number of tiles.
-
-    A complete rack on turn must allow the move.
+    """Return a play as the opponent sees it; a complete rack on turn must allow the move.
 
     Raises:
-        ValueError: the game is over, the opponent's rack is partly given, or the move is
-            impossible or illegal; the message gives the reason.
+        ValueError: the game is over, the opponent's rack is partly given, or the move is illegal.
     """
     seat, text = position.on_turn, rules.distribution.alphabet.text
     rack, ours = position.racks[seat], position.racks[1 - seat]

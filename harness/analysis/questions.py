@@ -22,13 +22,12 @@ from lexicons.store import Lexicon
 
 @dataclass(frozen=True)
 class RankedMoves:
-    """The best moves of a position, and the number of moves of each kind."""
+    """The best moves of a position, the highest equity first, and the number of each kind."""
 
     position: Position
     counts: Mapping[str, int]
     """Number of legal moves by kind: ``place``, ``exchange``, ``pass``."""
     moves: tuple[RankedMove, ...]
-    """The highest equity first."""
 
 
 def rank_moves(generator: Generator, position: Position, limit: int | None) -> RankedMoves:

@@ -23,7 +23,6 @@ from .findings import INTERVAL, Findings
 from .review import Turn
 
 Writer: TypeAlias = Callable[[Move], str]
-"""Writes a move of the position."""
 
 CAVEAT = (
     "The bag is empty: each candidate was played on once, by static players, who do not look "

@@ -1,8 +1,7 @@
 """Tournament clocks: values that are given elapsed milliseconds and read no time themselves.
 
 Tournament rules: 25 minutes a side, 10 points per minute of overtime begun, and a loss beyond the
-overtime limit. Online there is an increment instead of overtime. ``protocol.parts.TimeControl``
-explains each number.
+overtime limit. Online there is an increment instead.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ class TurnLimit(NamedTuple):
     ms: int
     """Milliseconds from the start of the turn, inclusive."""
     outcome: str
-    """``time`` or ``no_show``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,9 @@ class Clock:
         return TurnLimit(max(bank, 0) + control.margin_ms, outcome)
 
     def after(self, elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> Clock:
-        """Return the clock after a turn.
+        """Return the clock after a turn of ``elapsed_ms`` until the move's arrival.
 
-        ``elapsed_ms`` runs from the turn's start to the move's arrival; ``lag_ms``, the measured
-        network delay, is free up to ``control.lag_ms``.
+        ``lag_ms``, the measured network delay, is free up to ``control.lag_ms``.
         """
         charged = self.charge(elapsed_ms, control, lag_ms)
         return Clock(self.remaining_ms - charged + control.increment_ms, self.turns + 1)
@@ -75,11 +72,7 @@ class Clock:
 
 
 def check_time_control(control: TimeControl) -> None:
-    """Check a time control.
-
-    Raises:
-        ValueError: a time is out of bounds, or there are both an increment and overtime.
-    """
+    """Raise ValueError if a time is out of bounds, or there are both an increment and overtime."""
     try:
         msgspec.convert(msgspec.to_builtins(control), TimeControl)
     except msgspec.ValidationError as error:
@@ -94,8 +87,7 @@ def check_time_control(control: TimeControl) -> None:
 def lag_quota_ms(initial_ms: int, hosts: Iterable[str]) -> int:
     """Return the lag that a turn is not charged: enough for a network, too little to be faked.
 
-    0.15 s and 0.4 % of the whole time, at most 1 s (as on lichess); 0 if all hosts are this
-    machine.
+    0.15 s and 0.4 % of the whole time, at most 1 s (as on lichess); 0 if no host is remote.
     """
     if all(_is_loopback(host) for host in hosts):
         return 0

@@ -1,9 +1,8 @@
 """The shell around one table: real time, real seats, a real journal.
 
-``GameHost`` owns a ``Table`` and carries out its effects: it makes records durable, then sends
-messages, then starts the next clock. All events go through one inbox, so a game is one task that
-handles one event at a time. A fault of the host itself (full disk, bug) voids the game; nobody
-loses.
+``GameHost`` makes a table's records durable, then sends messages, then starts the next clock. All
+events go through one inbox, so a game is one task that handles one event at a time. A fault of the
+host itself (full disk, bug) voids the game; nobody loses.
 """
 
 from __future__ import annotations

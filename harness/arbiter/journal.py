@@ -1,9 +1,8 @@
 """The journal: every game's records are on disk before anybody is told of them.
 
 One SQLite file in WAL mode, written by one thread. Records that arrive during a commit go into the
-next, so a busy host commits many games at once. An append's future is done after its commit, and
-only then is a move acknowledged. With ``synchronous=FULL`` an acknowledged move survives a crash of
-the process or the machine.
+next, so a busy host commits many games at once. With ``synchronous=FULL`` an acknowledged move
+survives a crash of the process or the machine.
 """
 
 from __future__ import annotations
@@ -86,8 +85,7 @@ class KeptGame:
 class Journal:
     """A journal file, open for reading and writing; created if missing.
 
-    Raises:
-        JournalError: the file is no journal or of another version, or another host has it open.
+    JournalError if it is no journal or of another version, or another host has it open.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -142,11 +140,7 @@ class Journal:
     # --- writing --------------------------------------------------------------------------------
 
     async def create(self, opened: Opened, label: dict[str, Any]) -> None:
-        """Store a game's label and first record in one transaction.
-
-        Raises:
-            JournalError: they could not be written.
-        """
+        """Store a game's label and first record in one transaction; raise as ``append``."""
         game, now = opened.game, time.time()
         await self._done(
             [
@@ -156,9 +150,7 @@ class Journal:
         )
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
-        """Append the next records to a game, which ends if they are the ``last``.
-
-        They are durable when this returns.
+        """Append the next records to a game, durable on return; with the ``last`` it ends.
 
         Raises:
             JournalError: they could not be written.
@@ -250,10 +242,7 @@ class Journal:
         return self._names.get(name)
 
     def style_of(self, name: str) -> Style | None:
-        """Return the last stored style of an opponent.
-
-        The caller must keep its odds away from certainty if it goes on learning.
-        """
+        """Return an opponent's last style; the caller keeps its odds away from certainty."""
         return self._styles.get(name)
 
     def _games(self, *, is_open: bool) -> Iterator[KeptGame]:

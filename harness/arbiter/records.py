@@ -1,7 +1,6 @@
-"""What the journal keeps of a game: everything, hidden information too; and how a game is set up.
+"""What the journal keeps of a game: everything, hidden information too.
 
-Records are appended in order; replaying them restores the game. They never leave the host
-unchanged: ``harness.arbiter.views`` turns them into messages to players and spectators.
+Replaying the records restores the game. ``harness.arbiter.views`` cuts them to messages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The state of one game as its arbiter keeps it: bag, board, racks, clocks, turns, verdict.
 
 Only records (``harness.arbiter.records``) change it, apart from the running clock: a live game
-makes a record and takes it in, a restored game takes in the journal's records, and both arrive at
-the same state. ``harness.arbiter.table`` decides what follows from a seat's actions. Times are
+makes and takes a record, a restored game takes the journal's, to the same state. Times are
 milliseconds of one monotonic clock.
 """
 
@@ -43,11 +42,7 @@ def accusation(seat: int, code: str, message: str) -> Accusation:
 
 
 class Scorebook:
-    """One game, from its setup to its end.
-
-    Raises:
-        Declined: the rules of the setup can't be played here.
-    """
+    """One game, from its setup to its end; Declined if its rules can't be played here."""
 
     def __init__(self, opened: Opened, lexicon: Lexicon) -> None:
         self.opened = opened
@@ -62,9 +57,7 @@ class Scorebook:
         """By seat, its opponent's style as the seat last reported it."""
         self.ended: Ended | None = None
         self.attempt = 1
-        """The number of the next attempt in the current turn."""
         self.thoughts = 0
-        """Thoughts recorded in the current turn."""
         self._words = lexicon.graph.contains
         self._alphabet = self.rules.distribution.alphabet
         self._clocks = [Clock(opened.time.initial_ms), Clock(opened.time.initial_ms)]
@@ -77,10 +70,8 @@ class Scorebook:
     ) -> Scorebook:
         """Return the game of a journal; its clock stands still until ``start_clock``.
 
-        ``records`` are complete and in order, ``Opened`` first; ``note`` is the last of its clocks.
-
         Raises:
-            ValueError: the records are not those of a game.
+            ValueError: the records are not those of a game, complete and in order.
             Declined: the rules of the setup can't be played here.
         """
         opened, *rest = records
@@ -168,11 +159,7 @@ class Scorebook:
     # --- records --------------------------------------------------------------------------------
 
     def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
-        """Make the move of the seat to move, stop its clock, draw.
-
-        Raises:
-            IllegalMove: with the reason; nothing has changed.
-        """
+        """Make a move, stop its seat's clock, draw; raise IllegalMove before any change."""
         assert self.game is not None, "the game has not begun"
         try:
             move = parse_move(text, self.game.position.board, self._alphabet)

@@ -1,8 +1,7 @@
 """The arbiter's interface to a seat: whatever plays one side of a table.
 
-A seat is given a callback with ``start``, and reports its events there: it came, said something, is
-gone. Messages to it are queued, so a peer that does not read delays nobody. ``harness.seats`` has
-the kinds of seats.
+A seat reports its events to a callback: it came, said something, is gone. Messages to it are
+queued, so a peer that does not read delays nobody.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ class Seat(Protocol):
 
     name: str
     is_ours: bool
-    """Whether its player runs in a process of this host: it receives, and updates, the stored style
-    of its opponent."""
+    """Whether its player runs here: it receives, and updates, the stored style of its opponent."""
 
     def start(self, report: Report) -> None:
         """Begin; report the seat's events from now on."""

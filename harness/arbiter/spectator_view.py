@@ -26,9 +26,7 @@ class MoveView:
     move: str
     score: int
     totals: tuple[int, int] = (0, 0)
-    """Both scores after it."""
     clock_ms: int = 0
-    """The player's clock after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,7 @@ class Followed:
 
     @classmethod
     def offered(cls, offer: NewGame, at_ms: int) -> Followed:
-        """Return the game as offered by the server.
-
-        Raises:
-            ValueError: its rules are unknown here, or its moves do not fit.
-        """
+        """Return the game as offered; raise ValueError if its rules or moves make no sense."""
         try:
             rules = rules_in_play(offer.rules)
         except Declined as error:
@@ -88,11 +82,7 @@ class Followed:
         return replace(self, seq=1, bag=message.bag, clocks=message.clocks, at_ms=at_ms)
 
     def played(self, message: Played, at_ms: int) -> Followed:
-        """Return the game after a turn.
-
-        Raises:
-            ValueError: the move does not fit the board.
-        """
+        """Return the game after a turn; raise ValueError if the move does not fit the board."""
         board, text, last_move = self._moved(message)
         seat = message.seat
         move = MoveView(

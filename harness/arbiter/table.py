@@ -1,12 +1,10 @@
 """The arbiter of one game, without I/O: it takes events with their times and returns effects.
 
-A ``Table`` seats two players at a ``Scorebook``. Its inputs are messages with the millisecond of
-their arrival, seats that come and go, and the passing of time; its output is ``Effects``: records
-to be made durable, then messages to be sent, as ``harness.arbiter.views`` words them. It reads no
+Its inputs are messages with the millisecond of their arrival, seats that come and go, and the
+passing of time; ``Effects`` are records to be made durable, then messages to be sent. It reads no
 clock and touches no socket, so tests play whole games with every kind of misconduct in no time.
 
-Between a move and the next player's turn no clock runs: the caller makes the records durable, sends
-the messages, and then calls ``begin_turn``.
+Between a move and the next player's turn no clock runs: ``begin_turn`` comes after all effects.
 """
 
 from __future__ import annotations
@@ -67,14 +65,11 @@ class _Side:
 
 
 class Table:
-    """One game and its two seats.
+    """One game, new or restored from a journal, and its two seats.
 
-    Args:
-        book: the game, new or restored from a journal.
-        now_ms: the time, in milliseconds of the monotonic clock of all later calls. Seats must be
-            ready within ``ready_ms``; in a restored game each seat's clock stands still as long, or
-            until that seat is back.
-        known_styles: by seat, its opponent's style; sent to that seat only.
+    ``now_ms`` is on the monotonic clock of all later calls. Seats must be ready within
+    ``ready_ms``; in a restored game each seat's clock stands still as long, or until that seat is
+    back. ``known_styles`` has, by seat, its opponent's style; sent to that seat only.
     """
 
     def __init__(
@@ -153,10 +148,7 @@ class Table:
         return self._record(Failed(seat=seat, code=code, message=message, evidence=evidence))
 
     def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
-        """Void the game for a failure of the host: nobody loses.
-
-        ``replace`` also voids a finished game, as long as its verdict was not sent.
-        """
+        """Void the game for a fault of the host; ``replace`` also voids an unsent verdict."""
         if replace:
             self.book.withdraw_verdict()
         return Effects() if self.over else self._end("host_error", None, message, now_ms)
@@ -174,8 +166,7 @@ class Table:
     def begin_turn(self, now_ms: int) -> Effects:
         """Start the clock of the seat to move, and ask it.
 
-        In a restored game, wait for a seat that is not back yet even if the other has already
-        moved: its absence is the host's fault.
+        In a restored game, wait for an absent seat in any case: its absence is the host's fault.
         """
         seat = self.book.on_turn
         if seat is None or self.book.clock_runs:
@@ -230,10 +221,7 @@ class Table:
     # --- messages -------------------------------------------------------------------------------
 
     def _say(self, recipient: Recipient, *messages: FromArbiter) -> Effects:
-        """Send to the spectators, or to a seat that is ready.
-
-        An absent or unready seat gets missed events with its next offer, or once it is ready.
-        """
+        """Send to spectators or a ready seat; others get it with an offer, or once ready."""
         if recipient is None:
             return Effects(sends=tuple((None, message) for message in messages))
         side = self._seats[recipient]
@@ -264,11 +252,7 @@ class Table:
         return self._say(seat, views.your_turn(self.book, now_ms))
 
     def _answer_again(self, seat: int, message: Move | Resign, now_ms: int) -> Message:
-        """Answer a repeated move as before.
-
-        Raises:
-            PeerError: it was not this seat's to move.
-        """
+        """Answer a repeated move as before; raise PeerError if it was not this seat's to move."""
         book = self.book
         if book.ended is not None and message.seq >= book.ended.seq:
             return self.verdict()

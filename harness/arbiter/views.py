@@ -132,9 +132,8 @@ def exchanged_count(move: str) -> int:
 def game_over(book: Scorebook) -> GameOver:
     """Return the verdict, the same for everybody.
 
-    A committed secret is opened, with the moves that draws depend on. Games of a pair share an
-    order without commitment; it stays closed, since the second game may still be on. A void game
-    opens nothing: it may be resumed.
+    A committed secret is opened, with the moves that draws depend on; not that of a pair, whose
+    second game may still be on, nor of a void game, which may be resumed.
     """
     opened, ended = book.opened, book.ended
     assert ended is not None, "the game is on"

@@ -41,12 +41,7 @@ _GROUPS = ("bench", "bridge", "experiment", "lexicon", "train")
 
 
 def command_line(*asked: str) -> App:
-    """Build the command line.
-
-    Args:
-        asked: the commands whose pages are wanted in full. Others only have their line in the
-            list, so that they need not be imported.
-    """
+    """Build the command line; only ``asked`` commands are imported, others have just their line."""
     app = App(
         name="tilewire",
         help="A server for bots that play crossword board games: matches, clocks, analysis.",

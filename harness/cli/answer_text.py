@@ -221,7 +221,6 @@ def _title(inferred: Inferred, rules: Rules, line: int, nick: str) -> str:
 
 
 def _player(model: Model) -> str:
-    """Return what kind of player is assumed, in a few words."""
     temperatures = " or ".join(f"{points:g}" for points, _ in model.temperatures)
     points = {
         "margin": f", {model.margin:g} points",

@@ -74,7 +74,6 @@ class _Playing:
     """Print one JSON object."""
 
     def field(self) -> Field:
-        """Load it, or fail with a sentence."""
         lexicon = load_words(self.lexicon)
         from harness.lab.bench.selfplay import sample_words
         from lexicons.leaves import synthetic_leaves

@@ -61,7 +61,6 @@ def files(
 
 
 def _show(over: str) -> None:
-    """Print how a game ended."""
     how, own, other, text = [*over.split(maxsplit=3), ""][:4]
     print(plain(f"{own}–{other}  {how}: {text}"), flush=True)
 

@@ -120,7 +120,6 @@ def _candidates(findings: Findings, rules: Rules) -> Table:
 
 
 def _after(findings: Findings, rules: Rules) -> Table:
-    """Draw what the next turns look like."""
     board = findings.question.position.board
     best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -139,7 +138,6 @@ def _after(findings: Findings, rules: Rules) -> Table:
 
 
 def _effort(findings: Findings) -> str:
-    """Return how many rollouts there were, how fast and how far."""
     plies = counted(findings.plies, "ply", "plies")
     if findings.to_the_end:
         plies = "to the end of the game"
@@ -154,7 +152,6 @@ def _effort(findings: Findings) -> str:
 
 
 def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> str:
-    """Write a turn of a game as a row."""
     board, alphabet = turn.position.board, rules.distribution.alphabet
     best = "✓" if is_found(findings) else format_full_move(findings.best.move, board, alphabet)
     before = after = cost = error = points = DASH

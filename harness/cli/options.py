@@ -234,10 +234,7 @@ def equip(
 
 
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
-    """Load the tables that are named, or fail; they must be for the tiles of these words.
-
-    Print a notice about tables that were trained on other words.
-    """
+    """Load the named tables, for these tiles, or fail; print a notice if trained on other words."""
     from bot.equipment import load_tables
     from lexicons.tables import leave_table_warnings, win_probability_warnings
 

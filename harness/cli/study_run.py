@@ -85,13 +85,8 @@ class StudyRun:
     ) -> Tables:
         """Do what is missing, show all that there is, also when stopped, and return it.
 
-        SIGTERM counts as Ctrl-C.
-
-        Args:
-            studies: one or more, which share a file.
-            count: how many units of each.
-            above: rows that are shown above those of the studies.
-            draw: draws a picture of all rows.
+        The studies share a file; each has ``count`` units. The rows ``above`` are shown first;
+        ``draw`` gets all rows. SIGTERM counts as Ctrl-C.
         """
         from harness.lab.study import fill, open_records
         from harness.lab.workers import open_workers
@@ -128,10 +123,7 @@ class StudyRun:
 def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
     """Return words, the usual rules and a leave table, or fail with a sentence.
 
-    Args:
-        lexicon: the words.
-        leaves: a name or path; None: the players' own.
-        winprob: a name or path, which is checked; ``load_chances`` returns the table.
+    ``leaves`` None: the players' own. ``winprob`` is only checked: ``load_chances`` returns it.
     """
     from bot.equipment import Equipment
     from engine.rules.rules import standard_rules
@@ -145,10 +137,7 @@ def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None 
 
 
 def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
-    """Return the win probabilities to simulate with, the players' own if none are named.
-
-    A table that ``load_field`` has read is not read again.
-    """
+    """Return the named or the players' own chances; one read by ``load_field`` isn't read again."""
     from lexicons.tables import load_win_probabilities, win_probabilities_for
 
     if winprob is None:
@@ -233,15 +222,10 @@ def _sigterm_as_interrupt() -> Iterator[None]:
 def telling(
     wanted: int, what: str, of: str = "", *, clock: Callable[[], float] = time.monotonic
 ) -> Callable[[int], None]:
-    """Return a function that reports progress now and then, and how long the rest takes.
+    """Return a function that reports progress of ``wanted`` units, and how long the rest takes.
 
-    That goes by what came after its first call, since workers take their time to begin.
-
-    Args:
-        wanted: how many there are to be.
-        what: of what, in the plural.
-        of: of whom, where there are several.
-        clock: in seconds.
+    That goes by what came after its first call, since workers take their time to begin. ``what``
+    names the units, in the plural, and ``of`` whose they are; ``clock`` is in seconds.
     """
     told = clock()
     began: tuple[float, int] | None = None

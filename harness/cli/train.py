@@ -60,7 +60,6 @@ class _Playing:
     """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
 
     def load(self) -> tuple[Lexicon, Rules]:
-        """Return words and rules, or fail with a sentence."""
         from engine.rules.rules import Rules
         from lexicons.alphabet import load_distribution
         from lexicons.jit import announce_compilation

@@ -86,9 +86,7 @@ def play_game(
     field: Field,
     secret: bytes,
 ) -> Game:
-    """Play a game to its end; seat 0 begins.
-
-    Players' random seeds come from the secret and the seat.
+    """Play a game to its end; seat 0 begins, and random seeds come from the secret and the seat.
 
     Raises:
         IllegalMove: a player's move is against the rules.

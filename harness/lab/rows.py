@@ -27,9 +27,7 @@ class Column(NamedTuple):
     times: int = 1
     """Factor on the value and its error."""
     sign: bool = False
-    """Whether to print a plus."""
     unit: str = ""
-    """Printed after the value."""
 
 
 def percent(heading: str, *, error: str = "", decimals: int = 1) -> Column:
@@ -45,7 +43,6 @@ def table(rows: Sequence[Any]) -> str:
 
 
 def _cells(row: Any) -> Iterator[tuple[str, str]]:
-    """Yield the heading and the text of each column."""
     for name, hint in get_type_hints(type(row), include_extras=True).items():
         for shown in getattr(hint, "__metadata__", ()):
             value = getattr(row, name)

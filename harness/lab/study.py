@@ -52,11 +52,7 @@ class Study(ABC):
         return ""
 
     def check(self, count: int) -> None:
-        """Check the settings and the count.
-
-        Raises:
-            ValueError: they are invalid.
-        """
+        """Raise ``ValueError`` if the settings or the count are invalid."""
         if count < 1:
             raise ValueError(f"{count} {self.unit}; there is at least one")
 

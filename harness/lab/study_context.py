@@ -21,7 +21,6 @@ class Field:
     leaves: LeaveTable
     leaves_name: str = ""
     own_leaves: bool = False
-    """Whether each player plays by its own leaves."""
 
     @classmethod
     def of(

@@ -266,10 +266,7 @@ class _Cluster(Workers):
             raise
 
     def _send(self, common: object) -> Any:
-        """Send common data, as the result of a task.
-
-        Scattered data would be lost with the only worker that holds it; a task is redone elsewhere.
-        """
+        """Send common data as a task's result: unlike scattered data, it outlives its worker."""
         from dask.config import set as configured
 
         packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)

@@ -1,9 +1,8 @@
 """A match: games in pairs between two seats, at one or several tables.
 
 If both players are local and start afresh for each game, the two games of a pair have the same
-draws with the seats swapped, so luck evens out and fewer games suffice. Every game is in the
-journal of the match's folder from its first offer; a killed match resumes, even in mid-game, and
-counts every game once.
+draws with the seats swapped, so luck evens out. Every game is in the journal of the match's folder
+from its first offer; a killed match resumes, and counts every game once.
 """
 
 from __future__ import annotations
@@ -62,9 +61,7 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
     leaves: str | None = None
     winprob: str | None = None
     threads: int = 1
-    """Search threads of each local seat."""
     ponder: bool = False
-    """Whether local seats may search on their opponent's time."""
 
     @property
     def equipment(self) -> Equipment:
@@ -85,11 +82,7 @@ def write_config(config: MatchConfig, folder: Path) -> None:
 
 
 def read_config(folder: Path) -> MatchConfig:
-    """Read a match's configuration from its folder.
-
-    Raises:
-        MatchError: it is missing or invalid.
-    """
+    """Read a match's configuration; raise MatchError if it is missing or invalid."""
     path = folder / "match.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=MatchConfig)
@@ -100,10 +93,9 @@ def read_config(folder: Path) -> MatchConfig:
 
 
 class Match:
-    """One match in its folder, which has the journal and the games too.
+    """One match in its folder; ``finished`` takes each new result, including void games.
 
-    ``finished`` takes each new result, including void games; ``notice`` takes a sentence when a
-    process takes long.
+    ``notice`` takes a sentence when a process takes long.
     """
 
     def __init__(

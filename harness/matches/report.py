@@ -1,7 +1,4 @@
-"""Display of a match: while it runs, at its end, and in its files.
-
-Players' names are shown as plain text, without markup or control characters.
-"""
+"""Display of a match, in which players' names are plain text without control characters."""
 
 from __future__ import annotations
 
@@ -148,13 +145,10 @@ def table_text(stats: MatchStatistics, results: Sequence[GameResult]) -> str:
 
 
 class MatchProgress:
-    """Games done, speed, time left and the running score, on stderr.
+    """Games done, speed, time left and the running score, on stderr; a context manager.
 
-    A context manager. On a terminal, draws a bar that disappears at the end; elsewhere, prints
-    occasional lines.
-
-    ``earlier`` are results from before the match was resumed. While a bar runs, print through
-    ``console``, by default on stderr. ``clock`` returns monotonic seconds.
+    A bar on a terminal, else occasional lines. ``earlier`` are results from before the match was
+    resumed. While a bar runs, print through ``console``; ``clock`` returns monotonic seconds.
     """
 
     def __init__(
@@ -267,13 +261,12 @@ class MatchProgress:
 class MatchFolder:
     """The files of a match: ``results.jsonl`` as it runs, ``summary.json`` and ``summary.txt``.
 
-    Opening a folder with results resumes the match: ``results`` begins with them, and an unfinished
-    last line is cut off. Each line is with the operating system before ``append`` returns: it
-    survives the death of the process, but not a power failure.
+    A folder with results is resumed: ``results`` begins with them, and an unfinished last line is
+    cut off. Each line survives the death of the process, but not a power failure.
 
     Raises:
         OSError: the folder or a file can't be written.
-        ValueError: the folder's ``results.jsonl`` is not a file of results.
+        ValueError: ``results.jsonl`` is not a file of results.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -289,11 +282,7 @@ class MatchFolder:
         self._file = log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
-        """Store the result of a game.
-
-        Raises:
-            ValueError: the game of this number already has a result that counts.
-        """
+        """Store a game's result; raise ValueError if its number already has one that counts."""
         if not result.void:
             if result.number in self.counted:
                 raise ValueError(

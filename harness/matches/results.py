@@ -1,8 +1,7 @@
 """The games of a match: as planned, and their results as values, lines of JSON and GCG.
 
-Everything is by **match side**: 0 is side a, 1 is side b, whoever moved first. A file of results
-has one game a line, in finishing order; a line counts once its line break is written, so a killed
-process loses at most that game.
+**Match sides**: 0 is side a, 1 is side b, whoever moved first. A file of results has one game a
+line; a line counts once its line break is written, so a killed process loses at most that game.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ class SeatResult(Struct, frozen=True):
     think_ms: Count
     """Clock used in all turns."""
     longest_ms: Count
-    """Clock used in the longest turn."""
     overtime_ms: Count = 0
     """How far the clock fell below zero."""
     time_penalty: Count = 0
@@ -80,7 +78,6 @@ class GameResult(Struct, frozen=True):
     seconds: float
     """Duration of both sides' turns, by their clocks."""
     note: str = ""
-    """Details beyond the outcome, such as ``disconnect``."""
 
     @property
     def void(self) -> bool:

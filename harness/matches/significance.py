@@ -1,7 +1,4 @@
-"""How far results of games can be trusted: intervals, Elo and a test, over independent units.
-
-``harness.matches.statistics`` defines the units of a match.
-"""
+"""How far results of games can be trusted: intervals, Elo and a test, over independent units."""
 
 from __future__ import annotations
 
@@ -58,11 +55,10 @@ def elo_difference(
 
     The slope of the Elo curve, 400 / (ln 10 · r(1 − r)), converts the error of the rate.
 
-    With every game won the difference has no upper bound, and the sample no variance; the lower
-    bound is the exact binomial bound (Clopper & Pearson 1934): if units are won whole with a
-    probability below 0.025^(1/U), all are won less than one time in forty. With every game lost,
-    the mirror image. If all units score the same but not 0 or 1 (all ties, or every pair split),
-    the sample has no variance either, and the error is None rather than 0.
+    With every game won the difference has no upper bound; the lower bound is the exact binomial
+    bound (Clopper & Pearson 1934): if units are won whole with a probability below 0.025^(1/U), all
+    are won less than one time in forty. With every game lost, the mirror image. If all units score
+    the same but not 0 or 1, the sample has no variance either, and the error is None rather than 0.
     """
     if rate is None:
         return None, None, (None, None)
@@ -80,19 +76,15 @@ def _elo_of(rate: float) -> float:
 
 
 def sign_flip_p_value(sums: npt.ArrayLike) -> float | None:
-    """Return the two-sided p-value of the spreads if the players were equal.
+    """Return the two-sided p-value of ``sums``, int[units] of spreads, if the players were equal.
 
     Between equal players who swap seats within a pair, each sign of a pair's spread is equally
-    likely. So all choices of signs are equally likely, and the p-value is the share of choices
-    (including the observed choice) whose total is at least as far from 0 as the observed total. A
-    single pair therefore gives 1, and n pairs at least 2 / 2ⁿ.
+    likely. So the p-value is the share of choices of signs (including the observed choice) whose
+    total is at least as far from 0 as the observed total: 1 for one pair, at least 2 / 2ⁿ for n.
 
-    Up to ``EXACT_UNITS`` units (and ``EXACT_WORK`` additions) the share is exact, from the
-    distribution of the total by the shift algorithm (Pagano & Tritchler 1983). Beyond, it is
-    estimated from ``RESAMPLES`` random choices as (1 + hits) / (1 + ``RESAMPLES``), which keeps the
-    test valid (Phipson & Smyth 2010).
-
-    ``sums`` is int[units], the sum of each unit's spreads.
+    Up to ``EXACT_UNITS`` units (and ``EXACT_WORK`` additions) the share is exact, by the shift
+    algorithm (Pagano & Tritchler 1983). Beyond, it is estimated from ``RESAMPLES`` random choices
+    as (1 + hits) / (1 + ``RESAMPLES``), which keeps the test valid (Phipson & Smyth 2010).
     """
     values = np.asarray(sums, dtype=np.int64)
     if not values.size:

@@ -2,24 +2,20 @@
 
 **Units.** The two games of a pair share an opening or the luck of the bag, so a pair, not a game,
 is the unit of every error, interval and test here. Games with the same ``pair`` number are one
-unit; unpaired games each have a number of their own, and an incomplete pair is a unit of one game.
-With units i of nᵢ games, N = Σ nᵢ in all, a mean over all games has the standard error of a mean of
-clusters,
+unit; an incomplete pair is a unit of one game. With units i of nᵢ games, N = Σ nᵢ in all, a mean
+over all games has the standard error of a mean of clusters,
 
     se² = U / (U − 1) · Σᵢ (Σ over unit i of (x − mean))² / N²,
 
-which for pairs of equal size is the ordinary error of the mean of pair means, and for game points
-is the pentanomial error (pairs score 0, ½, 1, 1½ or 2). Intervals take Student's t with U − 1
-degrees of freedom, 95 % two-sided.
+which for game points is the pentanomial error (pairs score 0, ½, 1, 1½ or 2). Intervals take
+Student's t with U − 1 degrees of freedom, 95 % two-sided.
 
 **What counts.** Void games (the host's fault, or nobody came) count only in ``void``. A forfeit
-(time, illegal moves, crash, hang, resignation, no-show) is a whole loss for wins, win rate and Elo,
-whatever the score. Mean scores and spread use its score at the end, so that the mean spread is the
-difference of the mean scores; ``SideStatistics.forfeits`` counts forfeits. Games lost 2× and score
-ratios are taken from games played to their end.
+(time, illegal moves, crash, hang, resignation, no-show) is a whole loss for wins, win rate and Elo.
+Mean scores and spread use its score at the end, so that the mean spread is the difference of the
+mean scores. Games lost 2× and score ratios are taken from games played to their end.
 
-**Unknown is None.** Nothing here is nan or infinite: an interval from one unit, or an Elo
-difference after winning every game, is None.
+**Unknown is None.** Nothing here is nan or infinite.
 """
 
 from __future__ import annotations
@@ -112,7 +108,6 @@ class SideStatistics:
     )
     overtime_games: int = _shown("time", "overtime", _overtime, optional=True)
     time_penalty: int
-    """Points lost to overtime in all games."""
     mean_score: float | None = _shown("scores", "mean score", lambda side: number(side.mean_score))
     bingos_mean: float | None = _shown(
         "scores", "bingos a game", lambda side: number(side.bingos_mean, 2)
@@ -165,10 +160,9 @@ class MatchStatistics:
 def match_statistics(
     results: Sequence[GameResult], names: tuple[str, str] | None = None
 ) -> MatchStatistics:
-    """Compute the statistics of a match, from side a's view.
+    """Compute the statistics of a match, from side a's view; results may be in any order.
 
-    Results may be in any order and include void games; ``names`` are by default those of the last
-    game.
+    ``names`` are by default those of the last game.
 
     Raises:
         ValueError: two games that count have the same number.

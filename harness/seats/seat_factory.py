@@ -82,7 +82,6 @@ class SeatMaker:
     reception: Reception | None = None
     """Where its processes report by WebSocket; None: talk over a pipe."""
     notice: Callable[[str], None] | None = None
-    """Takes a sentence when a process takes long."""
     _idle: list[Worker] = field(default_factory=list)
 
     def check(self, lexicon: Lexicon) -> None:
@@ -189,10 +188,7 @@ async def seating(
 ) -> AsyncIterator[Callable[[int, int], Seat]]:
     """Yield a function that makes the seat of a side (0 or 1) for a game by number.
 
-    ``by_websocket``: worker processes use a WebSocket, not a pipe. The rest: see ``SeatMaker``.
-
-    Raises:
-        SeatError: a seat's text is invalid.
+    Workers use a WebSocket if ``by_websocket``, else a pipe. SeatError if a seat's text is invalid.
     """
     async with AsyncExitStack() as stack:
         reception = await stack.enter_async_context(Reception()) if by_websocket else None
@@ -207,11 +203,7 @@ async def seating(
 
 
 async def open_remote(spec: SeatSpec) -> Channel:
-    """Dial a remote bot, as the arbiter of the games to come.
-
-    Raises:
-        ChannelClosed: it can't be reached, or rejects us.
-    """
+    """Dial a remote bot, as the arbiter; ChannelClosed if it can't be reached or rejects us."""
     channel = await dial(spec.target)
     try:
         await channel.send(Hello(role="arbiter", name="tilewire", software=software()))

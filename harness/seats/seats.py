@@ -1,8 +1,4 @@
-"""Seats whose players speak the protocol over a channel (``harness.arbiter.seat``).
-
-A local worker process, over a pipe or a WebSocket that it opens; a remote bot that we dial; a guest
-who dialled us.
-"""
+"""Seats whose players speak the protocol over a channel (``harness.arbiter.seat``)."""
 
 from __future__ import annotations
 
@@ -207,7 +203,6 @@ class ProcessSeat(_LinkSeat):
 
 
 def _evidence(worker: Worker, link: Link) -> str:
-    """Return a failed process's last words, in and out."""
     words = worker.stderr_tail.strip() or "(nothing)"
     parts = [f"exit status: {worker.returncode}", f"stderr:\n{words}"]
     if link.recent:
@@ -216,10 +211,7 @@ def _evidence(worker: Worker, link: Link) -> str:
 
 
 class RemoteSeat(_LinkSeat):
-    """A remote bot, which we dial, and redial when the connection is lost.
-
-    ``dial`` opens a channel to it and waits for its welcome.
-    """
+    """A remote bot, redialled when the connection is lost; ``dial`` waits for its welcome."""
 
     def __init__(self, name: str, dial: Callable[[], Awaitable[Channel]]) -> None:
         super().__init__(name)
@@ -250,11 +242,7 @@ class RemoteSeat(_LinkSeat):
 
 
 async def welcomed(channel: Channel) -> None:
-    """Wait for the ``welcome`` to our ``hello``.
-
-    Raises:
-        ChannelClosed: there is none; the channel is closed.
-    """
+    """Wait for the ``welcome`` to our ``hello``; without it raise ChannelClosed and close."""
     try:
         async with asyncio.timeout(10):
             answer = (await channel.receive()).content

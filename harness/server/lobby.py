@@ -300,10 +300,7 @@ class Lobby:
         return GameList(games=games[:500])
 
     async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
-        """Start no new game, wait for running ones, return how many are left unfinished.
-
-        ``at_once`` ends the wait when set.
-        """
+        """Start no game, wait for running ones or ``at_once``; return how many are unfinished."""
         self.closing = True
         if self._tasks:
             over = asyncio.ensure_future(asyncio.wait(self._tasks.values()))

@@ -19,9 +19,7 @@ PLAYED = "all games are over"
 async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str:
     """Carry messages both ways until one side closes; close both and return why.
 
-    Unreadable messages are answered to their sender and go no further.
-
-    After ``games`` games (None: no limit) return ``PLAYED``.
+    Unreadable messages are only answered. After ``games`` games (None: any) return ``PLAYED``.
     """
     over = set[str]()  # a verdict may be sent twice
     played: asyncio.Future[str] = asyncio.get_running_loop().create_future()

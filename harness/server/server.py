@@ -101,10 +101,7 @@ class MatchServer:
         log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
-        """Refuse new peers, let games end, close; return how many games are left unfinished.
-
-        ``at_once`` ends the wait for games when it is set.
-        """
+        """Refuse peers, wait for games or ``at_once``, close; return how many are unfinished."""
         assert self._server is not None, "the server was not started"
         left = await self._lobby.drain(self.drain_s, at_once or asyncio.Event())
         self._server.close(code=1001, reason="the server is closing")

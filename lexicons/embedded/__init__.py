@@ -1,4 +1,1 @@
-"""The embedded English word list, its licence, and the script that rebuilds it.
-
-Beside it are the tables that were trained on it, each with its manifest (``lexicons.tables``).
-"""
+"""The embedded English word list, the tables trained on it (``lexicons.tables``), and its build."""

@@ -3,8 +3,7 @@
 Source: SCOWL (Spell Checker Oriented Word Lists, http://wordlist.aspell.net/) by Kevin Atkinson,
 as packaged by Debian. The list is the union of its ``*-words.SIZE`` files up to size 80, for every
 spelling, accents folded, words of 2 to 15 letters; ``short_words.tsv`` then corrects the two- and
-three-letter words. Names, abbreviations and contractions lie in other files of the package, which
-are never read.
+three-letter words. Names, abbreviations and contractions lie in files that are never read.
 
 Run ``python -m lexicons.embedded.build SCOWL_DEB [--out DIR]``, where SCOWL_DEB is the package
 file (``apt-get download scowl``) or a directory it was unpacked into.
@@ -104,7 +103,6 @@ def _deb_files(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _data_member(path: Path) -> tuple[str, bytes]:
-    """Return name and content of data.tar.* in a .deb: an ar archive of three members (deb(5))."""
     content = path.read_bytes()
     offset = len(AR_MAGIC)
     if not content.startswith(AR_MAGIC):
@@ -130,7 +128,6 @@ def _decode(data: bytes) -> str:
 
 
 def _fold(word: str) -> str:
-    """Strip accents: café becomes cafe. Case stays."""
     decomposed = unicodedata.normalize("NFD", word.translate(UNDECOMPOSED))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 

@@ -40,7 +40,6 @@ class Bare(Line, Enum):
     STOP = "stop"
     """Ends the current search; its result still comes."""
     QUIT = "quit"
-    """Ends the engine."""
 
     def line(self) -> str:
         """Return the line."""
@@ -83,7 +82,6 @@ class Go(Line):
     searchmoves: tuple[str, ...] = ()
     """If any, compare only these."""
     alsosearchmoves: tuple[str, ...] = ()
-    """Also compare these."""
     depth: int | None = None
     """Turns to look ahead."""
     iterations: int | None = None

@@ -12,9 +12,7 @@ from engine.rules.moves import PASS
 
 
 class Burner(Player):
-    """Searches for moves over and over for ``ms`` milliseconds, like a simulating player, and
-    passes.
-    """
+    """Searches for moves for ``ms`` milliseconds, like a simulating player, and passes."""
 
     def __init__(self, ms: str = "1000") -> None:
         self._ms = int(ms)

@@ -96,9 +96,7 @@ class Client:
 
 @asynccontextmanager
 async def serving(folder: Path, settings: str) -> AsyncIterator[str]:
-    """Run ``tilewire serve`` in a process of its own; yield its URL.
-
-    ``settings`` is the content of its configuration file.
+    """Run ``tilewire serve`` with this content of its configuration file; yield its URL.
 
     Raises:
         ChannelClosed: it does not come up.

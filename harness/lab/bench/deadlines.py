@@ -88,7 +88,6 @@ class Asking:
     seed: int
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if self.moves < 1 or self.load < 0 or not 1 <= self.from_ms <= self.to_ms:
             raise ValueError(
                 f"{self.moves} moves with {self.load} busy processes, {self.from_ms} to "
@@ -203,8 +202,6 @@ def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
 
 
 class _Arbiter:
-    """Offers each position as a game of its own, and asks for a move."""
-
     def __init__(self, asking: Asking, field: Field) -> None:
         self._asking, self._field = asking, field
         self._generator = Generator(field.lexicon, field.rules, field.leaves)

@@ -2,10 +2,8 @@
 
 On real sockets a server runs in a process of its own. A misbehaving client plays against a client
 that passes; the verdict's time is taken where the other player gets it, so it includes sockets,
-arbiter and journal.
-
-Of a foreign engine each case is a game, with a journal, of a failing SIU engine (``misfit.py``)
-against a seat that passes; the time is taken where that seat gets the verdict.
+arbiter and journal. A foreign engine's cases are games, with a journal, of a failing SIU engine
+(``misfit.py``) against a seat that passes, and the time is likewise that seat's.
 """
 
 from __future__ import annotations

@@ -38,10 +38,7 @@ class Load:
 
 
 async def measure_load(connections: int, rate: float, seconds: float, searching: int) -> Load:
-    """Load a server and time ``ping`` to ``pong`` at the client.
-
-    ``rate`` is in messages a second over all connections; ``searching`` seats search meanwhile.
-    """
+    """Time ``ping`` to ``pong``, ``rate`` a second over all clients; ``searching`` seats search."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = await stack.enter_async_context(serving(folder, SETTINGS))

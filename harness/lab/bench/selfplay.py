@@ -1,7 +1,6 @@
 """How fast static players play each other, and how fast moves are listed, on this machine.
 
-Kernels are compiled or loaded, and the words laid out for them, before timing; the duration of that
-is reported separately.
+Compiling or loading kernels, and laying out words for them, is timed separately.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class SelfPlayBench(Bench):
-    """Games of static players."""
+    """Games of static players; turns and bingos per game are those of both together."""
 
     games_per_s: float
     moves: int
@@ -65,9 +64,7 @@ class SelfPlayBench(Bench):
     mean_score: float
     """Per player and game."""
     turns_per_game: float
-    """Of both players."""
     bingos_per_game: float
-    """Of both players."""
     first_wins: float
     """Share of games won by the player that began; a tie is half a win."""
 
@@ -114,9 +111,7 @@ def measure_selfplay(field: Field, games: int, threads: int, seed: int) -> SelfP
 
 
 def measure_generation(field: Field, games: int, threads: int, seed: int) -> GenerationBench:
-    """List all placements in each position of static games, in threads side by side.
-
-    Each thread has games of its own; seconds are then their mean.
+    """List all placements in positions of static games; seconds are a mean over the threads.
 
     Raises:
         ValueError: as ``measure_selfplay``, or fewer games than threads.

@@ -59,7 +59,6 @@ class Simulating:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if min(self.rollouts, self.candidates, *self.plies, self.threads) < 1:
             raise ValueError(
                 f"{self.rollouts} rollouts of {self.candidates} candidates for "

@@ -123,11 +123,7 @@ class Calibration(Study):
         return self.games.part
 
     def check(self, count: int) -> None:
-        """Check that the seats can be taken.
-
-        Raises:
-            ValueError: they can't.
-        """
+        """Raise ``ValueError`` if the seats can't be taken."""
         create(self.games.seats[0])
 
     def numbers(self, count: int) -> Iterable[int]:
@@ -266,10 +262,7 @@ def _mean(values: Floats, pairs: npt.NDArray[np.int64]) -> tuple[float | None, f
 
 
 def bin_rows(records: Sequence[Record], doubt: float = 0.0) -> list[BinRow]:
-    """Return the tile chances in ten bins of equal count, by size of chance.
-
-    ``doubt`` is the least of every belief but the prior.
-    """
+    """Return the tile chances in ten bins of equal count; ``doubt`` as in ``loss_rows``."""
     positions = _all_positions(records)
     return [
         row

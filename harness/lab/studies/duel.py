@@ -176,10 +176,7 @@ def play_duel(
 
 @dataclass(frozen=True)
 class Games(Study):
-    """Games between any two players; 0 and 1, 2 and 3 … share draws.
-
-    The player begins the even games.
-    """
+    """Games of any two players; 0 and 1, 2 and 3 … share draws; the player begins even games."""
 
     unit: ClassVar[str] = "games"
 
@@ -209,11 +206,7 @@ class Games(Study):
         return " – ".join(self.seats)
 
     def check(self, count: int) -> None:
-        """Check that games come in pairs, and that both seats can be taken.
-
-        Raises:
-            ValueError: they don't, or can't.
-        """
+        """Raise ``ValueError`` unless games come in pairs and both seats can be taken."""
         _check_pairs(count)
         for seat in self.seats:
             create(seat)

@@ -78,12 +78,10 @@ class EngineTable:
     equipment: Equipment
     lexicon: Lexicon
     seed: int
-    """For draws and for players' random choices."""
     concurrency: int
     folder: Path
 
     def __post_init__(self) -> None:
-        """Check that every seat can be taken here."""
         for seat in (self.engine, *self.players):
             if parse_seat(seat).kind == "remote":
                 raise SeatError(f"{seat!r} is elsewhere; `tilewire match` plays against it")

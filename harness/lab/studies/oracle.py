@@ -54,17 +54,14 @@ class OracleRow:
 
 @dataclass(frozen=True)
 class Oracle(Study):
-    """Two players' choices, and the judge."""
+    """Two players' choices; win probabilities, plies and rollouts per move are the judge's."""
 
     seats: tuple[str, str]
     field: Field
     seed: int
     win_probabilities: WinProbabilities
-    """Of the judge."""
     plies: int
-    """Of the judge."""
     rollouts: int
-    """Of the judge, per move."""
 
     def settings(self) -> dict[str, object]:
         """Return the settings that decide the results, tables as checksums of their content."""
@@ -84,11 +81,7 @@ class Oracle(Study):
         }
 
     def check(self, count: int) -> None:
-        """Check that both seats can be taken.
-
-        Raises:
-            ValueError: they can't.
-        """
+        """Raise ``ValueError`` if a seat can't be taken."""
         for seat in self.seats:
             create(seat)
 

@@ -59,10 +59,7 @@ class RichardsAmir(Games):
 
 
 def seats_of(table: int, limit: str, **options: str | None) -> tuple[str, str]:
-    """Return the seats of a table, which both search to a limit such as ``time=150ms``.
-
-    ``options`` are those of ``infer``; an option that is None is left out.
-    """
+    """Return a table's seats with a limit as ``time=150ms``; None leaves out an option of infer."""
     if table == 1:
         return f"{FULL_KNOWLEDGE}?{limit}", f"sim?{limit}"
     given = [f"{name}={value}" for name, value in options.items() if value is not None]

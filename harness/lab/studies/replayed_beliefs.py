@@ -54,9 +54,7 @@ class Seen:
     number: int
     """Index of the turn in the game, from 0."""
     leave: Rack
-    """The actual leave."""
     drawn: Rack
-    """The tiles actually drawn."""
 
     @property
     def hides(self) -> bool:
@@ -102,10 +100,7 @@ def _without(counts: Sequence[int], tiles: Rack) -> tuple[int, ...]:
 
 
 def take_in(tracker: RackFilter, event: Drew | Seen, racks: int) -> Posterior | None:
-    """Update a tracker; return its belief after a turn of the other player.
-
-    At most ``racks`` racks are examined per turn.
-    """
+    """Update a tracker from ``racks`` racks at most; return its belief after the other's turn."""
     if isinstance(event, Drew):
         tracker.drew(event.tiles, event.counts)
         return None

@@ -31,9 +31,7 @@ class CheckpointError(ValueError):
 
 
 def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a state; it is on the disk when this returns.
-
-    The file is replaced atomically; ``about`` has JSON values, the arrays plain numbers.
+    """Replace a file atomically and durably; ``about`` has JSON values, the arrays plain numbers.
 
     Raises:
         CheckpointError: the file can't be written, for example because the disk is full.

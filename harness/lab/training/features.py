@@ -88,7 +88,6 @@ class Generation:
     """The variance of the targets: the error without features."""
 
     def __str__(self) -> str:
-        """Return it as a line."""
         return (
             f"{self.games:,} games: squared error {self.loss:.2f} over {self.turns:,} turns "
             f"({self.spread:.2f} without features)"
@@ -117,8 +116,7 @@ def train_features(
 ) -> RackWeights:
     """Play games by the current weights, and learn from each generation of them.
 
-    The same seed gives the same weights, in any number of threads. ``tell`` is called after each
-    generation. With simulation *mc+rh* plays, instead of *rh*.
+    The same seed gives the same weights in any number of threads. ``tell`` gets each generation.
 
     Raises:
         ValueError: no game at all or in a generation, no example, or as ``play_static_games``.

@@ -77,16 +77,13 @@ class Goal:
 
 @dataclass
 class Progress:
-    """Progress of a training."""
+    """Progress of a training; ``games`` are of earlier generations, ``seconds`` of all runs."""
 
     generation: int = 0
     """From 0; the number of generations at the end."""
     round: int = 0
-    """Of the generation, from 0."""
     games: int = 0
-    """Of earlier generations."""
     seconds: float = 0.0
-    """Spent on rounds, over all runs."""
     tables: list[dict[str, float]] = field(default_factory=list)
 
 
@@ -108,17 +105,14 @@ class RoundDone:
 
 @dataclass(frozen=True)
 class TableMade:
-    """The report after each generation."""
+    """The report after each generation, on its games; ``samples`` are racks seen in them."""
 
     generation: int
     leaves: LeaveTable
     games: int
-    """Of this generation."""
     samples: int
-    """Racks seen in them."""
     fewest_samples: int
     below_floor: int
-    """Leaves with fewer samples than the floor."""
     movement: float
     """Mean absolute change of all leaves since the last table, in points."""
     noise: float
@@ -131,10 +125,7 @@ Tell = Callable[[RoundDone | TableMade], object]
 
 
 class LeaveTraining:
-    """A training of one leave table.
-
-    Without a ``checkpoint`` file no state is stored.
-    """
+    """A training of one leave table; without a ``checkpoint`` file no state is stored."""
 
     def __init__(
         self, lexicon: Lexicon, rules: Rules, goal: Goal, checkpoint: Path | None = None

@@ -1,16 +1,15 @@
 """A share of the games behind a leave table: played anywhere, in any order, and added up.
 
 A leave's target is the equity of the mover's next move: its points plus the value of its own leave
-in the present table, which stands for later points. So a rack is worth the mean equity of its
-moves, and a leave the mean of the racks it may become (``harness.lab.training.racks``). Turns near
-the end of the bag say little about the rest of the game and are left out.
+in the present table, which stands for later points. Turns near the end of the bag say little about
+the rest of the game and are left out.
 
 Chance deals JQXZ?? once in a hundred million racks, so rare leaves are forced into play until each
-has a minimum of samples. Before each round of games, each leave of one tile less than a rack is
-compared with its share of the floor. Those behind are assigned to games: on one of the first turns
-the mover gets such a leave and random tiles (``engine.simulation.selfplay.Forced``), and plays on
-with them. Smaller leaves are parts of these and need no forcing. Leaves that can't be dealt, since
-a tile lies on the board already, are retried in the next round.
+has a minimum of samples. Before each round, leaves of one tile less than a rack that are behind
+their share of the floor are assigned to games: on one of the first turns the mover gets such a
+leave and random tiles (``engine.simulation.selfplay.Forced``), and plays on with them. Smaller
+leaves are parts of these and need no forcing. Leaves that can't be dealt, since a tile lies on the
+board already, are retried in the next round.
 """
 
 from __future__ import annotations

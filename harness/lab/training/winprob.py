@@ -6,8 +6,7 @@ whole point, half to even. With an empty bag leaves are worth nothing, and only 
 *Unseen* tiles are those in the bag and on the opponent's rack; they fit on a rack exactly when the
 bag is empty, since otherwise the opponent's rack is full.
 
-Games are tallied in integers, so that the order of addition makes no difference, and then smoothed:
-see ``fit_win_probabilities``.
+Games are tallied in integers, so that the order of addition makes no difference.
 """
 
 from __future__ import annotations
@@ -64,14 +63,11 @@ class Tally:
     """With at most this many tiles unseen the bag is empty."""
 
     def __add__(self, other: Tally) -> Tally:
-        """Return the sum of two tallies of games by the same rules."""
         return Tally(self.games + other.games, self.half_wins + other.half_wins, self.rack_size)
 
 
 def share_out(games: int, seed: int) -> list[tuple[int, int]]:
     """Split games into shares for ``tally_share``: a number of games and a seed each.
-
-    The sum of the tallies does not depend on who plays which share, or when.
 
     Raises:
         ValueError: fewer than one game.
@@ -211,10 +207,7 @@ def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Rea
 
 @dataclass(frozen=True)
 class Tenth:
-    """Positions with predicted probabilities within a tenth of 0 to 1; None: there are none.
-
-    1 is in the last tenth.
-    """
+    """Positions whose predictions are in one tenth of 0 to 1 (1 in the last); None: none are."""
 
     name: Annotated[str, Column("predicted")]
     positions: Annotated[int, Column("positions")]

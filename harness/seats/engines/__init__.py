@@ -1,8 +1,4 @@
-"""Foreign engines as seats: an adapter per dialect, over a shared process base.
-
-``engine.Engine`` is an adapter's interface, ``engine_seat.EngineSeat`` the arbiter's view of it,
-``process.EngineProcess`` a program killed with all its descendants.
-"""
+"""Foreign engines as seats: an adapter per dialect, over a shared process base."""
 
 from __future__ import annotations
 
@@ -27,9 +23,5 @@ _ADAPTERS: dict[str, Callable[[SeatSpec, Context], Engine]] = {
 
 
 def engine_for(spec: SeatSpec, context: Context) -> Engine:
-    """Return the engine of a seat for one game, not started yet.
-
-    Raises:
-        SeatError: its options are invalid.
-    """
+    """Return the engine of a seat for one game; raise SeatError if an option is invalid."""
     return _ADAPTERS[spec.dialect](spec, context)

@@ -43,12 +43,10 @@ class Context:
     """An adapter's knowledge beyond the game."""
 
     name: str
-    """The seat's name in the match."""
     lexicon_name: str
     """The match's embedded lexicon name or file path."""
     lexicon: Lexicon
     threads: int = 1
-    """Number of threads that the engine may search with."""
 
 
 class Engine(SeatPlayer):
@@ -75,8 +73,7 @@ class Engine(SeatPlayer):
 class ProcessEngine(Engine):
     """An engine in a process of its own, which may be restarted in a game.
 
-    All seats of engines have the options ``memory`` (MiB) and ``cores``; an invalid option raises
-    ``SeatError``.
+    All have the options ``memory`` (MiB) and ``cores``; an invalid option raises ``SeatError``.
     """
 
     quit_line = ""
@@ -146,11 +143,9 @@ class ProcessEngine(Engine):
 
 
 def data_folder(spec: SeatSpec) -> Path:
-    """Return an engine's data folder: the option ``data``, or the nearest beside or above its
-    program.
+    """Return an engine's data folder: the option ``data``, or the nearest to its program.
 
-    Raises:
-        SeatError: no such folder has lexicons (``lexica``).
+    Raise SeatError if none, beside or above it, has lexicons (``lexica``).
     """
     given, program = dict(spec.options).get("data"), shlex.split(spec.target)[0]
     if given is not None:

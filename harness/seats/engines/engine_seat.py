@@ -1,9 +1,7 @@
 """The seat of a foreign engine: a game session in this host, whose player is an adapter.
 
-It is offered the game, gets ready, and is asked for moves with an absolute deadline per turn, like
-any seat. The engine's answers go to the arbiter unchanged; their faults are noted with the
-transcript. An engine that ends or hangs is restarted once and told the whole game; the second
-failure loses.
+The engine's answers go to the arbiter unchanged; their faults are noted with the transcript. An
+engine that ends or hangs is restarted once and told the whole game; the second failure loses.
 """
 
 from __future__ import annotations

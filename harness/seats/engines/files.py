@@ -1,9 +1,8 @@
 """Games through two files in a folder, as students of CS221 (Stanford 2016) played Quackle.
 
 There is a **host**, which deals, keeps score and clock and rules on moves, and a **bot**, which
-chooses moves. Each writes one file and polls the other's. Here a match host of ours is the host,
-and any program the bot; ``files_host`` has the other side. ``docs/engines.md`` says which lines
-there are, and what may lie in the files.
+chooses moves. Each writes one file and polls the other's. Here we are the host; in ``files_host``,
+the bot. ``docs/engines.md`` says which lines there are.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ _AT_ONCE = os.O_NONBLOCK
 class Exchange:
     """One side of a folder: appends lines to its file ``out``, and polls the other side's, ``in_``.
 
-    Raises:
-        ValueError: these are not two file names.
+    ValueError if these are not two file names.
     """
 
     def __init__(self, folder: Path, out: str, in_: str) -> None:
@@ -133,11 +131,8 @@ class FilesEngine(Engine):
         self._game = ""
         self._number = 0
         self._told = 0
-        """Number of turns told."""
         self._asked = -1
-        """Number of turns at the last request for a move."""
         self._unreadable = False
-        """Whether the last answer was unreadable."""
         self._rack_told = self._catching_up = False
         self._scores = 0, 0
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)

@@ -66,10 +66,7 @@ def _parsed(lines: list[str]) -> list[_Line]:
 
 
 class FilesHost:
-    """The host at the other end of a folder; a ``Channel`` that closes after a number of games.
-
-    ``finished`` takes the host's sentence after each game.
-    """
+    """The host at the other end of a folder; ``finished`` takes its sentence after each game."""
 
     lag_ms = 0
 
@@ -82,18 +79,14 @@ class FilesHost:
     ) -> None:
         self.peer = str(exchange.in_)
         self.games = games
-        """Number of games still to be played."""
         self._finished = finished
         self._exchange = exchange
         self._lexicon = lexicon
         self._game: _Game | None = None
         self._ready = False
-        """Whether the bot has accepted the offer."""
         self._left: set[str] = set()
-        """Games ended or declined."""
         self._messages: deque[Message] = deque()
         self._waiting = False
-        """Whether lines are waiting for the bot."""
 
     async def send(self, message: Message) -> None:
         """Write the bot's message, if it is for the host."""
@@ -113,11 +106,7 @@ class FilesHost:
                     self._exchange.say(f"{game.name} {game.question} {move}")
 
     async def receive(self) -> Arrival:
-        """Wait for the host's next message.
-
-        Raises:
-            ChannelClosed: all games are played, or a line makes no sense.
-        """
+        """Wait for a message; raise ChannelClosed after all games, or at a senseless line."""
         while not self._messages:
             if not self.games:
                 raise ChannelClosed("all games are played")
@@ -135,7 +124,6 @@ class FilesHost:
     # --- what the host says -----------------------------------------------------------------------
 
     def _take(self) -> None:
-        """Convert new lines to messages, the current game's first."""
         lines = _parsed(self._exchange.lines)
         if self._game is not None and self._ready:
             self._follow(self._game, lines)
@@ -200,7 +188,6 @@ class _Game:
         self.name = name
         self.seat = seat
         self.number = 0
-        """Number of the last line taken."""
         self.question = 0
         """Number of the line that asks for a move."""
         self.offer = NewGame(
@@ -258,7 +245,6 @@ class _Game:
         yield from self._settled(tiles)
 
     def _settled(self, rack: str | None = None) -> Iterator[Message]:
-        """Yield the start of the game, or the bot's last turn."""
         if not self._started:
             self._started = True
             bag = self._watched.view.rules.distribution.total - 2 * RACK_SIZE

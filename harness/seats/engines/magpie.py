@@ -1,12 +1,10 @@
 """An unmodified MAGPIE as a seat: ``magpie:PROGRAM?lexicon=…&data=DIR&plies=…&threads=…``.
 
-The program is MAGPIE's console on pipes. A turn is given as a CGP, with the opponent's rack if the
-empty bag reveals it. Its best move by equity is asked for at once and kept. Then it searches, by
-phase: a simulation with more than four tiles in the bag, its pre-endgame solver with one to four if
-time allows, its endgame solver with none.
-
-A solver exceeds its limit, and may take seconds to stop or never do; then it is killed, an earlier
-answer is played, and it is restarted for the next turn.
+A turn is given as a CGP, with the opponent's rack if the empty bag reveals it. Its best move by
+equity is asked for at once and kept. Then it searches, by phase: a simulation with more than four
+tiles in the bag, its pre-endgame solver with one to four if time allows, its endgame solver with
+none. A solver exceeds its limit, and may take seconds to stop or never do; then it is killed, and
+an earlier answer is played.
 
 Source: MAGPIE's README, its ``help``, and its observed behaviour.
 """
@@ -100,9 +98,8 @@ LEAST_MS = 50
 """Shortest useful search."""
 
 PREENDGAME_MS = {1: 3_000, 2: 6_000, 3: 30_000, 4: 60_000}
-"""Time that its pre-endgame solver may need to look at all moves once, by tiles in the bag. It does
-not begin with the best, so with less a simulation says more.
-"""
+"""Time that its pre-endgame solver may need to look at all moves once, by tiles in the bag; with
+less a simulation says more, since it does not begin with the best."""
 
 SIMULATED_FIRST = 0.25
 """Share of such a turn for a simulation, in case the solver finds nothing."""
@@ -145,7 +142,6 @@ class MagpieEngine(ProcessEngine):
             )
         self._console: MagpieConsole | None = None
         self._killed: EngineProcess | None = None
-        """A killed process that may not have ended yet."""
 
     # --- before the game ------------------------------------------------------------------------
 
@@ -208,7 +204,6 @@ class MagpieEngine(ProcessEngine):
             (data / "lexica" / name).symlink_to(file)
 
     async def _launch(self) -> tuple[MagpieConsole, str]:
-        """Start it; return its console, and the error in loading its data, if any."""
         self.process = await EngineProcess.start(
             [*self._command, "set", *_words(self._settings).split()],
             name=self._name,

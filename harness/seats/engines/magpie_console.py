@@ -1,12 +1,10 @@
 """MAGPIE's console on pipes: sending lines, and finding the end of an answer.
 
-It reads lines in one of two modes. In ``sync`` it handles one after another. An error comes
-*behind* ``finished``, and the earlier position stays, so the end of an answer is marked by an
-unknown word: its complaint comes when all earlier lines are done.
-
-In ``async`` it can be told to stop. But then a line just after the end of a command is taken as
-addressed to that command, and refused or silently dropped. So only searches run in ``async``, and
-lines that it drops afterwards are repeated.
+In ``sync`` it handles one line after another. An error comes *behind* ``finished``, and the earlier
+position stays, so the end of an answer is marked by an unknown word: its complaint comes when all
+earlier lines are done. In ``async`` it can be told to stop. But then a line just after the end of a
+command is taken as addressed to that command, and refused or silently dropped. So only searches run
+in ``async``, and lines that it drops afterwards are repeated.
 
 Source: its observed behaviour.
 """
@@ -33,9 +31,8 @@ SETTLE_S = 5.0
 """Limit for changing the mode."""
 
 STOP_MS = 1_000
-"""Limit for stopping a search. A simulation took 30 ms at most and an endgame 400, on a machine
-with more work than cores; a pre-endgame took seconds, or did not stop.
-"""
+"""Limit for stopping a search. A simulation took 30 ms at most and an endgame 400, on a busy
+machine; a pre-endgame took seconds, or did not stop."""
 
 
 class MagpieConsole:
@@ -126,5 +123,4 @@ def error_in(said: Iterable[str]) -> str:
 
 
 def _settled(line: str) -> str | None:
-    """Return a line if it ends the answer to a command."""
     return line if line.startswith("finished") or error_in([line]) else None

@@ -101,10 +101,7 @@ def simulated(said: Sequence[str], view: View) -> list[MagpieMove]:
 
 
 def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
-    """Read the pre-endgame solver's moves, if it has looked at all moves once.
-
-    Before that it ranks only those looked at, a pass and small moves first, or all as lost.
-    """
+    """Read the pre-endgame solver's moves, once it has looked at all: before, it misranks them."""
     stages = filter(None, map(_STAGE.fullmatch, said))
     if not any(stage[1] == stage[2] for stage in stages):
         return []

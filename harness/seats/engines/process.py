@@ -1,7 +1,6 @@
 """An engine's process: lines to it and from it.
 
-Its output is read only on demand, so endless output fills a pipe and not our memory. The last
-lines, both ways, and the end of its standard error are kept as evidence.
+Its output is read only on demand, so endless output fills a pipe and not our memory.
 """
 
 from __future__ import annotations
@@ -43,10 +42,7 @@ class EngineFailed(Exception):
 
 
 class EngineProcess(ChildProcess):
-    """A running engine; ``start`` makes one.
-
-    All that reads raises ``EngineFailed`` once it has ended, or says too long a line.
-    """
+    """A running engine; reading raises ``EngineFailed`` if it has ended or says too long a line."""
 
     def __init__(self, spawned: Spawned, name: str, program: str) -> None:
         super().__init__(spawned, name)
@@ -165,7 +161,6 @@ class EngineProcess(ChildProcess):
 
 
 def _find(program: str, name: str) -> str:
-    """Return the absolute path of a program, looked up as a shell would."""
     path = shutil.which(program)
     if path is None:
         why = "may not be run" if Path(program).is_file() else "is not there"

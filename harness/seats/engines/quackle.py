@@ -238,7 +238,6 @@ class QuackleEngine(ProcessEngine):
             await process.kill()
 
     async def _crashed(self, process: EngineProcess) -> EngineFailed:
-        """Return its failure, with the known cause if there is one."""
         failed = await process.last_words()
         if process.returncode != -signal.SIGSEGV:
             return failed

@@ -1,8 +1,4 @@
-"""The text of Quackle's test harness: games as GCG, moves, words, tiles.
-
-It reads a game from a file and answers with the best moves after the last line. It knows only racks
-written there, so every field is written that it would misread or guess wrongly (``written_game``).
-"""
+"""The text of Quackle's test harness: games as GCG, moves, words, tiles."""
 
 from __future__ import annotations
 

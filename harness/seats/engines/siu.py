@@ -1,11 +1,9 @@
 """An SIU engine as a seat: ``siu:PROGRAM ARGUMENTS?Option=value``.
 
-The seat keeps the engine's clock: it asks for a search of the turn's length, and sends ``stop``
-when that is over. Each question gives the whole game from its beginning, so that an engine can
-infer, and a restarted engine knows all but its earlier racks.
-
-Before each question the engine has to say ``readyok``. Anything earlier, such as a surplus
-``bestmove``, is not taken as an answer.
+The seat keeps the engine's clock, and sends ``stop`` when a search is over. Each question gives the
+whole game, so that an engine can infer, and a restarted engine knows all but its earlier racks.
+Before each question it has to say ``readyok``; anything earlier, such as a surplus ``bestmove``, is
+not taken as an answer.
 
 Source: SIU draft 0.2 (woogles-io/open-protocols, ``siu/siu.md``).
 """
@@ -79,7 +77,6 @@ class SiuEngine(ProcessEngine):
         self._options: dict[str, Option] = {}
         self._capabilities: set[str] = set()
         self._go: Mode = self._modes[0]
-        """What it is asked for each turn."""
         self._searching = False
         self._racks: dict[int, tuple[int, ...]] = {}
         """Its racks in earlier turns, by number of the turn."""

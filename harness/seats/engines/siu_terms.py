@@ -32,10 +32,8 @@ def settings(
 ) -> list[SetOption]:
     """Return the options to set: those ``given`` by the seat, and those of the game.
 
-    ``options`` are those that the engine declares, by name in lower case.
-
-    Raises:
-        Declined: it has no such option, or the option refuses the value.
+    ``options`` are the engine's, by name in lower case. Raise Declined if one is missing or refuses
+    its value.
     """
     chosen = {}
     for key, value in given.items():
@@ -64,8 +62,7 @@ def trial(rules: Rules) -> SetPosition:
 def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
     """Write a game from its beginning to the player's turn, with the rack at the end.
 
-    Scores and the bag follow from the moves. The opponent's exchanges show only the number of
-    tiles; the player's moves include their ``racks``, if known, by number of the turn.
+    The player's moves include their ``racks``, if known, by number of the turn.
     """
     board = Board.empty(view.rules.layout)
     alphabet = view.rules.distribution.alphabet
@@ -87,7 +84,6 @@ class Found:
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
-        """The last complaint."""
         self._generated: dict[str, InfoGen] = {}
         self._simulated: dict[str, InfoSim] = {}
 

@@ -1,10 +1,8 @@
 """The SIU bridge: web pages drive engines of this machine, over a WebSocket on loopback.
 
-A browser can't start a program. The bridge can, but only those of its configuration
-(``config.py``), and only for pages that the user has let in: a page must come from a configured
-origin and show a token, which it got when the user typed a one-time code into it (``pairing.py``).
-The bridge then opens an engine and relays lines unchanged (``page.py``). It sends nothing anywhere
-by itself.
+A browser can't start a program. The bridge can, but only those of its configuration, and only for
+pages of a configured origin that show a token: a page gets it when the user types a one-time code
+into it. The bridge relays lines unchanged, and sends nothing anywhere by itself.
 
 Source: SIU draft 0.2, section 11 (woogles-io/open-protocols, ``siu/siu.md``). The draft leaves
 port, pairing and errors open; docs/engines.md defines them.
