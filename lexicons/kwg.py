@@ -27,6 +27,7 @@ Nothing here needs numba, so a host that only checks words compiles nothing.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -188,10 +189,11 @@ class WordGraph:
             stack.append(node >> child_shift & child_mask)
 
 
-def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
+def read_kwg(path: str | Path, letters: int | None = None, sound: str | None = None) -> WordGraph:
     """Map a word graph file into memory and check it.
 
-    ``letters`` is the size of the alphabet, if known.
+    ``letters`` is the size of the alphabet, if known. A file whose SHA-256 is ``sound`` was checked
+    before, which takes a hundred times as long.
 
     Raises:
         ValueError: names the file and what is wrong with it.
@@ -206,6 +208,8 @@ def read_kwg(path: str | Path, letters: int | None = None) -> WordGraph:
     mapped = np.memmap(path, dtype="<u4", mode="r")
     nodes = np.asarray(mapped).astype(np.uint32, copy=False)  # a copy on big-endian hosts only
     likely, other = (WIDE, NARROW) if _named(path) == WIDE else (NARROW, WIDE)
+    if sound is not None and hashlib.sha256(nodes).hexdigest() == sound:
+        return WordGraph(nodes, likely)
     try:
         check_nodes(nodes, str(path), letters, likely)
     except ValueError as unsound:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .word_map import WordMap
 
 _EMBEDDED_SUFFIX = ".txt.xz"
-_FORMAT = "tilewire lexicon 1"  # change it when what is cached changes
+_FORMAT = "tilewire lexicon 2"  # change it when what is cached changes
 
 # A few nodes can spell any number of words; this is 1.5 times the richest language's list.
 _MOST_WORDS = 4_500_000
@@ -142,7 +142,10 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
 
 
 class _Kept:
-    """The cache of a file's content: checksum, then graph if it is a list; replaced atomically."""
+    """The cache of a file's content: its words' checksum and, of a list, the graph.
+
+    The graph's SHA-256 is the second line of the checksum's file. Files are replaced atomically.
+    """
 
     def __init__(self, content: bytes, distribution: TileDistribution) -> None:
         # The same words have other tile numbers in another alphabet.
@@ -157,31 +160,34 @@ class _Kept:
 
     def checksum(self) -> str | None:
         """Return the checksum of the words, if it is known."""
+        return next(iter(self._checksums()), None)
+
+    def _checksums(self) -> list[str]:
         try:
-            text = self._checksum_path.read_text(encoding="ascii").strip()
+            lines = self._checksum_path.read_text(encoding="ascii").split()
         except (OSError, UnicodeDecodeError):
-            return None
-        return text if len(text) == hashlib.sha256().digest_size * 2 else None
+            return []
+        return lines if {len(line) for line in lines} == {hashlib.sha256().digest_size * 2} else []
 
     def graph(self) -> tuple[WordGraph, str] | None:
         """Return the graph and the checksum, if both are there and sound."""
-        checksum = self.checksum()
-        if checksum is None:
-            return None
-        for path in self._graph_paths.values():
+        checksums = self._checksums()
+        for path in self._graph_paths.values() if checksums else ():
             # A damaged file, after a crash for instance, is as good as none.
             with suppress(OSError, ValueError):
-                return read_kwg(path, self._letters), checksum
+                return read_kwg(path, self._letters, sound=checksums[-1]), checksums[0]
         return None
 
     def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
         """Cache these; return whether that was possible."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            with replacing(self._checksum_path) as temporary:
-                temporary.write_text(checksum + "\n", encoding="ascii")
+            checksums = [checksum]
             if graph is not None:
                 write_kwg(self._graph_paths[graph.layout.suffix], graph)
+                checksums.append(hashlib.sha256(graph.nodes).hexdigest())
+            with replacing(self._checksum_path) as temporary:
+                temporary.write_text("\n".join(checksums) + "\n", encoding="ascii")
         except OSError:
             return False
         return True

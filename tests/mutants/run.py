@@ -251,9 +251,7 @@ def outcome_of(mutant: Mutant) -> tuple[str, str]:
     if place is None:
         return "gone", ""
     code = broken_code(place, mutant.after)
-    module = importlib.import_module(
-        ".".join(place.file.relative_to(ROOT).with_suffix("").parts)
-    )
+    module = importlib.import_module(".".join(place.file.relative_to(ROOT).with_suffix("").parts))
     for tests in (mutant.test, *AREAS[mutant.area][1]):
         if tests and Path(tests.partition("::")[0]).exists():
             failed = first_failure(tests, lambda: replace_code(module, place.function, code))
