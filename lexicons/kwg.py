@@ -208,7 +208,7 @@ def read_kwg(path: str | Path, letters: int | None = None, sound: str | None = N
     mapped = np.memmap(path, dtype="<u4", mode="r")
     nodes = np.asarray(mapped).astype(np.uint32, copy=False)  # a copy on big-endian hosts only
     likely, other = (WIDE, NARROW) if _named(path) == WIDE else (NARROW, WIDE)
-    if sound is not None and hashlib.sha256(nodes).hexdigest() == sound:
+    if sound is not None and hashlib.sha256(nodes.data).hexdigest() == sound:
         return WordGraph(nodes, likely)
     try:
         check_nodes(nodes, str(path), letters, likely)

@@ -185,7 +185,7 @@ class _Kept:
             checksums = [checksum]
             if graph is not None:
                 write_kwg(self._graph_paths[graph.layout.suffix], graph)
-                checksums.append(hashlib.sha256(graph.nodes).hexdigest())
+                checksums.append(hashlib.sha256(graph.nodes.data).hexdigest())
             with replacing(self._checksum_path) as temporary:
                 temporary.write_text("\n".join(checksums) + "\n", encoding="ascii")
         except OSError:

@@ -36,7 +36,6 @@ SECONDS = 60
 """A mutant whose tests take longer hangs, which counts as killed."""
 
 FAILED = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
-NO_TESTS = pytest.ExitCode.INTERNAL_ERROR
 
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "arbiter": (
@@ -228,7 +227,7 @@ def broken_forms(statement: ast.stmt) -> Iterator[ast.stmt]:
 def break_node(node: ast.AST, statement: ast.stmt) -> bool:
     """Break one node of a statement in place; return whether there is a way to."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in OPPOSITES:
-        node.ops[0] = OPPOSITES[type(node.ops[0])]()  # type: ignore[assignment]
+        node.ops[0] = OPPOSITES[type(node.ops[0])]()  # type: ignore[call-overload]
     elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in OPPOSITES:
         node.op = OPPOSITES[type(node.op)]()  # type: ignore[assignment]
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -276,12 +275,12 @@ def find(mutant: Mutant) -> Place | None:
 
 def broken_code(place: Place, after: str) -> CodeType:
     """Compile the module with its statement broken; return the code of the function."""
-    target, tree = place.statement, copy.deepcopy(place.tree)
+    tree = copy.deepcopy(place.tree)
+    at = (place.statement.lineno, place.statement.col_offset)
     for node in ast.walk(tree):
-        if type(node) is type(target) and ast.unparse(node) == ast.unparse(target):
-            if isinstance(node, ast.stmt) and node.lineno == target.lineno:
-                replace_statement(tree, node, after)
-                break
+        if isinstance(node, ast.stmt) and (node.lineno, node.col_offset) == at:
+            replace_statement(tree, node, after)
+            break
     wanted = compile(ast.fix_missing_locations(tree), str(place.file), "exec")
     return next(code for code in codes_in(wanted) if code.co_qualname == place.function)
 
@@ -339,13 +338,13 @@ def first_failure(tests: str, prepare: Callable[[], None]) -> str | None:
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
-        failures, status = Failures(), NO_TESTS
+        failures, status = Failures(), int(pytest.ExitCode.INTERNAL_ERROR)
         try:
             prepare()
             status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", tests], [failures])
         finally:
             os.write(writer, "".join(failures.names[:1]).encode())
-            os._exit(int(status))
+            os._exit(status)
     os.close(writer)
     status = status_of(child)
     with os.fdopen(reader) as pipe:
