@@ -23,6 +23,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,7 +33,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("mutants.json")
-SECONDS = 60
+SECONDS = 30
 """A mutant whose tests take longer hangs, which counts as killed."""
 
 FAILED = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
@@ -122,11 +123,12 @@ def main() -> int:
     if sys.argv[1:2] == ["record"]:
         return record(int(sys.argv[2]))
     mutants = [Mutant(**row) for row in json.loads(LIST.read_text())]
-    outcomes = {mutant: outcome_of(mutant)[0] for mutant in mutants}
-    for mutant, outcome in outcomes.items():
-        if outcome != "killed":
-            print(f"{outcome}: {mutant.area} {mutant.function}: {mutant.before} -> {mutant.after}")
-    counts = {name: list(outcomes.values()).count(name) for name in ("killed", "alive", "gone")}
+    counts = Counter[str]()
+    for mutant in mutants:
+        outcome, test = outcome_of(mutant)
+        counts[outcome] += 1
+        change = f"{mutant.before} -> {mutant.after}"
+        print(f"{counts.total()} {outcome}: {mutant.function}: {change}  {test}", flush=True)
     print(f"{len(mutants)} mutants:", ", ".join(f"{n} {name}" for name, n in counts.items()))
     return int(counts["killed"] < len(mutants))
 

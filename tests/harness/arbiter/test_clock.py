@@ -59,6 +59,10 @@ def test_the_first_move_has_a_limit_of_its_own() -> None:
     assert Clock(25 * MINUTE, turns=1).limit(control) == (35 * MINUTE, "time")
     shorter = TimeControl(first_move_ms=20_000, move_cap_ms=1_000)
     assert Clock(25 * MINUTE).limit(shorter) == (1_000, "time"), "the nearer limit decides"
+    equal = TimeControl(first_move_ms=1_000, move_cap_ms=1_000)
+    assert Clock(25 * MINUTE).limit(equal) == (1_000, "time"), (
+        "who came and was late has lost on time"
+    )
 
 
 def test_an_increment_comes_after_each_turn() -> None:

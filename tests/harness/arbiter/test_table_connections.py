@@ -140,7 +140,10 @@ def test_a_process_is_started_again_once_with_its_clock_running(code: str) -> No
 
 def test_one_crash_is_noted_in_a_game_that_is_played_to_its_end() -> None:
     play = Play().start()
-    play.carry_out(play.table.fail(1, "crash", "signal 11", play.now))
+    play.carry_out(play.table.fail(1, "crash", "signal 11", play.now, "its last words"))
+    assert [text.partition(", ")[2] for text in play.book.evidence] == [
+        "crash: signal 11\nits last words\n"
+    ]
     play.come(1)
     play.ready(1)
     for _ in range(6):
