@@ -70,7 +70,10 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/protocol/test_conversation_machine.py",
         ),
     ),
-    "journal": (("harness/arbiter/journal.py",), ("tests/harness/arbiter/test_journal.py",)),
+    "journal": (
+        ("harness/arbiter/journal.py",),
+        ("tests/harness/arbiter/test_journal.py", "tests/harness/server/test_tokens.py"),
+    ),
 }
 """By area: the product's files, and the tests that are asked, the quick ones first."""
 

@@ -59,6 +59,21 @@ def journal(path: Path) -> Iterator[Journal]:
     journal.close()
 
 
+async def test_a_label_without_its_first_record_is_not_kept(path: Path) -> None:
+    Journal(path).close()
+    other = sqlite3.connect(path)
+    full = "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    other.execute(f"CREATE TRIGGER full BEFORE INSERT ON records {full}")
+    other.close()
+    journal = Journal(path)
+    with pytest.raises(JournalError, match="can't be written: no room"):
+        await journal.create(opened(), {})
+    journal.close()
+    other = sqlite3.connect(path)
+    assert other.execute("SELECT count(*) FROM games").fetchone() == (0,)
+    other.close()
+
+
 async def test_what_was_written_is_read_again(path: Path) -> None:
     first = Journal(path)
     records: list[Record] = [
