@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from bot.player import Budget, Choice, Considered, Player, View
 from bot.search.anytime import Anytime
-from bot.search.simulating import considered
+from bot.search.simulating import best_of, considered
 from bot.search.static_choice import as_choice, best_choice, not_refused
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
@@ -143,14 +143,7 @@ def sampled_choice(
         limit=len(candidates) * sampling.samples,
     )
     Anytime(simulation).run(budget.remaining_ms)
-    estimates = simulation.estimates()
-    best = estimates[0]
-    return Choice(
-        best.move,
-        score=best.score,
-        equity=best.equity,
-        candidates=tuple(map(_considered, estimates)),
-    )
+    return best_of(simulation.estimates(), _considered)
 
 
 def _considered(estimate: Estimate) -> Considered:

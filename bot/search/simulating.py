@@ -139,14 +139,14 @@ class Search:
 
     def choice(self) -> Choice:
         """Return the best candidate so far."""
-        estimates = self.simulation.estimates()
-        best = estimates[0]
-        return Choice(
-            best.move,
-            score=best.score,
-            equity=best.equity,
-            candidates=tuple(map(considered, estimates)),
-        )
+        return best_of(self.simulation.estimates(), considered)
+
+
+def best_of(estimates: Sequence[Estimate], shown: Callable[[Estimate], Considered]) -> Choice:
+    """Return the first of candidates, with all of them as ``shown``."""
+    best = estimates[0]
+    candidates = tuple(map(shown, estimates))
+    return Choice(best.move, score=best.score, equity=best.equity, candidates=candidates)
 
 
 def considered(estimate: Estimate) -> Considered:
