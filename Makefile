@@ -1,7 +1,9 @@
 # Everything runs in an environment of its own: .venv. Python 3.11 or later and make are all it takes.
 
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
+# Tests start some 300 processes of ours, which would each compile the source again.
+export PYTHONDONTWRITEBYTECODE =
 BIN := .venv/bin
 READY := .venv/ready
 
@@ -17,7 +19,7 @@ $(READY): pyproject.toml
 match: $(READY)  ## two games of the static player against the greedy one
 	$(BIN)/tilewire match static greedy --games 2 --time 1m --seed 7
 
-test: $(READY)  ## the test suite, in so many processes
+test: $(READY)  ## the test suite, in so many processes: one waits on clocks
 	$(BIN)/python -m pytest -n $(JOBS)
 
 coverage: $(READY)  ## which lines the tests reach; compiled ones are not seen

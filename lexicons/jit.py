@@ -20,6 +20,7 @@ import ast
 import hashlib
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -33,6 +34,14 @@ import numba.core.event
 import numpy as np
 
 from .cache import user_cache
+
+if "scipy.linalg" not in sys.modules:
+    # numba imports it to learn whether there is a BLAS, which costs each process 0.3 s; without a
+    # BLAS it has an inner product of its own.
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+    import numba.np.arraymath
+
+    del sys.modules["scipy.linalg"]
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
@@ -180,7 +189,7 @@ def _with_imports(source: Path) -> set[Path]:
 @cache
 def _imports(source: Path) -> tuple[Path, ...]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(source.read_bytes())):
+    for node in ast.parse(source.read_bytes()).body:  # a kernel itself can't import
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

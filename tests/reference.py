@@ -87,6 +87,8 @@ class Dictionary:
             supplied[letter] += 1
         # First those that lack no more kinds of letters than there are blanks: quicker.
         rows = rows[np.bitwise_count(self.masks[length][rows] & np.uint64(~mask % 2**64)) <= blanks]
+        if not len(rows):
+            return self.of_length[length][:0]
         missing = np.maximum(self.counts[length][rows] - supplied[: self.kinds], 0)
         words: Words = self.of_length[length][rows[missing.sum(axis=1) <= blanks]]
         return words
@@ -199,12 +201,14 @@ class Supply:
 def _ways(letters: bytes, blanks: int, missing: bytes) -> list[Tiles]:
     """Each way to put a word's missing letters on the board: which of them are blanks."""
     # Blanks have to stand at least for what the rack lacks, and may stand for more.
-    lacking = Counter(missing) - Counter(letters)
+    lacking = [(tile, count - letters.count(tile)) for tile, count in Counter(missing).items()]
+    lacking = [(tile, count) for tile, count in lacking if count > 0]
+    fewest = sum(count for _, count in lacking)
     return [
         tuple(tile | BLANK_FLAG if at in blanked else tile for at, tile in enumerate(missing))
-        for count in range(lacking.total(), blanks + 1)
+        for count in range(fewest, blanks + 1)
         for blanked in combinations(range(len(missing)), count)
-        if lacking <= Counter(missing[at] for at in blanked)
+        if all([missing[at] for at in blanked].count(tile) >= lacks for tile, lacks in lacking)
     ]
 
 

@@ -105,7 +105,7 @@ def test_an_edit_in_an_imported_file_names_another_directory(
     (package / "deep.py").write_text("import numpy\nfrom .. import state\n", encoding="utf-8")
     state = tmp_path / "engine" / "state.py"
     user = tmp_path / "engine" / "user.py"
-    user.write_text("def f():\n    from engine import parts\n", encoding="utf-8")
+    user.write_text("from engine import parts\n", encoding="utf-8")
     names = set()
     for content in ("X = 1\n", "X = 2\n"):
         state.write_text(content, encoding="utf-8")
@@ -182,3 +182,15 @@ def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
     assert told.startswith("compiling the search kernels (once for this machine)")
     assert more == []
     assert _run(run) == "before"
+
+
+def test_a_kernel_is_loaded_without_a_blas_which_can_be_imported_after_it() -> None:
+    code = """
+import sys
+from lexicons.jit import kernel
+
+assert kernel(lambda value: value + 1)(1) == 2
+assert not [name for name in sys.modules if name.startswith("scipy.linalg")]
+import scipy.linalg
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
