@@ -206,7 +206,8 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
     if unknown:
         listed = ", ".join(repr(key) for key in unknown)
         known = f"it takes: {', '.join(taken)}" if taken else "it takes none"
-        raise SeatError(f"{text!r}: no option is called {listed}; {known}")
+        close = _did_you_mean(unknown[0], taken)
+        raise SeatError(f"{text!r}: no option is called {listed}; {known}{close}")
     missing = [key for key, needed in taken.items() if needed and key not in options]
     if missing:
         raise SeatError(f"{text!r}: the option {missing[0]!r} has to be given")

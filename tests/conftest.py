@@ -28,6 +28,7 @@ App.console = property(lambda _: Console())  # type: ignore[assignment]
 REAL_CLOCKS = (
     "tests/e2e/",
     "tests/bot/test_equipment.py",
+    "tests/bot/seat/test_fork_server.py",
     "tests/bot/seat/test_runner",
     "tests/bot/seat/test_seat_time.py",
     "tests/bot/seat/test_worker.py",

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 
@@ -50,14 +51,36 @@ class Limits:
             raise ValueError(f"{self.cores} cores; it is 1 or more, or 0 for all")
 
 
+class Process(Protocol):
+    """What is needed of ``asyncio.subprocess.Process``."""
+
+    stdin: asyncio.StreamWriter | None
+    stdout: asyncio.StreamReader | None
+    stderr: asyncio.StreamReader | None
+
+    @property
+    def pid(self) -> int:
+        """Its number, and that of its session."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, once it has ended."""
+
+    async def wait(self) -> int:
+        """Wait for its end; return its exit status."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal; ProcessLookupError if it has ended."""
+
+
 @dataclass(frozen=True)
 class Spawned:
     """A process just started under its guard."""
 
-    process: asyncio.subprocess.Process
+    process: Process
     lifeline: int
     """One end of a pipe; the guard kills everything when it closes."""
-    cores: Sequence[int]
+    cores: Sequence[int] = ()
     """The cores chosen for it, noted as in use."""
 
 
@@ -69,6 +92,7 @@ async def spawn(
     limits: Limits | None = None,
     pipes: bool = True,
     one_stream: bool = False,
+    handed: Sequence[int] = (),
 ) -> Spawned:
     """Start a process under a guard; raise OSError if none can be started: the host's fault.
 
@@ -79,6 +103,7 @@ async def spawn(
         limits: by default none.
         pipes: whether to open pipes to its standard input and output.
         one_stream: whether its standard error joins its standard output.
+        handed: descriptors that it has, too, under the same numbers.
     """
     reading, lifeline = os.pipe()
     limits = limits or Limits()
@@ -96,7 +121,7 @@ async def spawn(
             stderr=asyncio.subprocess.STDOUT if one_stream else asyncio.subprocess.PIPE,
             cwd=folder,
             env=environment,
-            pass_fds=(reading,),
+            pass_fds=(reading, *handed),
             start_new_session=True,
             limit=MAX_LINE,
         )

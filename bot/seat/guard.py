@@ -9,7 +9,8 @@ are handed to this process (``PR_SET_CHILD_SUBREAPER``). MEMORY limits the addre
 no limit; CORES lists the cores to run on, as ``0,1``, or ``-``.
 
 The exit status is the command's, or 128 plus the number of the signal that ended it, as in a shell,
-or 127 if the command can't run. This file runs as a program and imports nothing of ours.
+or 127 if the command can't run. This file runs as a program and imports nothing of ours;
+``fork_server.py`` has a guard, too, around each process that it forks.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -31,6 +33,11 @@ CANT_RUN = 127
 def main(arguments: list[str]) -> int:
     """Run the command until it or the lifeline ends."""
     lifeline, memory, cores, command = int(arguments[0]), *arguments[1:3], arguments[3:]
+    return guard(lambda: _become(command, int(memory), cores), lifeline)
+
+
+def guard(run: Callable[[], object], lifeline: int) -> int:
+    """Fork a process that runs a function, until it or the lifeline ends; return its status."""
     prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: 0
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     woken = _wake_for_children()
@@ -38,7 +45,11 @@ def main(arguments: list[str]) -> int:
     if child == 0:
         os.close(lifeline)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        _become(command, int(memory), cores)
+        try:
+            os.setpgid(0, 0)
+            run()
+        finally:
+            os._exit(CANT_RUN)
     _let_go_of_streams()
     status = _wait(child, lifeline, woken)
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -60,9 +71,8 @@ def _wake_for_children() -> int:
 
 
 def _become(command: list[str], memory: int, cores: str) -> None:
-    """Turn the forked child into the command, in its own group; never returns."""
+    """Turn this process into the command; return only if it can't run."""
     try:
-        os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory:
             resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
@@ -71,8 +81,6 @@ def _become(command: list[str], memory: int, cores: str) -> None:
         os.execvp(command[0], command)
     except OSError as error:
         os.write(2, f"{command[0]} can't be run: {error.strerror}\n".encode())
-    finally:
-        os._exit(CANT_RUN)
 
 
 def _let_go_of_streams() -> None:

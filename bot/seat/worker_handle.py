@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import json
 import os
+import signal
+import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import structlog
 
 from bot.equipment import Equipment
 from bot.registry import SeatSpec
 from protocol.channel import Channel, PipeChannel
 
-from .child_process import ChildProcess, Spawned, spawn
+from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
+from .fork_server import FORKED, WARM
 from .worker_main import NOTICE, TOKEN
 
-# ``python -m bot.seat.worker_main``, but packages come from the given folder, not from the current
+log = structlog.get_logger(__name__)
+
+# ``python -m MODULE``, but packages come from the given folder, not from the current
 # folder or PYTHONPATH, which may have a bot.py; -P keeps the current folder out.
 _START = """
 import importlib.machinery, importlib.util, runpy, sys
-root = sys.argv.pop(1)
+root, program = sys.argv.pop(1), sys.argv.pop(1)
 for name in ("bot", "engine", "lexicons", "protocol"):
     spec = importlib.machinery.PathFinder.find_spec(name, [root])
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-runpy.run_module("bot.seat.worker_main", run_name="__main__", alter_sys=True)
+runpy.run_module(program, run_name="__main__", alter_sys=True)
 """
 _ROOT = Path(__file__).resolve().parents[2]
+_KILLED = 128 + signal.SIGKILL
 
 
-def worker_command(*arguments: str) -> list[str]:
+def worker_command(*arguments: str, module: str = "bot.seat.worker_main") -> list[str]:
     """Return the command line of a worker, whatever the current folder contains."""
-    return [sys.executable, "-P", "-c", _START, str(_ROOT), *arguments]
+    return [sys.executable, "-P", "-c", _START, str(_ROOT), module, *arguments]
 
 
 class SeatProcess(ChildProcess):
     """A worker of ours, on a pipe or dialling a server."""
 
     def __init__(
-        self, spawned: Spawned, name: str, notice: Callable[[str], None] | None = None
+        self,
+        spawned: Spawned,
+        name: str,
+        notice: Callable[[str], None] | None = None,
+        printed: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__(spawned, name)
         self._notice = notice
+        self._printed = printed
+        self._rest = ""  # the beginning of a line
         self._channel: Channel | None = None
         if self._process.stdin is not None and self._process.stdout is not None:
             self._channel = PipeChannel(self._process.stdout, self._process.stdin, name)
@@ -56,6 +73,8 @@ class SeatProcess(ChildProcess):
         connect: str | None = None,
         token: str | None = None,
         notice: Callable[[str], None] | None = None,
+        printed: Callable[[str], None] | None = None,
+        parent: ForkServer | None = None,
     ) -> SeatProcess:
         """Start a worker for a local seat; it says hello when it can.
 
@@ -66,24 +85,26 @@ class SeatProcess(ChildProcess):
             name: its name; by default the seat's.
             connect: server to dial (``ws://…``) as a player; None: talk over a pipe.
             token: its secret for the server.
-            notice: takes a sentence when something takes long.
+            notice: takes a sentence when something takes long, or the player's code failed.
+            printed: takes what it prints, also on standard error.
+            parent: what forks it; None: a process of its own.
 
         Raises:
             OSError: no process can be started.
         """
-        arguments = ["--bot", spec.text or spec.target, *equipment.arguments()]
+        arguments = _arguments(spec, equipment)
         arguments += ["--pipe"] if connect is None else ["--connect", connect, "--die-with-parent"]
         if seed is not None:
             arguments += ["--seed", str(seed)]
-        if name is not None:
-            arguments += ["--name", name]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        environment.pop(TOKEN, None)
-        if token is not None:
-            environment[TOKEN] = token
-        command = worker_command(*arguments)
-        spawned = await spawn(command, environment=environment, pipes=connect is None)
-        return cls(spawned, name or spec.name, notice)
+        arguments += ["--name", name or spec.name]
+        secret = {} if token is None else {TOKEN: token}
+        if parent is not None:
+            spawned = await parent.fork(arguments, secret, pipes=connect is None)
+        else:
+            environment = _environment() | secret
+            command = worker_command(*arguments)
+            spawned = await spawn(command, environment=environment, pipes=connect is None)
+        return cls(spawned, name or spec.name, notice, printed)
 
     @property
     def channel(self) -> Channel:
@@ -94,12 +115,174 @@ class SeatProcess(ChildProcess):
     async def kill(self) -> None:
         """Kill the process and its descendants, and close the pipe; may be repeated."""
         await super().kill()
+        if self._rest:
+            self.heard_on_stderr("\n")
         if self._channel is not None:
             await self._channel.close()
 
     def heard_on_stderr(self, text: str) -> None:
-        """Pass on lines meant for the host's user."""
-        super().heard_on_stderr(text)
-        for line in text.splitlines() if self._notice is not None else ():
-            if line.startswith(NOTICE) and self._notice is not None:
+        """Pass on lines meant for the host's user, and all others."""
+        *lines, self._rest = f"{self._rest}{text}".split("\n")
+        printed = []
+        for line in lines:
+            if not line.startswith(NOTICE):
+                printed.append(line)
+            elif self._notice is not None:
                 self._notice(line.removeprefix(NOTICE))
+        if printed:
+            log.info("printed", seat=self.name, text="\n".join(printed))
+            if self._printed is not None:
+                self._printed("\n".join((*printed, "")))
+
+
+async def try_out(spec: SeatSpec, equipment: Equipment) -> str:
+    """Load a bot in a process of its own; return what is wrong with it, or an empty string."""
+    command = worker_command(*_arguments(spec, equipment), "--try-out")
+    process = ChildProcess(await spawn(command, environment=_environment()), spec.name)
+    try:
+        return process.stderr_tail.strip() if await process.wait() else ""
+    finally:
+        await process.kill()
+
+
+def _arguments(spec: SeatSpec, equipment: Equipment) -> list[str]:
+    return ["--bot", spec.text or spec.target, *equipment.arguments()]
+
+
+def _environment() -> dict[str, str]:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment.pop(TOKEN, None)
+    return environment
+
+
+class ForkServer(SeatProcess):
+    """The warm parent of a seat's workers, which it forks (``fork_server.py``)."""
+
+    _control: socket.socket
+
+    @classmethod
+    async def warm(
+        cls, spec: SeatSpec, equipment: Equipment, notice: Callable[[str], None] | None = None
+    ) -> ForkServer:
+        """Start a parent, and wait until it is warm; OSError if it does not get so far."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        arguments = [str(theirs.fileno()), *_arguments(spec, equipment), "--pipe"]
+        with theirs:
+            spawned = await spawn(
+                worker_command(*arguments, module="bot.seat.fork_server"),
+                # A library's threads could not be forked; a player has --threads of its own.
+                environment=_environment() | {"OPENBLAS_NUM_THREADS": "1"},
+                pipes=False,
+                handed=(theirs.fileno(),),
+            )
+        parent = cls(spawned, f"parent of {spec.name}", notice)
+        parent._control = ours
+        ours.setblocking(False)
+        try:
+            if not await asyncio.get_running_loop().sock_recv(ours, len(WARM)):
+                await parent.settle()
+                raise OSError(f"the warm parent ended: {parent.stderr_tail.strip()}")
+        except BaseException:
+            await parent.kill()
+            raise
+        return parent
+
+    async def fork(
+        self, arguments: Sequence[str], environment: Mapping[str, str], *, pipes: bool
+    ) -> Spawned:
+        """Fork a worker under a guard; OSError if that fails."""
+        request = json.dumps({"arguments": arguments, "environment": environment}).encode()
+        with contextlib.ExitStack() as theirs:
+            ends = _Ends(theirs, pipes=pipes)
+            socket.send_fds(self._control, [request], [ends.theirs[name] for name in FORKED])
+        return await ends.spawned()
+
+    async def kill(self) -> None:
+        """Kill it and all workers that it forked."""
+        self._control.close()
+        await super().kill()
+
+
+class _Ends:
+    """The pipes to a forked worker and its guard: one end of each is ours, the other theirs."""
+
+    def __init__(self, closing: contextlib.ExitStack, *, pipes: bool) -> None:
+        self.ours: dict[str, int] = {}
+        self.theirs: dict[str, int] = {}
+        for name in FORKED:
+            if name in ("stdin", "stdout") and not pipes:
+                self.theirs[name] = os.open(os.devnull, os.O_RDWR)
+            else:
+                reading, writing = os.pipe()
+                is_read_there = name in ("lifeline", "stdin")
+                self.theirs[name], self.ours[name] = (
+                    (reading, writing) if is_read_there else (writing, reading)
+                )
+            closing.callback(os.close, self.theirs[name])
+
+    async def spawned(self) -> Spawned:
+        """Wait until the guard says its number; OSError if it does not."""
+        status = await _reader(self.ours["status"])
+        assert status is not None
+        pid = await status.readline()
+        process = Forked(
+            int(pid or 0),
+            status,
+            await _writer(self.ours.get("stdin")),
+            await _reader(self.ours.get("stdout")),
+            await _reader(self.ours["stderr"]),
+        )
+        if not pid:
+            os.close(self.ours["lifeline"])
+            raise OSError("the warm parent of the players' processes ended")
+        return Spawned(process, self.ours["lifeline"])
+
+
+class Forked:
+    """A forked worker under its guard, as ``Process`` has it."""
+
+    def __init__(
+        self,
+        pid: int,
+        status: asyncio.StreamReader,
+        stdin: asyncio.StreamWriter | None,
+        stdout: asyncio.StreamReader | None,
+        stderr: asyncio.StreamReader | None,
+    ) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self._ended = asyncio.create_task(self._end(status))
+
+    async def wait(self) -> int:
+        """Wait for its end; return its exit status."""
+        return await asyncio.shield(self._ended)
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal to the guard; ProcessLookupError if it has ended."""
+        if self.returncode is not None:
+            raise ProcessLookupError
+        os.kill(self.pid, number)
+
+    async def _end(self, status: asyncio.StreamReader) -> int:
+        self.returncode = int(await status.readline() or _KILLED)
+        return self.returncode
+
+
+async def _reader(descriptor: int | None) -> asyncio.StreamReader | None:
+    if descriptor is None:
+        return None
+    reader = asyncio.StreamReader(MAX_LINE)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+    )
+    return reader
+
+
+async def _writer(descriptor: int | None) -> asyncio.StreamWriter | None:
+    if descriptor is None:
+        return None
+    transport, protocol = await asyncio.get_running_loop().connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(descriptor, "wb", 0)
+    )
+    return asyncio.StreamWriter(transport, protocol, None, asyncio.get_running_loop())

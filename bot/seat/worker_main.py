@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -43,6 +44,12 @@ NICENESS = 5
 
 PR_SET_PDEATHSIG = 1
 
+_NEEDED = (
+    *("bot.registry", "bot.seat.connection", "bot.seat.player_thread", "bot.seat_text"),
+    *("protocol.websocket", "websockets.asyncio.client"),
+)
+"""What a worker imports sooner or later."""
+
 
 class _Unusable(Exception):
     """The command can't be carried out; the message gives the reason."""
@@ -51,22 +58,29 @@ class _Unusable(Exception):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a seat; never returns, since a busy search thread must not keep the process."""
     options = _parser().parse_args(arguments)
-    if options.die_with_parent or options.pipe:
+    hosted = options.die_with_parent or options.pipe
+    if hosted:
         _die_with_parent()
     pipe = None
     if options.pipe:
         pipe = set_pipes_aside()
         with contextlib.suppress(OSError):
             os.nice(NICENESS)
+    elif hosted:
+        os.dup2(2, 1)  # the host keeps what a player prints
     status = 1
     try:
         status = _run(options, pipe)
     except KeyboardInterrupt:
         status = 130
-    except BaseException:
+    except BaseException as error:
         traceback.print_exc()
+        if hosted:
+            from .author_errors import in_words
+
+            print(f"{NOTICE}{options.name}: {in_words(error, frames=0)}", file=sys.stderr)
     finally:
-        _leave(status, with_group=options.pipe or options.die_with_parent)
+        _leave(status, with_group=hosted)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--die-with-parent", action="store_true", help=argparse.SUPPRESS)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
+    where.add_argument("--try-out", action="store_true", help="load the bot, and end")
     where.add_argument("--connect", metavar="URL", help="dial a server: ws://… or wss://…")
     parser.add_argument("--token-file", type=Path, help=f"holds the bot's secret; or set {TOKEN}")
     parser.add_argument(
@@ -123,21 +138,18 @@ def _leave(status: int, *, with_group: bool) -> None:
 
 
 def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
-    from bot.equipment import Equipment
     from bot.registry import SeatError
     from bot.seat_text import parse_seat
 
-    log_to_stderr("debug" if options.verbose else "warning" if options.pipe else "info")
+    hosted = options.die_with_parent or options.pipe
+    log_to_stderr("debug" if options.verbose else "warning" if hosted else "info")
     try:
         spec = parse_seat(options.bot)
         if spec.kind == "remote":
             raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
-        try:
-            equipment = Equipment(
-                options.lexicon, options.leaves, options.winprob, options.threads, options.ponder
-            )
-        except ValueError as error:
-            raise _Unusable(str(error)) from None
+        if options.try_out:
+            return _try_out(spec)
+        equipment = _equipment(options)
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
         # Never closed: that would wait for threads, which may be busy for ever.
         runner = asyncio.Runner(loop_factory=loop_factory())
@@ -145,6 +157,25 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
     except (SeatError, _Unusable) as error:
         print(error, file=sys.stderr)
         return 2
+
+
+def _try_out(spec: SeatSpec) -> int:
+    """Load a bot and make a player; say what is wrong with it."""
+    from bot.registry import SeatError, create_player
+
+    try:
+        create_player(spec)
+        return 0
+    except SeatError as error:
+        if error.__cause__ is None:
+            raise
+        wrong: BaseException = error.__cause__
+    except BaseException as error:
+        wrong = error
+    from .author_errors import in_words
+
+    print(in_words(wrong), file=sys.stderr)
+    return 2
 
 
 async def _live(
@@ -191,22 +222,48 @@ async def _live(
     return 0
 
 
+def warm_up(arguments: Sequence[str]) -> None:
+    """Import and compile ours for a worker with these arguments; load its words and tables."""
+    from importlib import import_module
+
+    for name in _NEEDED:
+        import_module(name)
+    loop_factory()
+    _load_ours(_equipment(_parser().parse_args(arguments)))
+
+
+def _equipment(options: argparse.Namespace) -> Equipment:
+    from bot.equipment import Equipment
+
+    try:
+        return Equipment(
+            options.lexicon, options.leaves, options.winprob, options.threads, options.ponder
+        )
+    except ValueError as error:
+        raise _Unusable(str(error)) from None
+
+
 def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
     """Import the player and kernels, load words and tables: most of the start's time."""
     from bot.registry import check_options, load_factory
 
-    from .offers import preload
-
     factory = load_factory(spec)
     check_options(spec, factory)
+    _load_ours(equipment)
+    return factory
+
+
+def _load_ours(equipment: Equipment) -> None:
     from lexicons.jit import announce_compilation
 
     announce_compilation(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
-    from engine.movegen.generator import warm_up
+    from engine.movegen.generator import warm_up as compile_generator
 
-    warm_up()
+    from .offers import preload
+
+    compile_generator()
     preload(equipment)
-    return factory
+    gc.freeze()  # a full collection over numba's objects would cost a turn 100 ms
 
 
 def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:

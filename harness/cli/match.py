@@ -18,6 +18,7 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.arbiter.journal import JournalError
+from harness.figures import counted
 from harness.matches.match import (
     Match,
     MatchConfig,
@@ -125,11 +126,13 @@ def match(
             config, folder = read_config(resume), resume
         _check_cores(config)
         words = options.load_equipped(config.equipment)
+        _try_out(config)
     else:
         if seat_a is None or seat_b is None:
             raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
         config, words = _configure((seat_a, seat_b), terms)
         _check_cores(config)
+        _try_out(config)  # before there is a folder
         folder = options.writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
             raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
@@ -159,7 +162,7 @@ def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexi
             )
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
-            SeatMaker(spec, name, equipment).check(words)  # before there is a folder
+            SeatMaker(spec, name, equipment).check(words)
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=names,
@@ -201,6 +204,13 @@ def _check_cores(config: MatchConfig) -> None:
         )
 
 
+def _try_out(config: MatchConfig) -> None:
+    """Load the users' bots, each in a process of its own, to learn now what is wrong with them."""
+    with sentences():
+        for text, name in zip(config.seats, config.names, strict=True):
+            options.run(SeatMaker(parse_seat(text), name, config.equipment).try_out())
+
+
 def _anywhere(spec: SeatSpec) -> str:
     """Write a seat so that it means the same in every folder: a match may be resumed in another."""
     if ".py:" not in spec.target or spec.kind != "local":
@@ -227,3 +237,11 @@ async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: b
         print(f" what went wrong:   {folder / 'games'}/*.faults.txt")
     if as_json:
         print(json.dumps(as_json_object(stats), ensure_ascii=False))
+    failed = [
+        f"{side.name} failed {counted(side.faults.get('crash', 0), 'time')} and lost "
+        f"{counted(side.forfeits['crash'], 'game')} by that"
+        for side in stats.sides
+        if side.forfeits.get("crash")
+    ]
+    if failed:
+        raise CommandFailed(f"{'; '.join(failed)}; see {folder / 'games'}/*.faults.txt", status=1)

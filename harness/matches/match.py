@@ -135,6 +135,7 @@ class Match:
             seed=config.seed,
             by_websocket=config.transport == "websocket",
             notice=self._notice,
+            folder=self._files.path / "seats",
         )
         async with players as open_seat:
             with closing(Journal(self._files.path / "match.db")) as journal:

@@ -1,26 +1,30 @@
 """From the text of a seat to a playing seat, for the games of one match or server.
 
-Built-in players are made anew for each game in a lasting process; a user's player gets a new
-process for each game, so that no state is left over.
+Built-in players are made anew for each game in a lasting process. A user's player gets a new
+process for each game, forked from a warm one, so that no state is left over: who remembered the
+first game of a pair would know the bag of the second.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import secrets
+import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
 from bot.equipment import Equipment
-from bot.registry import SeatSpec
+from bot.registry import SeatError, SeatSpec
 from bot.seat.runtime import software
-from bot.seat.worker_handle import SeatProcess
+from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
 from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
@@ -34,6 +38,14 @@ from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, welcomed
 
 START_S = 60.0
 """How long a process may take to say hello, before compiling."""
+
+MOST_KEPT = 1_000_000
+"""How many characters that a player prints are kept of each game."""
+
+FORKS = sys.platform == "linux"
+"""Whether a process with our libraries in it can be forked."""
+
+_NOT_IN_FILES = r"[^\w.+() -]"
 
 
 class Reception:
@@ -82,7 +94,19 @@ class SeatMaker:
     reception: Reception | None = None
     """Where its processes report by WebSocket; None: talk over a pipe."""
     notice: Callable[[str], None] | None = None
-    _idle: list[Worker] = field(default_factory=list)
+    kept: Path | None = None
+    """The file in which what its player prints is kept; None: nowhere."""
+    _idle: tuple[list[Worker], list[Worker]] = field(default_factory=lambda: ([], []))
+    """Processes that wait for a game, by whether its number is even or odd."""
+    _parent: ForkServer | None = None
+    _warming: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def try_out(self) -> None:
+        """Raise SeatError if a user's player can't be loaded or made, before a game needs it."""
+        if self.spec.kind == "local" and not self.spec.built_in:
+            wrong = await try_out(self.spec, self.equipment)
+            if wrong:
+                raise SeatError(wrong)
 
     def check(self, lexicon: Lexicon) -> None:
         """Raise SeatError if an engine's options are invalid, which a game would find too late."""
@@ -112,11 +136,13 @@ class SeatMaker:
         """
         if self.spec.kind == "remote":
             return Worker(await open_remote(self.spec))
-        while self._idle:
-            worker = self._idle.pop()
+        idle = self._idle[0 if self.spec.built_in else number % 2]
+        while idle:
+            worker = idle.pop()
             if worker.returncode is None:
                 return worker
         seed = None if self.seed is None else player_seed(self.seed, self.name, number)
+        parent = await self._warm_parent()
         token, coming = (None, None) if self.reception is None else self.reception.expect()
         process = await SeatProcess.start(
             self.spec,
@@ -126,9 +152,21 @@ class SeatMaker:
             connect=None if self.reception is None else self.reception.url,
             token=token,
             notice=self.notice,
+            printed=None if self.kept is None else _Kept(self.kept, number).add,
+            parent=parent,
         )
         channel = await self._welcome(process, coming)
-        return Worker(channel, process, self._idle if self.spec.built_in else None)
+        # Without forks a user's player stays for games that are not of the same pair.
+        lasts = self.spec.built_in or (not FORKS and number > 0)
+        return Worker(channel, process, idle if lasts else None)
+
+    async def _warm_parent(self) -> ForkServer | None:
+        if self.spec.built_in or not FORKS:
+            return None
+        async with self._warming:
+            if self._parent is None or self._parent.returncode is not None:
+                self._parent = await ForkServer.warm(self.spec, self.equipment, self.notice)
+            return self._parent
 
     async def _welcome(
         self, process: SeatProcess, coming: asyncio.Future[Channel] | None
@@ -156,8 +194,11 @@ class SeatMaker:
 
     async def close(self) -> None:
         """End the waiting processes."""
-        while self._idle:
-            await self._idle.pop().kill()
+        for idle in self._idle:
+            while idle:
+                await idle.pop().kill()
+        if self._parent is not None:
+            await self._parent.kill()
 
 
 async def _greet(process: SeatProcess, coming: asyncio.Future[Channel] | None) -> Channel:
@@ -167,6 +208,28 @@ async def _greet(process: SeatProcess, coming: asyncio.Future[Channel] | None) -
         raise ChannelClosed(f"it said {hello!r} instead of hello")
     await channel.send(Welcome(name="tilewire", software=software()))
     return channel
+
+
+class _Kept:
+    """What a player prints in one game, kept in a file."""
+
+    def __init__(self, path: Path, number: int) -> None:
+        self._path = path
+        self._heading = f"--- game {number} ---\n"
+        self._left = MOST_KEPT
+
+    def add(self, text: str) -> None:
+        """Append a text, if the disk takes it."""
+        if self._left <= 0:
+            return
+        self._left -= len(text)
+        if self._left <= 0:
+            text += "\n... (the rest of what it printed in this game is not kept)\n"
+        with suppress(OSError):
+            self._path.parent.mkdir(exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(self._heading + text)
+        self._heading = ""
 
 
 def player_seed(seed: int, name: str, number: int) -> int:
@@ -185,15 +248,25 @@ async def seating(
     seed: int | None,
     by_websocket: bool,
     notice: Callable[[str], None] | None,
+    folder: Path,
 ) -> AsyncIterator[Callable[[int, int], Seat]]:
     """Yield a function that makes the seat of a side (0 or 1) for a game by number.
 
-    Workers use a WebSocket if ``by_websocket``, else a pipe. SeatError if a seat's text is invalid.
+    Workers use a WebSocket if ``by_websocket``, else a pipe. What players print is kept in
+    ``folder``. SeatError if a seat's text is invalid.
     """
     async with AsyncExitStack() as stack:
         reception = await stack.enter_async_context(Reception()) if by_websocket else None
         makers = [
-            SeatMaker(parse_seat(text), name, equipment, seed, reception, notice)
+            SeatMaker(
+                parse_seat(text),
+                name,
+                equipment,
+                seed,
+                reception,
+                notice,
+                folder / f"{re.sub(_NOT_IN_FILES, '_', name)}.log",
+            )
             for text, name in zip(seats, names, strict=True)
         ]
         for maker in makers:

@@ -37,6 +37,15 @@ class {name}(Player):
         return Choice(view.legal_moves()[0].move, text="{name} was here")
 """
 
+BREAKS = """
+from bot.player import Choice, Player
+
+class Breaks(Player):
+    def choose(self, view, budget):
+        print("I have", len(view.rack), "tiles")
+        raise LookupError("no book")
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -128,15 +137,38 @@ def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:
     assert "nobody plays against themselves" in done.stderr
 
 
-def test_why_a_bot_never_came_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "bad.py").write_text("raise RuntimeError('no weights in this folder')")
+def test_a_bot_that_cant_be_loaded_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("def load():\n    raise RuntimeError('no weights in this folder')\nload()\n")
     folder = tmp_path / "match"
-    command = [*COMMAND, "match", f"{tmp_path / 'bad.py'}:Bot", "greedy", "--out", str(folder)]
+    command = [*COMMAND, "match", f"{bad}:Bot", "greedy", "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"tilewire: {bad}, line 2, in load: RuntimeError: no weights in this folder",
+        f"  {bad}, line 3, in <module>",
+        "    load()",
+        f"  {bad}, line 2, in load",
+        "    raise RuntimeError('no weights in this folder')",
+    ]
+    assert not folder.exists()
+
+
+def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(BREAKS)
+    folder = tmp_path / "match"
+    command = [*COMMAND, "match", f"{bad}:Breaks", "greedy", "--out", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 1
-    (named,) = re.findall(r"\d{5}\.faults\.txt", done.stderr)
-    last_words = (folder / "games" / named).read_text(encoding="utf-8")
-    assert "no weights in this folder" in last_words
+    lines = done.stderr.splitlines()
+    assert lines.count(f"tilewire: Breaks: {bad}, line 7, in choose: LookupError: no book") == 1
+    assert lines[-1] == (
+        f"tilewire: Breaks failed 4 times and lost 2 games by that; see {folder}/games/*.faults.txt"
+    )
+    kept = (folder / "seats" / "Breaks.log").read_text(encoding="utf-8")
+    assert kept.startswith("--- game 1 ---\nI have 7 tiles\nTraceback")
+    assert kept.count("I have 7 tiles") == 4
 
 
 def test_other_peoples_bots(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from bot_table import TestArbiter
+from processes_left import wait_for_end
 
 from bot.equipment import Equipment
 from bot.seat.worker_handle import SeatProcess, worker_command
@@ -73,18 +73,6 @@ async def working(seat: str, table: TestArbiter) -> AsyncIterator[SeatProcess]:
             yield process
     finally:
         await process.kill()
-
-
-def wait_for_end(pid: int) -> None:
-    """Wait until a process that is not ours to wait for is gone."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        assert select.select([handle], [], [], 30)[0], f"process {pid} is still there"
-    finally:
-        os.close(handle)
 
 
 async def test_a_worker_plays_a_whole_game_over_its_pipe(table: TestArbiter) -> None:

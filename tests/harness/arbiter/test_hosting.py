@@ -149,6 +149,7 @@ async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -
         assert (await host.run()).outcome == "zeroes"
     (kept,) = journal.finished()
     journal.close()
+    await maker.close()
     thoughts = [record for record in kept.records if isinstance(record, Thought)]
     assert {thought.seq for thought in thoughts} == {1, 3, 5}
     for thought in thoughts:

@@ -1,0 +1,40 @@
+"""What went wrong in an author's code, in words: where, what, and the frames that are theirs."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+_OURS = tuple(
+    str(Path(__file__).resolve().parents[2] / package)
+    for package in ("bot", "engine", "harness", "lexicons", "protocol")
+)
+_OTHERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def in_words(error: BaseException, frames: int = 3) -> str:
+    """Return file, line and error, and on further lines up to so many frames of the author's."""
+    what = f"{type(error).__name__}: {error}"
+    stack = _of_the_author(traceback.extract_tb(error.__traceback__))
+    if isinstance(error, SyntaxError) and error.filename:
+        lines = [f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"]
+        if frames and error.text:
+            lines.append(f"    {error.text.strip()}")
+        stack = []  # they lead to the import
+    elif stack:
+        lines = [f"{stack[-1].filename}, line {stack[-1].lineno}, in {stack[-1].name}: {what}"]
+    else:
+        lines = [what]
+    for frame in stack[-frames:] if frames else ():
+        lines.append(f"  {frame.filename}, line {frame.lineno}, in {frame.name}")
+        lines.append(f"    {frame.line}")
+    return "\n".join(lines)
+
+
+def _of_the_author(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
+    """Leave out our frames, and libraries' unless there are no others."""
+    foreign = [
+        frame for frame in stack if not frame.filename.startswith((*_OURS, "<frozen ", "<string>"))
+    ]
+    return [frame for frame in foreign if not frame.filename.startswith(_OTHERS)] or foreign

@@ -1,0 +1,89 @@
+"""The warm parent of a seat's processes: ``python -m bot.seat.fork_server``.
+
+It has imported and compiled ours and loaded the words, and has one thread and none of an author's
+code. For each game it forks a guard (``guard.py``), and the guard a worker (``worker_main.py``), in
+which the bot is loaded: nothing that a bot keeps in memory or in its temporary folder outlives its
+game, and a game begins in milliseconds.
+
+The host asks over a socket, one packet a process: the worker's arguments and environment as JSON,
+with the descriptors in ``FORKED``. The server sends one packet when it is warm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import guard, worker_main
+
+FORKED = ("lifeline", "status", "stdin", "stdout", "stderr")
+"""What comes with a request, by place; the guard writes its number to ``status``, and the exit
+status of the worker."""
+
+MAX_REQUEST = 1 << 16
+WARM = b"warm"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Get warm, and fork until the host hangs up; ``arguments`` are the socket and a worker's."""
+    control = socket.socket(fileno=int(arguments[0]))
+    worker_main.warm_up(arguments[1:])
+    if (threads := len(list(Path("/proc/self/task").iterdir()))) > 1:
+        sys.exit(f"{threads} threads are running; only one can be forked")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the guards
+    control.send(WARM)
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST, len(FORKED))
+        if not request:
+            return
+        if os.fork() == 0:
+            try:
+                control.close()
+                _guard(json.loads(request), dict(zip(FORKED, descriptors, strict=True)))
+            finally:
+                os._exit(guard.CANT_RUN)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:
+    """Run a worker, and end with it."""
+    os.setsid()
+    status, lifeline = forked.pop("status"), forked.pop("lifeline")
+    os.write(status, b"%d\n" % os.getpid())
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.dup2(forked[name], number)
+        os.close(forked[name])
+    folder = tempfile.mkdtemp(prefix="tilewire-")
+    ended = guard.guard(lambda: _work(request, folder, status), lifeline)
+    with contextlib.suppress(OSError):
+        os.write(status, b"%d\n" % ended)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(0)
+
+
+def _work(request: Mapping[str, Any], folder: str, status: int) -> None:
+    """Turn this process into a worker as if it had just started; never returns."""
+    os.close(status)
+    signal.set_wakeup_fd(-1)
+    for changed in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(changed, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.update(request["environment"], TMPDIR=folder)
+    tempfile.tempdir = None
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()  # random is seeded anew by itself
+    worker_main.main(request["arguments"])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

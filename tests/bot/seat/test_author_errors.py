@@ -1,0 +1,87 @@
+"""What is wrong with an author's bot, in their own terms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.registry import SeatError, create_player
+from bot.seat.author_errors import in_words
+from bot.seat_text import parse_seat
+
+BOTS = """
+import json
+from bot.player import Player
+
+class Opt(Player):
+    def __init__(self, weight="1"):
+        self.weight = read(weight)
+
+class NotAPlayer:
+    pass
+
+def read(text):
+    return json.loads(text)
+
+def deeper(text):
+    return read(text)
+
+def deepest():
+    return deeper("{")
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    (tmp_path / "bots.py").write_text(BOTS)
+    (tmp_path / "syntax.py").write_text("from bot.player import Player\nclass Bad(Player)\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("seat", "words"),
+    [
+        ("bots.py:Opt?wieght=3", "no option is called 'wieght'; it takes: weight; did you mean we"),
+        ("bots.py:Otp", "has no 'Otp'; did you mean Opt?"),
+        ("bots.py:NotAPlayer", "makes a NotAPlayer; a player derives from bot.player.Player"),
+        ("none.py:Bot", "there is no file"),
+    ],
+)
+def test_a_seat_that_makes_no_player_is_a_sentence(bots: Path, seat: str, words: str) -> None:
+    with pytest.raises(SeatError) as raised:
+        create_player(parse_seat(f"{bots}/{seat}"))
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_syntax_error_is_where_it_stands(bots: Path) -> None:
+    with pytest.raises(SyntaxError) as raised:
+        create_player(parse_seat(f"{bots}/syntax.py:Bad"))
+    first, line = in_words(raised.value).split("\n")
+    assert first == f"{bots}/syntax.py, line 2: SyntaxError: expected ':'"
+    assert line.strip() == "class Bad(Player)"
+
+
+def test_an_exception_has_its_authors_last_three_frames(bots: Path) -> None:
+    with pytest.raises(SeatError, match="Expecting") as raised:
+        create_player(parse_seat(f"{bots}/bots.py:deepest"))
+    error = raised.value.__cause__
+    assert error is not None
+    error.__traceback__ = error.__traceback__.tb_next  # type: ignore[union-attr]  # ours
+    first, *frames = in_words(error).split("\n")
+    where = f"{bots}/bots.py, line"
+    assert first.startswith(f"{where} 13, in read: JSONDecodeError: Expecting property name")
+    assert [frame.strip() for frame in frames] == [
+        f"{where} 19, in deepest",
+        'return deeper("{")',
+        f"{where} 16, in deeper",
+        "return read(text)",
+        f"{where} 13, in read",
+        "return json.loads(text)",
+    ]
+    assert in_words(error, frames=0) == first
+
+
+def test_an_exception_without_frames_is_its_text() -> None:
+    assert in_words(KeyboardInterrupt("no")) == "KeyboardInterrupt: no"

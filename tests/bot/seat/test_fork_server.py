@@ -1,0 +1,138 @@
+"""Forked workers: they play like others, leave nothing behind, and learn nothing of other games."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+import pytest
+from bot_table import TestArbiter
+from processes_left import wait_for_end
+
+from bot.equipment import Equipment
+from bot.seat.worker_handle import ForkServer, SeatProcess
+from bot.seat_text import parse_seat
+from engine.rules.rules import standard_rules
+from harness.seats import seat_factory
+from harness.seats.seat_factory import SeatMaker
+from lexicons.store import load_lexicon
+
+REMEMBERS = """
+import os, pathlib, random, tempfile, threading
+from bot.player import Choice, Player
+from engine.rules.moves import PASS
+
+SEEN = []
+ROOM = pathlib.Path(tempfile.gettempdir())
+HEARD = threading.Event()
+threading.Thread(target=HEARD.wait, daemon=True).start()
+
+class Remembers(Player):
+    seen = ()
+
+    def choose(self, view, budget):
+        rack = str(view.rack)
+        known = [SEEN[:], self.seen, HEARD.is_set(), sorted(path.name for path in ROOM.iterdir())]
+        SEEN.append(rack)
+        Remembers.seen = rack
+        HEARD.set()
+        (ROOM / "racks").write_text(rack)
+        print("I hold", rack)
+        return Choice(PASS, text=f"{known} {os.getpid()} {random.random()}")
+
+class Leaves(Player):
+    def choose(self, view, budget):
+        child = os.fork()
+        if child == 0:
+            os.setsid()  # a daemon
+            import time
+            time.sleep(600)
+        return Choice(PASS, text=str(child))
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    (tmp_path / "bots.py").write_text(REMEMBERS)
+    return tmp_path / "bots.py"
+
+
+async def asked(process: SeatProcess, seat: int = 0, *, greeted: bool = False) -> str:
+    """Ask a worker for a move in a new game; return what it thought."""
+    arbiter = TestArbiter(load_lexicon(), standard_rules(), you=seat)
+    async with asyncio.timeout(60):
+        if greeted:
+            arbiter.channel = process.channel
+        else:
+            await arbiter.greet(process.channel)
+        await arbiter.begin()
+        assert (await arbiter.ask()).move == "-"
+    return arbiter.infos[-1].text or ""
+
+
+async def test_nothing_that_a_bot_keeps_outlives_its_game(bots: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "seats" / "it.log"
+    maker = SeatMaker(parse_seat(f"{bots}:Remembers"), "it", Equipment(), kept=kept)
+    told = []
+    try:
+        for game in (1, 2):
+            worker = await maker.worker(game)
+            assert worker.process is not None
+            told.append((await asked(worker.process, greeted=True)).rsplit(" ", 2))
+            await worker.release()
+        assert maker._parent is not None
+        assert maker._parent.returncode is None
+    finally:
+        await maker.close()
+    assert [known for known, _, _ in told] == ["[[], (), False, []]"] * 2
+    assert len({pid for _, pid, _ in told}) == len({number for _, _, number in told}) == 2
+    one, two = kept.read_text().split("--- game 2 ---\n")
+    assert one.startswith("--- game 1 ---\nI hold (")
+    assert two.startswith("I hold (")
+
+
+async def test_without_forks_the_games_of_a_pair_have_processes_of_their_own(
+    bots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_factory, "FORKS", False)
+    maker = SeatMaker(parse_seat(f"{bots}:Remembers"), "it", Equipment())
+    try:
+        first, second = await maker.worker(1), await maker.worker(2)
+        for worker in (first, second):
+            await worker.release()
+        assert await maker.worker(3) is first
+        assert await maker.worker(4) is second
+        assert first.process is not second.process
+    finally:
+        for worker in (first, second):
+            await worker.kill()
+        await maker.close()
+
+
+async def test_the_end_of_a_forked_worker(bots: Path) -> None:
+    spec = parse_seat(f"{bots}:Leaves")
+    parent = await ForkServer.warm(spec, Equipment())
+    try:
+        killed = await SeatProcess.start(spec, Equipment(), parent=parent)
+        daemon = int(await asked(killed))
+        await killed.kill()
+        assert killed.returncode == -signal.SIGKILL
+        wait_for_end(daemon)
+
+        done = await SeatProcess.start(spec, Equipment(), parent=parent)
+        daemon = int(await asked(done))
+        await done.channel.close()
+        assert await done.wait() == 0, done.stderr_tail
+        wait_for_end(daemon)
+        await done.kill()
+
+        left = await SeatProcess.start(spec, Equipment(), parent=parent)
+        daemon = int(await asked(left))
+    finally:
+        await parent.kill()
+    wait_for_end(daemon)
+    assert await left.wait() == -signal.SIGKILL
+    await left.kill()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        await SeatProcess.start(spec, Equipment(), parent=parent)
