@@ -112,6 +112,7 @@ def _doubts(called: str, kind: str, named: str, lexicon: Lexicon) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=4)
 def are_trained_for(distribution: TileDistribution) -> bool:
     """Return whether the trained tables are for these tiles, whatever they are called."""
     ours = load_distribution()

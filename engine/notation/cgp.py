@@ -207,7 +207,9 @@ def _read_operation(text: str, number: int) -> tuple[str, str]:
 
 
 def _row_text(board: Board, row: int, alphabet: Alphabet) -> str:
-    tiles = (board.at(row, column) for column in range(board.layout.columns))
+    columns = board.layout.columns
+    squares = board.squares[row * columns : (row + 1) * columns]
     return "".join(
-        str(len(list(run))) if tile == EMPTY else alphabet.text(run) for tile, run in groupby(tiles)
+        alphabet.text(run) if tiles else str(len(list(run)))
+        for tiles, run in groupby(squares, bool)
     )

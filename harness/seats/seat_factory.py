@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import structlog
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
@@ -35,6 +36,8 @@ from protocol.websocket import WebSocketChannel, dial, listen
 from .engines import Context, engine_for
 from .engines.engine_seat import EngineSeat
 from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, welcomed
+
+log = structlog.get_logger(__name__)
 
 START_S = 60.0
 """How long a process may take to say hello, before compiling."""
@@ -98,6 +101,7 @@ class SeatMaker:
     """The file in which what its player prints is kept; None: nowhere."""
     _idle: tuple[list[Worker], list[Worker]] = field(default_factory=lambda: ([], []))
     """Processes that wait for a game, by whether its number is even or odd."""
+    _forks: bool = field(default_factory=lambda: FORKS)
     _parent: ForkServer | None = None
     _warming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -157,16 +161,20 @@ class SeatMaker:
         )
         channel = await self._welcome(process, coming)
         # Without forks a user's player stays for games that are not of the same pair.
-        lasts = self.spec.built_in or (not FORKS and number > 0)
+        lasts = self.spec.built_in or (parent is None and number > 0)
         return Worker(channel, process, idle if lasts else None)
 
     async def _warm_parent(self) -> ForkServer | None:
-        if self.spec.built_in or not FORKS:
+        if self.spec.built_in:
             return None
         async with self._warming:
-            if self._parent is None or self._parent.returncode is not None:
-                self._parent = await ForkServer.warm(self.spec, self.equipment, self.notice)
-            return self._parent
+            if self._forks and (self._parent is None or self._parent.returncode is not None):
+                try:
+                    self._parent = await ForkServer.warm(self.spec, self.equipment, self.notice)
+                except OSError as error:
+                    log.warning("no processes are forked", seat=self.name, reason=str(error))
+                    self._forks = False
+            return self._parent if self._forks else None
 
     async def _welcome(
         self, process: SeatProcess, coming: asyncio.Future[Channel] | None

@@ -11,6 +11,7 @@ from bot_table import TestArbiter
 from processes_left import wait_for_end
 
 from bot.equipment import Equipment
+from bot.seat import worker_handle
 from bot.seat.worker_handle import ForkServer, SeatProcess
 from bot.seat_text import parse_seat
 from engine.rules.rules import standard_rules
@@ -107,6 +108,20 @@ async def test_without_forks_the_games_of_a_pair_have_processes_of_their_own(
     finally:
         for worker in (first, second):
             await worker.kill()
+        await maker.close()
+
+
+async def test_where_nothing_can_be_forked_a_process_is_started(
+    bots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_handle, "worker_command", lambda *_, **__: ["false"])
+    maker = SeatMaker(parse_seat(f"{bots}:Remembers"), "it", Equipment())
+    assert await maker._warm_parent() is None
+    monkeypatch.undo()
+    try:
+        worker = await maker.worker()
+        await worker.release()
+    finally:
         await maker.close()
 
 
