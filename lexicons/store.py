@@ -98,16 +98,25 @@ def load_lexicon(
         name = str(name_or_path)
         entry = files("lexicons") / "embedded" / f"{name}{_EMBEDDED_SUFFIX}"
         return _from_list(name, entry.read_bytes(), entry.name, distribution, progress)
-    path = Path(name_or_path)
-    if not path.is_file():
-        known = ", ".join(lexicon_names())
-        raise FileNotFoundError(
-            f"no lexicon is called {str(name_or_path)!r} (embedded: {known}) and no file is there"
-        )
+    path = _file(name_or_path)
     if path.suffix.lower() in GRAPH_SUFFIXES:
         return _from_kwg(path, distribution, progress)
     name = path.name.partition(".")[0] or path.name
     return _from_list(name, path.read_bytes(), str(path), distribution, progress)
+
+
+def _file(name_or_path: str | Path) -> Path:
+    path, known = Path(name_or_path), ", ".join(lexicon_names())
+    with suppress(OSError):  # a text too long for a path
+        if path.is_file():
+            return path
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; a lexicon is a file, or embedded: {known}")
+        if path.exists():
+            raise ValueError(f"{path} is not a regular file; a lexicon is one")
+    raise FileNotFoundError(
+        f"no lexicon is called {str(name_or_path)[:80]!r} (embedded: {known}) and no file is there"
+    )
 
 
 def _from_list(

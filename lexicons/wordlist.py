@@ -26,6 +26,9 @@ from .text import decode_text
 
 SHORTEST_WORD = 2  # a single letter is no play
 
+_MOST_CHARACTERS = 16 * MAX_WORD  # letters of several characters stand in brackets
+_SHOWN = 20  # characters of a wrong line in an error
+
 WordMatrix: TypeAlias = U8
 
 
@@ -133,7 +136,13 @@ def _tiles_of(word: str, alphabet: Alphabet, where: str) -> tuple[int, ...]:
     first, *behind = word.split()
     if behind:
         raise ValueError(
-            f"{where}: {first!r} has something behind it; a line holds one word and no definition"
+            f"{where}: {first[:_SHOWN]!r} has something behind it; a line holds one word and no "
+            "definition"
+        )
+    if len(word) > _MOST_CHARACTERS:
+        raise ValueError(
+            f"{where}: {word[:_SHOWN]!r}… has {len(word):,} characters; a word has {SHORTEST_WORD} "
+            f"to {MAX_WORD} letters"
         )
     try:
         tiles = alphabet.word_tiles(word)

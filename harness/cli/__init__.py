@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
-from cyclopts import App, Parameter
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnusedCliTokensError,
+)
 
-__all__ = ["COMMANDS", "command_line", "main"]
+__all__ = ["COMMANDS", "command_line", "main", "run_command"]
 
 COMMANDS = {
     "match": "Play a match between two seats and print the result.",
@@ -33,8 +41,21 @@ COMMANDS = {
 }
 """Each command's line in the list of ``tilewire --help``."""
 
+_HELP = """A server for bots that play crossword board games: matches, clocks, analysis.
+
+An error is a sentence on standard error. Exit status: 0 done, 1 failed while running, 2 wrong
+input, 130 stopped by Ctrl-C, 143 by SIGTERM, 141 nobody reads the output any longer.
+"""
+
 _MODULES = {"endgame": "endings", "preendgame": "endings"}
 """Those of commands that have no module of their own name."""
+
+_USAGES = {
+    "match": "[OPTIONS] SEAT SEAT",
+    "watch": "[OPTIONS] URL [GAME]",
+    "leaves": "[OPTIONS] [LEAVE...]",
+}
+"""What follows the names of commands whose arguments may be left out, in their usage lines."""
 
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "train")
 """Commands that have commands of their own."""
@@ -44,14 +65,26 @@ def command_line(*asked: str) -> App:
     """Build the command line; only ``asked`` commands are imported, others have just their line."""
     app = App(
         name="tilewire",
-        help="A server for bots that play crossword board games: matches, clocks, analysis.",
+        help=_HELP,
         version=lambda: version("tilewire"),
         default_parameter=Parameter(show_default=_default),
+        config=_check_values,
+        suppress_keyboard_interrupt=False,
     )
     for name, line in COMMANDS.items():
         target = f"harness.cli.{_MODULES.get(name, name)}:{'app' if name in _GROUPS else name}"
-        app.command(target, name=name, help=None if name in asked else line)
+        usage = {"usage": f"Usage: tilewire {name} {_USAGES[name]}"} if name in _USAGES else {}
+        app.command(target, name=name, help=None if name in asked else line, **usage)
+    app.register_install_completion_command(
+        help="Have the shell complete commands and options (bash, zsh, fish).", group="Shell"
+    )
     return app
+
+
+def _check_values(*given: Any) -> None:
+    from .options import check_values
+
+    check_values(*given)
 
 
 def _default(value: object) -> str | None:
@@ -62,15 +95,56 @@ def _default(value: object) -> str | None:
 
 
 def main() -> None:
-    """Run the command of ``sys.argv``; a failure is a sentence on stderr and its exit status."""
-    from .failing import CommandFailed
+    """Be the process of the command in ``sys.argv``."""
+    from .failing import end_when_told, use_own_streams
+
+    use_own_streams()
+    end_when_told()
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit status; a failure is a sentence on stderr."""
+    from .failing import OUTPUT_GONE, CommandFailed, OutputLost, stop_status, told_to_end
 
     try:
-        command_line(*sys.argv[1:2])()
+        try:
+            command_line(*arguments[:1])(
+                list(arguments),
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
+            )
+        finally:
+            sys.stdout.flush()
     except CommandFailed as failure:
-        print(f"tilewire: {failure}", file=sys.stderr)
-        sys.exit(failure.status)
-    except BrokenPipeError:
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return _failed(str(failure), failure.status)
+    except CycloptsError as error:
+        return _failed(_sentence(error), 2)
+    except OutputLost as lost:
+        return _failed(str(lost), 1) if str(lost) else OUTPUT_GONE
+    except KeyboardInterrupt as stop:
+        return stop_status(stop)
+    except Exception:
+        if told := told_to_end():  # a compiler that is interrupted fails in its own ways
+            return 128 + told
+        raise
+    return 0
+
+
+def _failed(sentence: str, status: int) -> int:
+    from .options import say
+
+    say(sentence)
+    return status
+
+
+def _sentence(error: CycloptsError) -> str:
+    """Write what is wrong with the arguments as other failures are written."""
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        name = error.argument.name
+        return f"{name} needs a value" if name.startswith("-") else f"{name} is missing"
+    if isinstance(error, UnusedCliTokensError):
+        return f"nothing is known to do with {' '.join(error.unused_tokens or ())}"
+    sentence = str(error).removeprefix("Invalid value for ").removesuffix(".")
+    return sentence[:1].lower() + sentence[1:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from .options import (
     equip,
     load_words,
     log_to_stderr,
+    run,
     say,
 )
 from .study_run import StudyRun, load_chances, load_field, show_figures, show_rows
@@ -261,7 +261,7 @@ def deadlines(
 
     try:
         asking = Asking(bot, given, moves, load, from_, to, playing.seed)
-        asyncio.run(ask_for_moves(asking, playing.field(), answers, tell))
+        run(ask_for_moves(asking, playing.field(), answers, tell))
     except (SeatError, ValueError) as error:
         raise CommandFailed(str(error)) from None
     except ChannelClosed as closed:
@@ -291,7 +291,7 @@ def faults(*, json_: JsonOption = False) -> None:
     from harness.lab.bench.faults import call_engine_faults, call_faults
 
     log_to_stderr(verbose=False)
-    calls = [*asyncio.run(call_faults()), *asyncio.run(call_engine_faults())]
+    calls = [*run(call_faults()), *run(call_engine_faults())]
     show_rows({"calls": calls}, json_)
 
 
@@ -316,4 +316,4 @@ def server(
     from harness.lab.bench.load import measure_load
 
     log_to_stderr(verbose=False)
-    show_figures(asyncio.run(measure_load(connections, rate, seconds, searching)), json_)
+    show_figures(run(measure_load(connections, rate, seconds, searching)), json_)

@@ -55,7 +55,7 @@ def tokens(*, config: Path) -> None:
     print(table(("id", "origin", "paired"), rows) if rows else "no page is paired")
 
 
-@app.command
+@app.command(usage="Usage: tilewire bridge revoke --config PATH [OPTIONS] [ID...]")
 def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")] = False) -> None:
     """Make the tokens of pages invalid; connected pages are cut off.
 

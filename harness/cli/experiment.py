@@ -15,7 +15,7 @@ from harness import figures
 from harness.arbiter.clock import LOCAL_READY_MS
 
 from . import options
-from .failing import CommandFailed
+from .failing import CommandFailed, take_time
 from .options import (
     Duration,
     WinprobOption,
@@ -211,6 +211,7 @@ def _play_engine(engine: str, against: _AgainstEngine, games: int, run: StudyRun
         except (MatchError, JournalError) as error:
             raise CommandFailed(str(error), status=1) from None
         except KeyboardInterrupt:
+            take_time()
             _show_engine_table(table, against.plot, run.json_)
             raise
     _show_engine_table(table, against.plot, run.json_)

@@ -1,12 +1,33 @@
-"""The failure of a command, for the user to read."""
+"""How a command ends other than by success: sentences, exit statuses, signals, lost output.
+
+Exit statuses are the same in all commands: 0 when it is done, 1 when it failed while running, 2 for
+wrong input, 130 after Ctrl-C (SIGINT), 143 after SIGTERM, and 141 when the reader of its output has
+gone, as other Unix tools have it.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import os
+import select
+import signal
+import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import ClassVar
 
 UNREADABLE = (ValueError, OSError)
 """What is raised for a file that is missing, or whose content is wrong."""
+
+OUTPUT_GONE = 141
+"""The status when a pipe's reader has gone: 128 and the number of SIGPIPE."""
+
+_GRACE_S = 1.2
+"""How long a command may take to end after a signal."""
 
 
 class CommandFailed(Exception):
@@ -17,6 +38,17 @@ class CommandFailed(Exception):
         self.status = status
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came; whoever handles Ctrl-C handles it the same way."""
+
+
+class OutputLost(Exception):
+    """Standard output takes no more: its reader has gone, or a disk is full.
+
+    It is no ``OSError``, which commands take for a fault of their files and connections.
+    """
+
+
 @contextmanager
 def sentences(
     where: str = "", kinds: tuple[type[Exception], ...] = (ValueError,), status: int = 2
@@ -25,4 +57,176 @@ def sentences(
     try:
         yield
     except kinds as error:
-        raise CommandFailed(f"{where}{error}", status) from None
+        raise CommandFailed(f"{where}{_reason(error, where)}", status) from None
+
+
+def _reason(error: Exception, where: str) -> str:
+    """Write what an error says, without the number of a system's error."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    named = f"{error.filename}: " if error.filename and not where else ""
+    return f"{named}{error.strerror}"
+
+
+def stop_status(stop: KeyboardInterrupt) -> int:
+    """Return the exit status of a command that a signal stopped."""
+    return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
+
+
+# --- standard output and standard error ---------------------------------------------------------
+
+_PLAIN = {
+    **dict.fromkeys("–—−─━", "-"),
+    **dict.fromkeys("│┃", "|"),
+    **dict.fromkeys("‘’", "'"),
+    **dict.fromkeys("“”", '"'),
+    "…": "...",
+    "×": "x",
+    "·": ".",
+    "±": "+-",
+    "≤": "<=",
+    "≥": ">=",
+    "½": "1/2",
+    "²": "2",
+    "▸": ">",
+    "✓": "v",
+}
+"""What stands for characters that a terminal's encoding lacks; for others it is a question mark."""
+
+
+def in_plain_characters(error: UnicodeError) -> tuple[str, int]:
+    """Replace characters that can't be encoded; an error handler, as ``codecs`` takes them."""
+    assert isinstance(error, UnicodeEncodeError)
+    lost = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character, "?") for character in lost), error.end
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output whose failure is told from that of other files."""
+
+    def write(self, text: str, /) -> int:
+        with _losing():
+            return super().write(text)
+
+    def flush(self) -> None:
+        with _losing():
+            super().flush()
+
+
+@contextmanager
+def _losing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        _discard_output()
+        raise OutputLost from None
+    except OSError as error:
+        _discard_output()
+        raise OutputLost(f"the output can't be written: {error.strerror}") from None
+
+
+def _discard_output() -> None:
+    """Let the rest of the output go nowhere, what the interpreter flushes in the end too."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    os.close(nowhere)
+
+
+def use_own_streams() -> None:
+    """Let what is printed never fail for want of a character, and tell lost output."""
+    codecs.register_error("plain", in_plain_characters)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, nowhere)
+            setattr(sys, f"__{name}__", nowhere)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="plain")
+    if isinstance(out := sys.stdout, io.TextIOWrapper):
+        sys.stdout = _Output(
+            out.buffer,
+            encoding=out.encoding,
+            errors="plain",
+            line_buffering=out.line_buffering,
+            write_through=out.write_through,
+        )
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+class _Signals:
+    """SIGINT and SIGTERM as a thread of its own sees them, whatever the main thread is at."""
+
+    ours: ClassVar[_Signals | None] = None
+    """Those of this process; None if a command is run by somebody else's, as in a test."""
+
+    def __init__(self) -> None:
+        self.told = 0
+        """The first of them that came; 0 for none."""
+        self.in_good_hands = threading.Event()
+        """Set once the command ends by itself."""
+        self.loop = -1
+        """Where an event loop reads the numbers of signals."""
+        reading, self._writing = os.pipe()
+        os.set_blocking(self._writing, False)
+        signal.signal(signal.SIGTERM, _terminate)
+        self.wake_up()
+        thread = threading.Thread(target=self._watch, args=(reading,), name="signals", daemon=True)
+        thread.start()
+
+    def wake_up(self) -> int:
+        """Have signals written to this object's pipe; return where they were written before."""
+        return signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+
+    def _watch(self, reading: int) -> None:
+        while True:
+            waits = _GRACE_S if self.told and not self.in_good_hands.is_set() else None
+            if select.select([reading], [], [], waits)[0]:
+                number = os.read(reading, 1)
+                if (loop := self.loop) >= 0:
+                    with suppress(OSError):
+                        os.write(loop, number)
+                if number[0] in (signal.SIGINT, signal.SIGTERM):
+                    self.told = self.told or number[0]
+            elif not self.in_good_hands.is_set():
+                os._exit(128 + self.told)
+
+
+def end_when_told() -> None:
+    """Have SIGINT and SIGTERM end this process soon, whatever it is at.
+
+    They raise ``KeyboardInterrupt`` and ``Terminated`` in the main thread. Compiled code doesn't
+    look at signals, the compiler may swallow them, and other threads go on: after a while the
+    process is ended, unless it calls ``take_time``.
+    """
+    _Signals.ours = _Signals()
+
+
+def take_time() -> None:
+    """Let this command, if it was told to end, take its time: it only prints what it knows."""
+    if (ours := _Signals.ours) is not None:
+        ours.in_good_hands.set()
+
+
+def told_to_end() -> int:
+    """Return the number of the signal that told this process to end; 0 for none."""
+    return 0 if _Signals.ours is None else _Signals.ours.told
+
+
+@contextmanager
+def beside_a_loop() -> Iterator[None]:
+    """Go on watching signals while an event loop runs, which is told of them, too."""
+    if (ours := _Signals.ours) is None:
+        yield
+        return
+    ours.loop = before = ours.wake_up()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
+        ours.loop = -1
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise Terminated

@@ -53,7 +53,7 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
     print(f"{out}: {words:,} words, {len(lexicon.graph.nodes):,} nodes, {lexicon.checksum}")
 
 
-@app.command
+@app.command(usage="Usage: tilewire lexicon info [OPTIONS] [LEXICON]")
 def info(name: str = "scowl", /, *, distribution: DistributionOption = "english") -> None:
     """Describe a lexicon.
 
@@ -77,7 +77,7 @@ def info(name: str = "scowl", /, *, distribution: DistributionOption = "english"
         print(f"licence   {terms}")
 
 
-@app.command
+@app.command(usage="Usage: tilewire lexicon check [OPTIONS] WORD...")
 def check(
     *words: str,
     lexicon: LexiconOption = "scowl",

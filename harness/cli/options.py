@@ -8,30 +8,46 @@ A command takes an alias (``threads: ThreadsOption = 1``) or a group whose field
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import signal
 import ssl
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
 
-import cyclopts
-from cyclopts import Parameter, Token
+from cyclopts import UNSET, App, ArgumentCollection, Parameter, Token
 from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.seat import runtime
 from harness.figures import once
 
-from .failing import UNREADABLE, CommandFailed, sentences
+from .failing import (
+    UNREADABLE,
+    CommandFailed,
+    Terminated,
+    beside_a_loop,
+    sentences,
+    take_time,
+)
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment, Tables
     from engine.rules.rules import Rules
     from lexicons.alphabet import TileDistribution
     from lexicons.store import Lexicon
+
+_T = TypeVar("_T")
+
+_MOST = 2**53
+"""The largest number that an option takes if its type names none, below or above 0."""
+MOST_THREADS = 1_024
+"""Threads or processes that a command starts at most."""
+_LONGEST_MS = 366 * 24 * 3_600_000
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
@@ -43,12 +59,15 @@ def parse_duration(text: str) -> int:
     """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``, in milliseconds.
 
     Raises:
-        ValueError: it is none; a number needs its unit.
+        ValueError: it is none, since a number needs its unit; or it is longer than a year.
     """
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{text!r} is no duration; write 25m, 1m30s, 0.5s or 250ms")
-    return round(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))
+    ms = sum(float(number) * _UNITS_MS[unit] for number, unit in parts)
+    if ms > _LONGEST_MS:
+        raise ValueError(f"{text[:40]!r} is longer than a year")
+    return round(ms)
 
 
 def write_duration(ms: int) -> str:
@@ -74,10 +93,48 @@ def check_durations(**durations: int | None) -> None:
             raise CommandFailed(f"--{name} must be at least 1ms (got {write_duration(ms)})")
 
 
-def _count(_type: Any, tokens: Sequence[Token]) -> int:
-    number: int = cyclopts.convert(int, tokens)
-    check_counts(**{(tokens[0].keyword or "").removeprefix("--"): number})
-    return number
+def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Check what was typed, or fail with a sentence: values are not empty, numbers in range.
+
+    The range of an option is the ``Meta`` of its type.
+    """
+    for argument in arguments:
+        field, kinds = argument.field_info, {argument.hint, *get_args(argument.hint)}
+        for token in argument.tokens:
+            name = token.keyword or argument.name
+            if not token.value and token.implicit_value is UNSET and field.default != "":
+                raise CommandFailed(f"{name} must not be empty")
+            if kinds & {int, float} and argument.parameter.converter is None:
+                _check_number(name, token.value, int if int in kinds else float)
+                _check_range(name, token.value, field.annotation)
+
+
+def _check_number(name: str, text: str, kind: type[float]) -> None:
+    try:
+        if math.isfinite(kind(text)):
+            return
+    except ValueError:
+        pass
+    what = "a whole number" if kind is int else "a number"
+    raise CommandFailed(f"{name} must be {what} (got {text[:40]!r})")
+
+
+def _check_range(name: str, text: str, annotation: Any) -> None:
+    number = float(text)
+    least: float = -_MOST
+    most: float = _MOST
+    for meta in _metas(annotation):
+        least = least if meta.ge is None else meta.ge
+        most = most if meta.le is None else meta.le
+    if not least <= number <= most:
+        allowed = f"at least {least:,}" if number < least else f"at most {most:,}"
+        raise CommandFailed(f"{name} must be {allowed} (got {text[:40]})")
+
+
+def _metas(annotation: Any) -> Iterator[Meta]:
+    """Yield the ranges in a type, those of inner types first."""
+    for part in get_args(annotation):
+        yield from [part] if isinstance(part, Meta) else _metas(part)
 
 
 def _duration(_type: Any, tokens: Sequence[Token]) -> int:
@@ -94,11 +151,14 @@ def _default(ms: int | None) -> str | None:
     return None if ms is None else write_duration(ms)
 
 
-Count: TypeAlias = Annotated[int, Parameter(converter=_count, metavar="INT"), Meta(ge=1)]
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """A number that must be at least 1, in a TOML file too."""
 
 Duration: TypeAlias = Annotated[
-    int, Parameter(converter=_duration, metavar="DURATION", show_default=_default)
+    int,
+    Parameter(
+        converter=_duration, metavar="DURATION", show_default=_default, allow_leading_hyphen=True
+    ),
 ]
 """Milliseconds, given as ``25m``, ``1m30s`` or ``250ms``."""
 
@@ -122,7 +182,9 @@ WinprobOption: TypeAlias = Annotated[
 DistributionOption: TypeAlias = Annotated[
     str, Parameter(help="The tiles: an embedded distribution or a CSV file.")
 ]
-ThreadsOption: TypeAlias = Annotated[Count, Parameter(help="Threads for each search.")]
+ThreadsOption: TypeAlias = Annotated[
+    int, Parameter(help="Threads for each search."), Meta(ge=1, le=MOST_THREADS)
+]
 PonderOption: TypeAlias = Annotated[
     bool,
     Parameter(
@@ -132,7 +194,7 @@ PonderOption: TypeAlias = Annotated[
     ),
 ]
 SeedOption: TypeAlias = Annotated[
-    int, Parameter(help="Seed of everything that is drawn at random.")
+    int, Parameter(help="Seed of everything that is drawn at random."), Meta(ge=0)
 ]
 TimeOption: TypeAlias = Annotated[Duration, Parameter(help="Each side's clock: 25m, 90s, 500ms.")]
 IncrementOption: TypeAlias = Annotated[
@@ -146,7 +208,9 @@ BotOption: TypeAlias = Annotated[
     str,
     Parameter(help="The seat that plays: a bot's name, module:factory, file.py:factory or ws://…."),
 ]
-BotSeedOption: TypeAlias = Annotated[int, Parameter(help="Seed of the bot's own choices.")]
+BotSeedOption: TypeAlias = Annotated[
+    int, Parameter(help="Seed of the bot's own choices."), Meta(ge=0)
+]
 GamesOption: TypeAlias = Annotated[Count, Parameter(help="How many games.")]
 JsonOption: TypeAlias = Annotated[bool, Parameter(negative="")]
 """Its help is the command's own: what the object holds."""
@@ -292,8 +356,9 @@ def writable_folder(path: Path) -> Path:
 
 
 def say(sentence: str) -> None:
-    """Print a notice to stderr."""
-    print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
+    """Print a notice to stderr, in the form that all commands have."""
+    with suppress(OSError):  # its reader may have gone
+        print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
 
 
 def say_once() -> Callable[[str], None]:
@@ -306,42 +371,50 @@ def log_to_stderr(verbose: bool) -> None:
     runtime.log_to_stderr("info" if verbose else "warning")
 
 
-def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a command's coroutine; SIGTERM ends it as Ctrl-C does.
+def run(main: Coroutine[Any, Any, _T]) -> _T:
+    """Run a command's coroutine and return its result; SIGTERM ends it as Ctrl-C does.
 
     Raises:
-        KeyboardInterrupt: it was told to end.
+        KeyboardInterrupt: Ctrl-C was pressed.
+        Terminated: SIGTERM came.
     """
     with asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
-        runner.run(_until_told_to_end(main))
+        return runner.run(_until_told_to_end(main))
 
 
-async def _until_told_to_end(main: Coroutine[Any, Any, None]) -> None:
-    task, told = asyncio.ensure_future(main), False
+async def _until_told_to_end(main: Coroutine[Any, Any, _T]) -> _T:
+    task = asyncio.ensure_future(main)
+    told: list[signal.Signals] = []
 
-    def end() -> None:
-        nonlocal told
-        told = True
+    def end(number: signal.Signals) -> None:
+        take_time()
+        told.append(number)
         task.cancel()
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
-    try:
-        await task
-    except asyncio.CancelledError:
-        if told:
-            raise KeyboardInterrupt from None
-        raise
+    _on_signals(end)
+    with beside_a_loop():
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if told:
+                raise (Terminated if told[0] == signal.SIGTERM else KeyboardInterrupt) from None
+            raise
 
 
 async def until_told_to_stop() -> asyncio.Event:
     """Wait for SIGTERM or Ctrl-C; return the event that a second one sets."""
     stop, at_once = asyncio.Event(), asyncio.Event()
 
-    def told() -> None:
+    def told(_number: signal.Signals) -> None:
+        take_time()
         (at_once if stop.is_set() else stop).set()
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told)
+    _on_signals(told)
     await stop.wait()
     return at_once
+
+
+def _on_signals(hear: Callable[[signal.Signals], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, hear, number)

@@ -18,7 +18,7 @@ from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
 from protocol.channel import now_ms
 
-from .failing import CommandFailed, sentences
+from .failing import CommandFailed, sentences, take_time
 from .options import TableOptions, load_given, load_words, say
 
 if TYPE_CHECKING:
@@ -161,6 +161,7 @@ def interruptible(stop: Callable[[], None]) -> Iterator[None]:
     signal.signal(signal.SIGINT, hear)
     try:
         yield
+        take_time()  # what is left is to print what is known
     finally:
         signal.signal(signal.SIGINT, before)
 

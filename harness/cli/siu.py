@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from bot.seat.runtime import set_pipes_aside, software
 from bot.siu.settings import Settings, with_option
 
-from .failing import sentences
+from .failing import sentences, stop_status
 from .options import SeedOption, TableOptions, ThreadsOption
 
 
@@ -52,7 +52,7 @@ def siu(
     status = 0
     try:
         run(settings, software(), "the authors of tilewire", reading, writing)
-    except KeyboardInterrupt:
-        status = 130
+    except KeyboardInterrupt as stop:
+        status = stop_status(stop)
     sys.stderr.flush()
     os._exit(status)  # a search that still runs must not keep the process

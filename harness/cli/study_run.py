@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from cyclopts import Parameter
 from bot.cores import usable_cores
 from harness import figures
 
-from .failing import CommandFailed
+from .failing import CommandFailed, take_time
 from .options import (
     JsonOption,
     LeavesOption,
@@ -86,7 +85,7 @@ class StudyRun:
         """Do what is missing, show all that there is, also when stopped, and return it.
 
         The studies share a file; each has ``count`` units. The rows ``above`` are shown first;
-        ``draw`` gets all rows. SIGTERM counts as Ctrl-C.
+        ``draw`` gets all rows.
         """
         from harness.lab.study import fill, open_records
         from harness.lab.workers import open_workers
@@ -105,7 +104,7 @@ class StudyRun:
                 draw(rows)
             return rows
 
-        with _sigterm_as_interrupt(), going_on(self.out):
+        with going_on(self.out):
             for study in studies:
                 study.check(count)
             with open_records(self.out, studies[0].settings()) as file:
@@ -115,6 +114,7 @@ class StudyRun:
                             tell = telling(count, study.unit, study.name)
                             fill(study, file, count, workers, tell)
                 except KeyboardInterrupt:
+                    take_time()
                     show(file)
                     raise
                 return show(file)
@@ -208,15 +208,6 @@ def going_on(out: Path | None) -> Iterator[None]:
         except KeyboardInterrupt:
             say(f"stopped; the same command goes on with {out}" if out else "stopped")
             raise
-
-
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def telling(

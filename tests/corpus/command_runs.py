@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
-import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
 import structlog
-from corpus.product import main
+from corpus.product import run_command
 
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 Answer = tuple[int, str, str]
@@ -42,17 +40,13 @@ def answer_to(arguments: Sequence[str], folder: Path | None = None) -> Answer:
     """Run ``tilewire`` with arguments, in a folder."""
     out, err, status = io.StringIO(), io.StringIO(), 0
     with (
-        patch.object(sys, "argv", ["tilewire", *arguments]),
         patch.dict(os.environ, PLAIN),
         _in_folder(folder),
         redirect_stdout(out),
         redirect_stderr(err),
-        warnings.catch_warnings(),
     ):
-        # Under pytest cyclopts takes reading sys.argv for a mistake.
-        warnings.filterwarnings("ignore", message="Cyclopts application invoked without")
         try:
-            main()
+            status = run_command(arguments)
         except SystemExit as stop:
             status = int(stop.code or 0)
         finally:

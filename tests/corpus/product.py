@@ -1,7 +1,7 @@
 """All that the corpus imports of the product, so that a move of modules is followed here alone.
 
-Commands are run by their names and need no import but ``main``. What is listed under
-``WORKED_BIT_BY_BIT`` is what takes time: ``corpus.by_work`` has its clock go by it.
+Commands are run by their names and need no import but ``run_command`` and ``main``. What is listed
+under ``WORKED_BIT_BY_BIT`` is what takes time: ``corpus.by_work`` has its clock go by it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.simulation.selfplay import StaticGames, play_static_games
 from engine.simulation.simulation import Simulation
 from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient
-from harness.cli import COMMANDS, command_line, main
+from harness.cli import COMMANDS, command_line, main, run_command
 from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
 from lexicons.alphabet import load_distribution
@@ -75,6 +75,7 @@ __all__ = [
     "read_klv",
     "read_kwg",
     "read_win_probabilities",
+    "run_command",
     "standard_rules",
     "synthetic_leaves",
     "unpack",

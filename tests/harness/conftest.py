@@ -7,5 +7,5 @@ from command_line import CommandLine
 
 
 @pytest.fixture
-def tilewire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(monkeypatch, capsys)
+def tilewire(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(capsys)
