@@ -115,7 +115,7 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
         return SeatSpec("local", name, points[0].value.replace(" ", ""), options, text)
     if not _NAME.fullmatch(name):
         raise SeatError(f"{text!r} is no seat: a name, module:factory, file.py:factory or ws://…")
-    raise SeatError(f"no bot is called {name!r}; {_known()}{_did_you_mean(name, known_bots())}")
+    raise SeatError(f"no bot is called {name!r}; {_known()}{did_you_mean(name, known_bots())}")
 
 
 def load_factory(spec: SeatSpec) -> Factory:
@@ -133,7 +133,7 @@ def load_factory(spec: SeatSpec) -> Factory:
     factory: Any = getattr(module, name, None)
     if factory is None:
         public = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
-        raise SeatError(f"{where!r} has no {name!r}{_did_you_mean(name, public)}")
+        raise SeatError(f"{where!r} has no {name!r}{did_you_mean(name, public)}")
     if not callable(factory):
         raise SeatError(f"{name!r} in {where!r} is no factory: it can't be called")
     made: Factory = factory
@@ -169,7 +169,8 @@ def _known() -> str:
     return f"known: {', '.join(sorted(known_bots()))}"
 
 
-def _did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a question that ends an error about an unknown name; empty if no name is close."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(names), 1)

@@ -36,7 +36,7 @@ def bridge(
         config: A TOML file with ``origins``, and ``[[engine]]`` for each engine.
     """
     log_to_stderr(verbose)
-    with sentences(kinds=UNREADABLE):
+    with sentences():
         checked = read_config(config)
     with sentences(kinds=UNREADABLE, status=1):
         run(_run(checked))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import tomllib
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -20,6 +19,7 @@ from bot.seat_text import parse_seat
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.seat import Seat
+from harness.config_file import read_config_file
 from harness.figures import counted
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
@@ -63,12 +63,18 @@ class ServerSettings(TypedDict, total=False):
     """Games at once. [default: one a core]"""
 
 
+class ServerTime(TimeControl, frozen=True):
+    """The keys of ``[time]``: players on a machine compile before their first game there."""
+
+    ready_ms: Annotated[int, msgspec.Meta(ge=1, le=2**40)] = LOCAL_READY_MS
+
+
 class ServerFile(ServerSettings, total=False):
     """The keys of a configuration file (TOML)."""
 
     bots: dict[str, str]
     """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
-    time: TimeControl
+    time: ServerTime
 
 
 def _defaults() -> ServerFile:
@@ -81,7 +87,7 @@ def _defaults() -> ServerFile:
         "ponder": False,
         "max_games": usable_cores(),
         "bots": {},
-        "time": TimeControl(ready_ms=LOCAL_READY_MS),
+        "time": ServerTime(),
     }
 
 
@@ -131,21 +137,8 @@ def read_config(config: Path | None) -> ServerFile:
     """Read a server's configuration, or fail with a sentence; empty without a file."""
     if config is None:
         return {}
-    try:
-        with sentences(f"{config}: "):
-            said = tomllib.loads(config.read_text(encoding="utf-8"))
-            said = {name: value for name, value in said.items() if value != ""}
-            file = msgspec.convert(said, ServerFile, dec_hook=lambda kind, value: kind(value))
-    except OSError as error:
-        raise CommandFailed(f"{config}: {error.strerror}") from None
-    if unknown := said.keys() - ServerFile.__annotations__.keys():
-        raise CommandFailed(f"{config}: there is no {min(unknown)!r} in a server's settings")
-    if "time" in said:
-        if unknown := said["time"].keys() - set(TimeControl.__struct_fields__):
-            raise CommandFailed(f"{config}: there is no {min(unknown)!r} in [time]")
-        ready_ms = said["time"].get("ready_ms", LOCAL_READY_MS)
-        file["time"] = msgspec.structs.replace(file["time"], ready_ms=ready_ms)
-    return file
+    with sentences():
+        return read_config_file(config, ServerFile)
 
 
 def _time_control(base: TimeControl, clock: dict[str, int | None], host: str) -> TimeControl:

@@ -21,13 +21,13 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
 from bot.seat.child_process import Limits
+from harness.config_file import read_config_file
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.cli import main; main()"
@@ -35,7 +35,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """The command of an engine and its limits."""
 
     id: str
@@ -87,7 +87,7 @@ TILEWIRE = Launch(
 engine of the same id replaces it."""
 
 
-class BridgeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class BridgeConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A configuration; ``read_config`` makes its paths absolute."""
 
     origins: tuple[str, ...]
@@ -119,7 +119,6 @@ def read_config(path: Path) -> BridgeConfig:
 
     Raises:
         ValueError: names the file, the key, and the fault.
-        OSError: the file can't be read.
     """
     config = _read(path)
     engines: dict[str, Launch] = {}
@@ -139,19 +138,13 @@ def tokens_of(path: Path) -> Path:
 
     Raises:
         ValueError: names the file, the key, and the fault.
-        OSError: the file can't be read.
     """
     return Path(_read(path).tokens)
 
 
 def _read(path: Path) -> BridgeConfig:
     """Read a configuration without looking for its engines."""
-    try:
-        config = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), BridgeConfig)
-    except ValueError as error:
-        sentence, _, where = str(error).partition(" - at `$.")
-        key = where.rstrip("`")
-        raise ValueError(f"{path}: {f'{key}: ' if key else ''}{sentence}") from None
+    config = read_config_file(path, BridgeConfig)
     tokens = _beside(path.absolute().parent, config.tokens or f"{path.stem}.tokens")
     return msgspec.structs.replace(config, tokens=tokens)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from harness.cli.serve import read_config
-from protocol.parts import TimeControl
+from harness.cli.serve import ServerTime, read_config
 
 
 @pytest.mark.parametrize(
@@ -37,28 +36,50 @@ def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_p
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[time]\ninitial = 300000\n", "there is no 'initial' in [time]"),
-        ("[time]\ninitial_ms = 0\n", "Expected `int` >= 1 - at `$.time.initial_ms`"),
-        ("max_games = -1\n", "Expected `int` >= 1 - at `$.max_games`"),
+        ("[time]\ninitial = 300000\n", "no key 'initial' in [time]; did you mean initial_ms?"),
+        ("[time]\ninitial_ms = 0\n", "time.initial_ms must be at least 1 (got 0)"),
+        (
+            '[time]\ninitial_ms = "5m"\n',
+            "time.initial_ms must be a whole number of milliseconds, such as 300000 for 5 minutes "
+            '(got "5m")',
+        ),
+        ("[time]\nmove_cap_ms = true\n", "move_cap_ms must be a whole number of milliseconds"),
+        ("time = 5\n", "time must be a table (got 5)"),
+        ("max_games = -1\n", "max_games must be at least 1 (got -1)"),
         ("port = 99999\n", "port must be 0 to 65535, and 0 is any that is free (got 99999)"),
-        ("prt = 9\n", "there is no 'prt' in a server's settings"),
+        ("port = 80.7\n", "port must be a whole number (got 80.7)"),
+        ("prot = 3\n", "there is no key 'prot'; did you mean port?"),
+        ("db = 3\n", "db must be a text in quotes (got 3)"),
+        ("ponder = 'yes'\n", 'ponder must be true or false (got "yes")'),
+        ("[bots]\nfine = 'static'\nquick = 7\n", "bots.quick must be a text in quotes (got 7)"),
+        ("host = localhost\n", "serve.toml is not TOML: Invalid value (at line 1, column 8); "),
+        ("port = 1\nhost = '\udcff'\n", "serve.toml, line 2: byte 0xFF is not UTF-8"),
     ],
 )
 def test_a_configuration_that_makes_no_sense(
     tilewire: CommandLine, tmp_path: Path, text: str, sentence: str
 ) -> None:
     config = tmp_path / "serve.toml"
-    config.write_text(text)
+    config.write_text(text, errors="surrogateescape")
     assert tilewire("serve", "--config", config, "--db", tmp_path / "j.db") == 2
     assert sentence in tilewire.err
     assert not (tmp_path / "j.db").exists()
+
+
+@pytest.mark.parametrize("command", ["serve", "bridge"])
+def test_a_configuration_that_is_not_there(
+    tilewire: CommandLine, tmp_path: Path, command: str
+) -> None:
+    config = tmp_path / "none.toml"
+    assert tilewire(command, "--config", config) == 2
+    assert tilewire.err == f"tilewire: {config}: No such file or directory\n"
 
 
 def test_players_of_a_server_have_time_to_compile(tmp_path: Path) -> None:
     config = tmp_path / "serve.toml"
     for text, ready_ms in (("", 120_000), ("ready_ms = 5000\n", 5_000)):
         config.write_text(f"[time]\ninitial_ms = 1000\n{text}")
-        assert read_config(config)["time"] == TimeControl(initial_ms=1_000, ready_ms=ready_ms)
+        assert read_config(config)["time"] == ServerTime(initial_ms=1_000, ready_ms=ready_ms)
 
 
 def test_results_that_are_damaged(tilewire: CommandLine, tmp_path: Path) -> None:

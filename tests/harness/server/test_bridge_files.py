@@ -73,7 +73,7 @@ def test_tokens_are_listed_and_revoked(tilewire: CommandLine, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "missing required field `origins`"),
+        ("", "the key 'origins' is missing"),
         ("origins = [", "Invalid value"),
         ("origins = []", "origins is empty"),
         ('origins = ["*"]', "'*' is no origin"),
@@ -82,12 +82,16 @@ def test_tokens_are_listed_and_revoked(tilewire: CommandLine, tmp_path: Path) ->
         ('origins = ["https://A.b:443"]', "browsers write 'https://a.b'"),
         ('origins = ["http://a.b"]', "only https can't"),
         (f"{ORIGINS}\nport = 70000", "port 70000"),
-        (f'{ORIGINS}\nport = "x"', "port: Expected `int`"),
-        (f"{ORIGINS}\nhost = 1", "unknown field `host`"),
+        (f'{ORIGINS}\nport = "x"', 'port must be a whole number (got "x")'),
+        (f"{ORIGINS}\nprot = 1", "there is no key 'prot'; did you mean port?"),
+        (f"{ORIGINS}\n[[engine]]\nida = 1", "no key 'ida' in [engine[0]]; did you mean id?"),
         (f"{ORIGINS}\nmax_engines = 0", "max_engines 0"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a b'\ncommand = ['sh']", "engine[0]: id 'a b'"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = []", "engine[0]: command is empty"),
-        (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = 'sh'", "engine[0].command: Expected `array`"),
+        (
+            f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = 'sh'",
+            "engine[0].command must be a list in [ ]",
+        ),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['./a']", "a is not there"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['sh']\nfolder = 'x'", "x is no folder"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['sh']\nmemory = 1", "memory or cores"),

@@ -1,0 +1,113 @@
+"""Reading a configuration (TOML) into a typed value, with errors in words of the file."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from bot.registry import did_you_mean
+from lexicons.text import read_text
+
+_T = TypeVar("_T")
+
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text in quotes",
+    "bool": "true or false",
+    "array": "a list in [ ]",
+    "object": "a table",
+}
+"""What msgspec expects, as a writer of TOML calls it."""
+
+_MISMATCH = re.compile(r"Expected `([\w |]+)`(?: ([<>]=) (-?\d+))?(?:, got `\w+`)?")
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+_LIMITS = {">=": "at least", "<=": "at most"}
+
+
+def read_config_file(path: Path, kind: type[_T]) -> _T:
+    """Read a TOML file as a struct or typed dictionary, whose fields are its keys.
+
+    A key at the top with an empty text counts as not given.
+
+    Raises:
+        ValueError: names the file, the key, what is wrong, and what to write.
+    """
+    try:
+        said = tomllib.loads(read_text(path))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not TOML: {error}; a text stands in quotes") from None
+    said = {key: value for key, value in said.items() if value != ""}
+    try:
+        _check_keys(said, inspect.type_info(kind), "")
+        return msgspec.convert(said, kind, dec_hook=_custom)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{path}: {_in_words(str(error), said)}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _custom(kind: type[Any], value: object) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("Expected `str`")
+    return kind(value)
+
+
+def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
+    """Check that a table, and those in it, have no key that its type does not have."""
+    if isinstance(kind, inspect.VarTupleType) and isinstance(said, list):
+        for number, entry in enumerate(said):
+            _check_keys(entry, kind.item_type, f"{where}[{number}]")
+    if not isinstance(kind, inspect.StructType | inspect.TypedDictType):
+        return
+    kinds = {field.encode_name: field.type for field in kind.fields}
+    for key, value in said.items() if isinstance(said, dict) else ():
+        if key not in kinds:
+            there = f" in [{where}]" if where else ""
+            raise ValueError(f"there is no key {key!r}{there}{did_you_mean(key, kinds)}")
+        _check_keys(value, kinds[key], f"{where}.{key}" if where else key)
+
+
+def _in_words(error: str, said: dict[str, Any]) -> str:
+    """Say what msgspec refused: the key, what it must be, and what the file has."""
+    sentence, _, path = error.partition(" - at `$")
+    path = path.rstrip("`")
+    where = f"{path.removeprefix('.')}: " if path else ""
+    if missing := _MISSING.fullmatch(sentence):
+        return f"{where}the key {missing[1]!r} is missing"
+    mismatch = _MISMATCH.fullmatch(sentence)
+    if mismatch is None:
+        return where + sentence
+    kinds = [_KINDS.get(kind, kind) for kind in mismatch[1].split(" | ") if kind != "null"]
+    key, value = _entry(said, path, mismatch[1])
+    must = " or ".join(kinds)
+    if mismatch[2]:
+        must = f"{_LIMITS[mismatch[2]]} {mismatch[3]}"
+    elif key.endswith("_ms"):
+        must += " of milliseconds, such as 300000 for 5 minutes"
+    return f"{key} must be {must} (got {json.dumps(value, ensure_ascii=False, default=str)})"
+
+
+def _entry(said: Any, path: str, expected: str) -> tuple[str, Any]:
+    """Return the key and the value at a path such as ``.bots[...]`` or ``.engine[0].command``."""
+    key = ""
+    for step in re.findall(r"\w+|\.{3}", path):
+        name = _wrong_entry(said, expected) if step == "..." else step
+        in_list = isinstance(said, list)
+        said = said[int(name) if in_list else name]
+        key += f"[{name}]" if in_list else f".{name}" if key else name
+    return key, said
+
+
+def _wrong_entry(table: dict[str, Any], expected: str) -> str:
+    """Return the key that msgspec refused in a table of a user's own keys; it does not say."""
+    wrong = (key for key, value in table.items() if type(value).__name__ != expected)
+    return next(wrong, next(iter(table)))
