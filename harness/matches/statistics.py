@@ -7,8 +7,11 @@ over all games has the standard error of a mean of clusters,
 
     se² = U / (U − 1) · Σᵢ (Σ over unit i of (x − mean))² / N²,
 
-which for game points is the pentanomial error (pairs score 0, ½, 1, 1½ or 2). Intervals take
-Student's t with U − 1 degrees of freedom, 95 % two-sided.
+which for game points is the pentanomial error (pairs score 0, ½, 1, 1½ or 2). The interval of the
+Elo difference takes Student's t with U − 1 degrees of freedom, 95 % two-sided. The interval of the
+spread and its p-value come from one test, so that they never contradict each other: signs of units
+are flipped, which needs no normal distribution and holds for few units. With fewer than six units
+no interval is given: even six won whole are luck one time in 32.
 
 **What counts.** Void games (the host's fault, or nobody came) count only in ``void``. A forfeit
 (time, illegal moves, crash, hang, resignation, no-show) is a whole loss for wins, win rate and Elo.
@@ -33,9 +36,9 @@ from harness.figures import DASH, duration, number, share, tally
 from .results import GameResult
 from .significance import (
     Interval,
-    around,
     elo_difference,
     mean_and_error,
+    sign_flip_interval,
     sign_flip_p_value,
 )
 
@@ -137,6 +140,7 @@ class MatchStatistics:
     opponent_mean_score: float | None
     mean_spread: float | None
     spread_ci95: Interval
+    """What the same test does not reject; unknown below ``FEWEST_UNITS``."""
     p_value: float | None
     """Two-sided, of the sign-flip test on spread: see ``sign_flip_p_value``."""
     elo: float | None
@@ -180,10 +184,10 @@ def match_statistics(
     units = len(pairs)
     spreads = np.array([result.spread for result in counted], dtype=np.float64)
     points = np.array([result.points for result in counted], dtype=np.float64)
-    mean_spread, spread_error = mean_and_error(spreads, unit_of, units)
     win_rate, rate_error = mean_and_error(points, unit_of, units)
     elo, elo_error, elo_ci95 = elo_difference(win_rate, rate_error, units)
-    unit_spreads = np.bincount(unit_of, weights=spreads, minlength=units)  # exact: whole numbers
+    # Exact: whole numbers.
+    sums = np.bincount(unit_of, weights=spreads, minlength=units).astype(np.int64)
     if names is None:
         names = (results[-1].sides[0].name, results[-1].sides[1].name) if results else ("a", "b")
     sides = _side(names[0], results, counted, 0), _side(names[1], results, counted, 1)
@@ -198,9 +202,9 @@ def match_statistics(
         win_rate=win_rate,
         mean_score=sides[0].mean_score,
         opponent_mean_score=sides[1].mean_score,
-        mean_spread=mean_spread,
-        spread_ci95=around(mean_spread, spread_error),
-        p_value=sign_flip_p_value(unit_spreads.astype(np.int64)),
+        mean_spread=float(spreads.mean()) if counted else None,
+        spread_ci95=sign_flip_interval(sums, np.bincount(unit_of, minlength=units)),
+        p_value=sign_flip_p_value(sums),
         elo=elo,
         elo_error=elo_error,
         elo_ci95=elo_ci95,

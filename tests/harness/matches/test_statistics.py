@@ -16,7 +16,7 @@ from match_samples import game, seat, swapped
 
 from harness.matches import significance
 from harness.matches.results import result_line
-from harness.matches.significance import sign_flip_p_value
+from harness.matches.significance import SIGNIFICANT, sign_flip_interval, sign_flip_p_value
 from harness.matches.statistics import (
     MatchStatistics,
     SideStatistics,
@@ -37,23 +37,20 @@ def test_two_pairs_by_hand() -> None:
     assert stats.mean_score == 415
     assert stats.opponent_mean_score == 390
     assert stats.mean_spread == 25
-    # Pair means 0 and 50: standard error 25, t with one degree of freedom 12.7062.
-    assert stats.spread_ci95 == pytest.approx((25 - 317.655, 25 + 317.655), abs=1e-3)
     assert stats.p_value == 1.0  # pair sums 0 and 100: every choice of signs gives ±100
-    # Pair points 1 and 2 of 2: mean 0.75, standard error 0.25.
     assert stats.elo == pytest.approx(400 * math.log10(3))
-    slope = 400 / math.log(10) / (0.75 * 0.25)
-    assert stats.elo_error == pytest.approx(12.7062 * 0.25 * slope, rel=1e-5)
+    assert stats.spread_ci95 == (None, None)
+    assert stats.elo_error is None  # two pairs tell nothing
 
 
 def test_games_with_pair_numbers_of_their_own_are_independent() -> None:
-    spreads = [20, -20, 60, 40]
+    spreads = [20, -20, 60, 40, -5, 30]
     results = [game(n, (400 + x, 400), pair=n) for n, x in enumerate(spreads)]
     stats = match_statistics(results)
-    error = 3.18245 * np.std(spreads, ddof=1) / 2
     assert not stats.paired
-    assert stats.units == 4
-    assert stats.spread_ci95 == pytest.approx((25 - error, 25 + error), rel=1e-4)
+    assert stats.units == 6
+    # Of 64 choices of signs, only the two extreme ones may be left out: 2 / 64 < 0.05 < 4 / 64.
+    assert stats.spread_ci95 == (-20, 60)
 
 
 def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
@@ -99,8 +96,8 @@ def test_one_unit_gives_means_without_errors(games: int) -> None:
 
 
 def test_all_ties() -> None:
-    stats = match_statistics([game(n, (400, 400)) for n in range(6)])
-    assert (stats.wins, stats.losses, stats.ties) == (0, 0, 6)
+    stats = match_statistics([game(n, (400, 400)) for n in range(12)])
+    assert (stats.wins, stats.losses, stats.ties) == (0, 0, 12)
     assert stats.win_rate == 0.5
     assert stats.mean_spread == 0
     assert stats.spread_ci95 == (0, 0)
@@ -258,15 +255,44 @@ def test_the_exact_test_is_the_count_over_all_signs(sums: list[int]) -> None:
     assert sign_flip_p_value(sums) == pytest.approx(extreme / len(totals))
 
 
-def test_the_sampled_test_agrees_with_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_units_agree_with_the_exact_test(monkeypatch: pytest.MonkeyPatch) -> None:
     sums = np.random.default_rng(5).normal(12, 90, 150).astype(np.int64)
-    exact = sign_flip_p_value(sums)
-    monkeypatch.setattr(significance, "EXACT_UNITS", 10)
-    sampled = sign_flip_p_value(sums)
-    assert exact is not None
-    assert sampled == sign_flip_p_value(sums)
-    assert sampled == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 9_999))
-    assert sign_flip_p_value(np.full(150, 40)) == 1 / 10_000  # never 0
+    games = np.full(150, 2)
+    approximate = sign_flip_p_value(sums), *sign_flip_interval(sums, games)
+    monkeypatch.setattr(significance, "EXACT_WORK", 10**9)
+    exact = sign_flip_p_value(sums), *sign_flip_interval(sums, games)
+    assert approximate[0] == pytest.approx(exact[0], rel=0.02)
+    assert approximate[1:] == pytest.approx(exact[1:], abs=0.15)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-60, 99), st.integers(1, 2)), min_size=1, max_size=12),
+    st.booleans(),
+)
+def test_the_interval_and_the_p_value_never_contradict_each_other(
+    units: list[tuple[int, int]], exact: bool
+) -> None:
+    sums, games = np.array(units).T
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(significance, "EXACT_WORK", 10**9 if exact else 0)
+        p_value = sign_flip_p_value(sums)
+        low, high = sign_flip_interval(sums, games)
+    assert p_value is not None
+    assert (low is None) == (high is None) == (len(units) < 6)
+    if low is not None and high is not None:
+        assert low <= sums.sum() / games.sum() <= high
+        assert (low <= 0 <= high) == (p_value >= SIGNIFICANT)
+    elif exact:
+        assert p_value >= SIGNIFICANT
+
+
+def test_three_pairs_that_were_all_won_say_nothing_yet() -> None:
+    spreads = (5, 12, 16, 4, 20, 12)
+    stats = match_statistics([game(n, (400 + x, 400)) for n, x in enumerate(spreads)])
+    assert stats.p_value == 0.25
+    assert stats.spread_ci95 == (None, None)
+    assert stats.elo_error is None
 
 
 def test_p_values_are_uniform_between_equal_players() -> None:
