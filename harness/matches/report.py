@@ -22,9 +22,13 @@ from harness.figures import DASH, counted, minutes, number, plain, rate, share
 from lexicons.cache import replacing
 
 from .results import GameResult, read_results, result_line
+from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
 
 WIDTH = 80
+"""Columns of the table, where a terminal has so many."""
+LABELS = 18
+"""Columns of its labels."""
 BINS = 24
 """Columns of the histogram, half of them on either side of 0."""
 BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
@@ -36,23 +40,25 @@ EVERY_S = 10.0
 # --- the table at the end -----------------------------------------------------------------------
 
 
-def match_table(stats: MatchStatistics, results: Sequence[GameResult]) -> RenderableType:
-    """Return the result of a match as a table, 80 columns wide; ``results`` give the histogram."""
-    return Group(_sides_table(stats), Padding(_verdict(stats, results), (0, 0, 0, 1)))
+def match_table(
+    stats: MatchStatistics, results: Sequence[GameResult], width: int = WIDTH
+) -> RenderableType:
+    """Return the result of a match as a table; ``results`` give the histogram."""
+    return Group(_sides_table(stats, width), Padding(_verdict(stats, results), (0, 0, 0, 1)))
 
 
-def _sides_table(stats: MatchStatistics) -> Table:
+def _sides_table(stats: MatchStatistics, width: int) -> Table:
     title = Text(_heading(stats), style="bold")
-    table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=WIDTH)
-    table.add_column("", style="dim", width=18)
+    table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=width)
+    table.add_column("", style="dim", width=LABELS)
     for side in stats.sides:
         name = Text(plain(side.name), style="bold")
         table.add_column(name, justify="right", ratio=1, overflow="fold")
 
     lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
     results = (
-        ("wins", str(stats.wins), str(stats.losses)),
-        ("win rate", share(stats.win_rate), share(lost_rate)),
+        ("games won", f"{stats.wins:,}", f"{stats.losses:,}"),
+        ("win rate, ties ½", share(stats.win_rate), share(lost_rate)),
         *rows(stats, "scores"),
     )
     for section in (results, rows(stats, "time"), rows(stats, "faults")):
@@ -75,41 +81,48 @@ def _heading(stats: MatchStatistics) -> str:
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", width=18)
-    grid.add_column(max_width=WIDTH - 22, overflow="fold")
-    spread = Text(number(stats.mean_spread, sign=True), style="bold")
-    low, high = stats.spread_ci95
-    if low is not None:
-        interval = f"{number(low, sign=True)} to {number(high, sign=True)}"
-        spread.append(f"   95 %: {interval}", style="not bold")
+    grid.add_column(style="dim", width=LABELS)
+    grid.add_column(overflow="fold")
+    spread = Text(number(stats.mean_spread, sign=True, unit=" points"), style="bold")
+    spread.append(_interval(stats.spread_ci95, 1), style="not bold")
     grid.add_row("spread a game", spread)
-    grid.add_row("Elo difference", Text(_elo(stats), style="bold"))
-    if stats.p_value is not None:
-        of = "pairs" if stats.paired else "games"
-        grid.add_row("p-value", Text(f"{stats.p_value:.2g}, from swapping the sides of {of}"))
+    elo = Text(number(stats.elo, 0, sign=True), style="bold")
+    if _can_tell(stats):
+        elo.append(_interval(stats.elo_ci95, 0), style="not bold")
+    grid.add_row("Elo difference", elo)
+    if _can_tell(stats) and stats.p_value is not None:
+        p = "below 0.001" if stats.p_value < 0.001 else f"{stats.p_value:.2g}"
+        grid.add_row("p-value", f"{p}: how often equal players end this far apart")
     histogram = _histogram([result.spread for result in results if not result.void])
     if histogram is not None:
-        grid.add_row("spreads", histogram)
+        grid.add_row("games by spread", histogram)
     grid.add_row("", Text(_sentence(stats)))
     return grid
 
 
-def _elo(stats: MatchStatistics) -> str:
-    low, high = stats.elo_ci95
-    if stats.elo is None and low is not None:
-        return f"above {number(low, 0, sign=True)}"
-    if stats.elo is None and high is not None:
-        return f"below {number(high, 0, sign=True)}"
-    error = "" if stats.elo_error is None else f" ± {number(stats.elo_error, 0)}"
-    return number(stats.elo, 0, sign=True) + error
+def _interval(interval: Interval, decimals: int) -> str:
+    """Write a 95 % interval, or the one end that is known, to follow its figure."""
+    low, high = (None if end is None else number(end, decimals, sign=True) for end in interval)
+    if low and high:
+        return f"   95 %: {low} to {high}"
+    return f"   95 %: above {low}" if low else f"   95 %: below {high}" if high else ""
+
+
+def _can_tell(stats: MatchStatistics) -> bool:
+    return stats.units >= FEWEST_UNITS
 
 
 def _sentence(stats: MatchStatistics) -> str:
     if stats.p_value is None or not stats.mean_spread:
         return "No game has been played." if not stats.games else "Neither side is ahead on spread."
-    ahead = plain(stats.sides[stats.mean_spread < 0].name)
-    luck = "by more than luck explains" if stats.p_value < 0.05 else "but luck may explain it"
-    return f"{ahead} is ahead on spread, {luck}."
+    ahead = f"{plain(stats.sides[stats.mean_spread < 0].name)} is ahead on spread"
+    if not _can_tell(stats):
+        units = "pairs" if stats.paired else "games"
+        return f"{ahead}; fewer than {FEWEST_UNITS} {units} can't tell skill from luck."
+    luck = (
+        "by more than luck explains" if stats.p_value < SIGNIFICANT else "but luck may explain it"
+    )
+    return f"{ahead}, {luck}."
 
 
 def _histogram(spreads: Sequence[int]) -> Text | None:
@@ -133,11 +146,12 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
     )
 
 
-def table_text(stats: MatchStatistics, results: Sequence[GameResult]) -> str:
-    """Return the table as plain text, without colour."""
+def table_text(stats: MatchStatistics, results: Sequence[GameResult], columns: int = WIDTH) -> str:
+    """Return the table as plain text, without colour, for a terminal with so many columns."""
     out = io.StringIO()
-    console = Console(file=out, width=WIDTH, color_system=None, legacy_windows=False)
-    console.print(match_table(stats, results))
+    width = max(40, min(columns, WIDTH))
+    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
+    console.print(match_table(stats, results, width))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
@@ -240,19 +254,29 @@ class MatchProgress:
         }
 
     def _new_bar(self) -> Progress:
-        a, b = (escape(name if len(name) <= 10 else f"{name[:9]}…") for name in self._names)
+        digits = len(str(self._total))
+        # What the count, the time left, the score and the spread leave of the line.
+        room = self.console.width - 4 * digits - 29
+        with_rate, with_bar = room >= 25, room >= 35
+        most = min(max((room - 9 * with_rate - 10 * with_bar) // 2, 5), 24)
+        a, b = (escape(_shortened(name, most)) for name in self._names)
         a, b = (name.replace("{", "{{").replace("}", "}}") for name in (a, b))
-        score = f"{a} [bold]{{task.fields[score]}}[/] {b}  {{task.fields[spread]}}"
-        return Progress(
-            BarColumn(bar_width=None),
+        columns = [
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
             TextColumn("{task.fields[left]}", style="cyan"),
-            TextColumn(score),
-            console=self.console,
-            expand=True,
-            transient=True,
-        )
+            TextColumn(f"{a} [bold]{{task.fields[score]}}[/] {b}  {{task.fields[spread]}}"),
+        ]
+        if with_rate:
+            columns.insert(1, TextColumn("{task.fields[rate]}"))
+        if with_bar:
+            columns.insert(0, BarColumn(bar_width=None))
+        return Progress(*columns, console=self.console, expand=with_bar, transient=True)
+
+
+def _shortened(name: str, most: int) -> str:
+    """Cut a name in its middle, since versions of a bot differ at the end."""
+    end = (most - 1) // 2
+    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
 
 
 # --- what stays ---------------------------------------------------------------------------------

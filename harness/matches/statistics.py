@@ -92,7 +92,7 @@ class SideStatistics:
 
     name: str
     forfeits: Mapping[str, int] = _shown(
-        "faults", "forfeited", lambda side: tally(side.forfeits), optional=True
+        "faults", "games forfeited", lambda side: tally(side.forfeits), optional=True
     )
     """Games lost by other means than the score, by outcome."""
     faults: Mapping[str, int] = _shown(
@@ -107,15 +107,19 @@ class SideStatistics:
         "time", "longest move", lambda side: duration(side.move_ms_longest)
     )
     clock_used_ms_mean: float | None = _shown(
-        "time", "clock a game", lambda side: duration(side.clock_used_ms_mean)
+        "time", "time a game", lambda side: duration(side.clock_used_ms_mean)
     )
     overtime_games: int = _shown("time", "overtime", _overtime, optional=True)
     time_penalty: int
-    mean_score: float | None = _shown("scores", "mean score", lambda side: number(side.mean_score))
+    mean_score: float | None = _shown(
+        "scores", "mean score, points", lambda side: number(side.mean_score)
+    )
     bingos_mean: float | None = _shown(
         "scores", "bingos a game", lambda side: number(side.bingos_mean, 2)
     )
-    lost_double: float | None = _shown("scores", "lost 2×", lambda side: share(side.lost_double))
+    lost_double: float | None = _shown(
+        "scores", "lost 2× or worse", lambda side: share(side.lost_double)
+    )
     """Share of the games played to the end in which the opponent scored at least twice as much."""
     largest_ratio: float | None = _shown("scores", "heaviest loss", _heaviest_loss)
     """The largest ratio of the opponent's score to this side's own, both positive."""

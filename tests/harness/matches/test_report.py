@@ -46,12 +46,13 @@ class Ticking:
         return self.now
 
 
+@pytest.mark.parametrize("columns", [60, 80, 160])
 @pytest.mark.parametrize("games", [0, 1, 2, 3, 40])
 @pytest.mark.parametrize("name", ["b", "W" * 64, "字" * 40, "an [red]odd[/] name {x}"])
-def test_the_table_fits_80_columns_and_cuts_nothing(games: int, name: str) -> None:
+def test_the_table_fits_the_terminal_and_cuts_nothing(games: int, name: str, columns: int) -> None:
     results = a_match(games, b=name)
-    text = table_text(match_statistics(results), results)
-    assert all(cell_len(line) <= 80 for line in text.splitlines())
+    text = table_text(match_statistics(results), results, columns)
+    assert all(cell_len(line) <= min(columns, 80) for line in text.splitlines())
     assert "…" not in text
     assert "nan" not in text
     shown = "".join(line.split("│")[-2].strip() for line in text.splitlines()[2:8] if "│" in line)
@@ -74,6 +75,20 @@ def test_the_table_says_what_matters() -> None:
     assert "static is ahead on spread" in text
 
 
+@pytest.mark.parametrize("games", [2, 6, 10])
+def test_a_few_pairs_say_nothing_of_luck(games: int) -> None:
+    results = [game(n, (460, 400 + n)) for n in range(games)]
+    text = table_text(match_statistics(results), results)
+    assert "+5" in text
+    assert "fewer than 6 pairs can't tell skill from luck" in " ".join(text.split())
+    assert "95 %" not in text
+    assert "p-value" not in text
+    more = [game(n, (460, 400 + n)) for n in range(12)]
+    text = table_text(match_statistics(more), more)
+    assert "p-value             0.031: how often equal players end this far apart" in text
+    assert "95 %: +" in text
+
+
 def test_winning_everything_shows_a_bound_of_elo() -> None:
     results = [game(n, (500, 240)) for n in range(20)]
     text = table_text(match_statistics(results), results)
@@ -93,7 +108,7 @@ def test_the_histogram_puts_each_spread_on_its_side() -> None:
     (line,) = (
         line
         for line in table_text(match_statistics(results), results).splitlines()
-        if line.startswith(" spreads")
+        if line.startswith(" games by spread")
     )
     left, right = line.split("│")
     assert left.rstrip()[-1] == "█"  # three games just below 0
@@ -154,10 +169,26 @@ def test_progress_on_a_terminal_fits_one_line(terminal: io.StringIO) -> None:
     drawn = terminal.getvalue()
     assert "a word from the match" in drawn
     assert "9/10" in drawn
-    assert "a {task} …" in drawn
-    assert "9–0 mc" in " ".join(drawn.split())
+    assert "a {tas…} [b] 9–0 mc" in " ".join(drawn.split())
     last = drawn.split("\x1b[2K")[-2].splitlines()[0]
     assert cell_len(last) <= 80
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+@pytest.mark.parametrize("total", [2, 1_000])
+def test_progress_tells_versions_apart_in_one_line(
+    terminal: io.StringIO, width: int, total: int
+) -> None:
+    console = Console(file=terminal, force_terminal=True, width=width, color_system=None)
+    names = "Balance (old)", "Balance (new)"
+    with MatchProgress(total, *names, console=console, clock=Ticking()) as progress:
+        progress.game_finished(game(0, (420, 400)))
+    last = terminal.getvalue().split("\x1b[2K")[-2].splitlines()[0]
+    assert cell_len(last) <= width
+    assert f"1/{total}" in last.replace(" ", "")
+    assert last.rstrip().endswith("+20.0")
+    first, second = last.split(" 1–0 ")
+    assert first.split("Bal")[1] != second.split("Bal")[1]
 
 
 def test_the_folder_of_a_match(tmp_path: Path) -> None:
