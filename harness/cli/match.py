@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import sys
 import time as clock
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict, cast
 from urllib.parse import quote, urlencode, urlsplit
 
+import msgspec
 from cyclopts import Parameter
 
 from bot.cores import usable_cores
@@ -18,8 +20,10 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.arbiter.journal import JournalError
-from harness.figures import counted
+from harness.config_file import read_config_file
+from harness.figures import counted, plain
 from harness.matches.match import (
+    MAX_NAME,
     Match,
     MatchConfig,
     MatchError,
@@ -34,63 +38,80 @@ from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from . import options
-from .failing import CommandFailed, sentences
+from .failing import UNREADABLE, CommandFailed, sentences, stop_status
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Clock:
-    """How long each side may think."""
-
-    time: options.TimeOption = 25 * 60_000
-    increment: options.IncrementOption = 0
-    overtime_penalty: int = 10
-    """Points off for each minute of overtime begun."""
-    max_overtime: options.Duration | None = None
-    """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
-    move_cap: options.Duration | None = None
-    """Cap per turn."""
-    margin: options.Duration = 0
-    """How late a move may come after the deadline."""
-    first_move: options.FirstMoveOption | None = None
-
-    def control(self, hosts: list[str]) -> TimeControl:
-        """Return the time control of games whose remote seats are on these hosts."""
-        overtime = 0 if self.increment else 10 * 60_000
-        return TimeControl(
-            initial_ms=self.time,
-            increment_ms=self.increment,
-            overtime_penalty=self.overtime_penalty,
-            max_overtime_ms=overtime if self.max_overtime is None else self.max_overtime,
-            move_cap_ms=self.move_cap,
-            margin_ms=self.margin,
-            first_move_ms=self.first_move,
-            lag_ms=lag_quota_ms(self.time, hosts),
-            ready_ms=LOCAL_READY_MS,
-        )
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _Terms:
-    """The terms of a new match."""
+class _Settings(TypedDict, total=False):
+    """Settings that are no times."""
 
     games: Annotated[
         options.GamesOption,
         Parameter(
-            help="How many games. Between local seats games 1 and 2 share their draws, with the "
-            "seats swapped, and so do 3 and 4."
+            help="How many games; with --resume, a number to go on to. Between local seats games 1 "
+            "and 2 share their draws, with the seats swapped, and so do 3 and 4.",
+            show_default="2",
         ),
-    ] = 2
-    clock: _Clock = _Clock()
-    search: options.SearchOptions = options.SearchOptions()
+    ]
+    name: Annotated[
+        list[str],
+        Parameter(
+            help="What a seat is called: A=NAME the first, B=NAME the second. [default: by what "
+            "they are, and how they differ]",
+            negative="",
+        ),
+    ]
+    overtime_penalty: Annotated[
+        int, Parameter(help="Points off for each minute of overtime begun.", show_default="10")
+    ]
+    lexicon: Annotated[options.LexiconOption, Parameter(show_default="scowl")]
+    leaves: options.LeavesOption
+    winprob: options.WinprobOption
+    threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
+    ponder: options.PonderOption
     seed: Annotated[
-        options.SeedOption | None, Parameter(help="Makes the draws of local seats repeatable.")
-    ] = None
-    concurrency: options.Count = 1
-    """Games at once."""
-    transport: Literal["websocket", "pipe"] | None = None
-    """How local seats talk to the host. [default: websocket for one game at a time]"""
+        options.SeedOption, Parameter(help="Makes the draws of local seats repeatable.")
+    ]
+    concurrency: Annotated[options.Count, Parameter(help="Games at once.", show_default="1")]
+    transport: Annotated[
+        Literal["websocket", "pipe"],
+        Parameter(
+            help="How local seats talk to the host. [default: websocket for one game at a time]"
+        ),
+    ]
+
+
+@Parameter(name="*")
+class MatchSettings(_Settings, total=False):
+    """Settings of a new match that are options and keys of its TOML file; only those given."""
+
+    time: Annotated[options.TimeOption, Parameter(show_default="25m")]
+    increment: options.IncrementOption
+    max_overtime: options.Duration
+    """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
+    move_cap: options.Duration
+    """Cap per turn."""
+    margin: options.Duration
+    """How late a move may come after the deadline."""
+    first_move: options.FirstMoveOption
+
+
+class _Duration(int):
+    """Milliseconds, written in a file as ``"25m"``."""
+
+    def __new__(cls, text: str) -> _Duration:
+        return super().__new__(cls, options.parse_duration(text))
+
+
+class MatchFile(_Settings, total=False):
+    """The keys of a match's configuration file (TOML)."""
+
+    seats: tuple[str, str]
+    time: _Duration
+    increment: _Duration
+    max_overtime: _Duration
+    move_cap: _Duration
+    margin: _Duration
+    first_move: _Duration
 
 
 def match(
@@ -98,7 +119,8 @@ def match(
     seat_b: str | None = None,
     /,
     *,
-    terms: _Terms = _Terms(),
+    config: Path | None = None,
+    given: MatchSettings | None = None,
     out: Path | None = None,
     json_: options.JsonOption = False,
     resume: Path | None = None,
@@ -111,51 +133,100 @@ def match(
     ``siu:PROGRAM``, ``quackle:PROGRAM``, ``magpie:PROGRAM``, ``files:FOLDER``; with options after
     ``?``.
 
+    The exit status is 0 when all games are played, 1 if the match could not go on or a player's
+    failures lost games, 2 for wrong input, 130 after Ctrl-C, 143 after SIGTERM. A match that was stopped prints its table so far.
+
     Args:
         seat_a: The seat that the result is seen from.
         seat_b: The other seat.
+        config: A TOML file with ``seats = ["static", "greedy"]`` and the settings below, such as
+            ``move_cap = "10s"``; options replace what it says.
         out: Where the journal, results and games go. [default: matches/TIME]
         json_: End with one JSON object on the last line.
-        resume: Take up the match in this folder.
+        resume: Go on with the match in this folder, to more ``--games`` where that is given.
     """
     options.log_to_stderr(verbose)
+    settings = given or MatchSettings()
     if resume is not None:
-        if seat_a is not None:
-            raise CommandFailed(f"--resume {resume} has its seats already; name none")
-        with sentences(kinds=(MatchError,)):
-            config, folder = read_config(resume), resume
-        _check_cores(config)
-        words = options.load_equipped(config.equipment)
-        _try_out(config)
+        if seat_a is not None or config is not None or settings.keys() - {"games"}:
+            raise CommandFailed(
+                f"--resume {resume} has its seats and settings already; only --games can be given"
+            )
+        terms, folder = _taken_up(resume, settings.get("games")), resume
+        _check_cores(terms)
+        words = options.load_equipped(terms.equipment)
+        _try_out(terms)
     else:
+        if config is not None:
+            with sentences():
+                said = read_config_file(config, MatchFile)
+            if seat_a is None:
+                seat_a, seat_b = said.pop("seats", (None, None))
+            settings = cast("MatchSettings", {**said, **settings})
         if seat_a is None or seat_b is None:
             raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
-        config, words = _configure((seat_a, seat_b), terms)
-        _check_cores(config)
-        _try_out(config)  # before there is a folder
+        terms, words = _configure((seat_a, seat_b), settings)
+        _check_cores(terms)
+        _try_out(terms)  # before there is a folder
         folder = options.writable_folder(out or Path("matches") / clock.strftime("%Y%m%d-%H%M%S"))
         if (folder / "match.json").exists():
-            raise CommandFailed(f"{folder} has a match already; --resume {folder} takes it up")
-        write_config(config, folder)
-    try:
-        with sentences(kinds=(MatchError, JournalError, SeatError, OSError), status=1):
-            options.run(_play(config, words, folder, as_json=json_))
-    except KeyboardInterrupt:
-        raise CommandFailed(f"stopped; --resume {folder} takes it up", status=130) from None
+            raise CommandFailed(f"{folder} has a match already; --resume {folder} goes on with it")
+    if words.checksum != terms.lexicon_checksum:
+        raise CommandFailed(f"{terms.lexicon} has other words than when the match began", status=1)
+    with sentences(kinds=UNREADABLE, status=1):
+        opened = MatchFolder(folder)
+        write_config(terms, folder)
+    with opened as files:
+        if len(files.counted) >= terms.games:
+            options.say(f"all {counted(terms.games, 'game')} are played; --games N goes on to more")
+        try:
+            with sentences(kinds=(MatchError, JournalError, SeatError, OSError), status=1):
+                options.run(_play(terms, words, files))
+        except KeyboardInterrupt as stop:
+            played = f"{len(files.counted):,} of {counted(terms.games, 'game')}"
+            raise CommandFailed(
+                f"stopped after {played}; tilewire match --resume {folder} goes on",
+                status=stop_status(stop),
+            ) from None
+        finally:
+            if files.results or json_:
+                _report(files, terms.names, as_json=json_)
+    _check_failures(files, terms.names)
 
 
-def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexicon]:
-    """Check the terms, and load the words that are played with."""
-    equipment = terms.search.equipment()
+def _taken_up(folder: Path, games: int | None) -> MatchConfig:
+    """Read a match's configuration, with more games if so many are given."""
+    with sentences(kinds=(MatchError,)):
+        config = read_config(folder)
+    if games is None:
+        return config
+    if games < config.games:
+        raise CommandFailed(
+            f"--games {games}: the match in {folder} has {config.games:,} already; "
+            "write more than that, or leave it out"
+        )
+    return msgspec.structs.replace(config, games=games)
+
+
+def _configure(seats: tuple[str, str], settings: MatchSettings) -> tuple[MatchConfig, Lexicon]:
+    """Check the settings, and load the words that are played with."""
+    equipment = options.equip(
+        settings.get("lexicon", "scowl"),
+        settings.get("leaves"),
+        settings.get("winprob"),
+        settings.get("threads", 1),
+        ponder=settings.get("ponder", False),
+    )
+    concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
     with sentences():
         specs = parse_seat(seats[0]), parse_seat(seats[1])
-        names = told_apart(specs[0].name, specs[1].name)
+        names = _named(settings.get("name", []), told_apart(*specs))
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
-        control = terms.clock.control(hosts)
+        control = _time_control(settings, hosts)
         check_time_control(control)
-        _check_concurrency(terms.concurrency, equipment.threads, specs)
+        _check_concurrency(concurrency, equipment.threads, specs)
         local = all(spec.starts_afresh for spec in specs)
-        if terms.seed is not None and not local:
+        if seed is not None and not local:
             raise CommandFailed(
                 "--seed would let a seat that goes on after a game work out the draws; it is for "
                 "seats that start afresh on this machine"
@@ -166,20 +237,58 @@ def _configure(seats: tuple[str, str], terms: _Terms) -> tuple[MatchConfig, Lexi
     config = MatchConfig(
         seats=(_anywhere(specs[0]), _anywhere(specs[1])),
         names=names,
-        games=terms.games,
+        games=settings.get("games", 2),
         time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
-        seed=secrets.randbits(63) if terms.seed is None and local else terms.seed,
+        seed=secrets.randbits(63) if seed is None and local else seed,
         paired=local,
-        concurrency=terms.concurrency,
-        transport=terms.transport or ("websocket" if terms.concurrency == 1 else "pipe"),
+        concurrency=concurrency,
+        transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
         leaves=equipment.leaves,
         winprob=equipment.win_probabilities,
         threads=equipment.threads,
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _time_control(settings: MatchSettings, hosts: list[str]) -> TimeControl:
+    """Return the time control of games whose remote seats are on these hosts."""
+    time, increment = settings.get("time", 25 * 60_000), settings.get("increment", 0)
+    return TimeControl(
+        initial_ms=time,
+        increment_ms=increment,
+        overtime_penalty=settings.get("overtime_penalty", 10),
+        max_overtime_ms=settings.get("max_overtime", 0 if increment else 10 * 60_000),
+        move_cap_ms=settings.get("move_cap"),
+        margin_ms=settings.get("margin", 0),
+        first_move_ms=settings.get("first_move"),
+        lag_ms=lag_quota_ms(time, hosts),
+        ready_ms=LOCAL_READY_MS,
+    )
+
+
+def _named(given: Sequence[str], names: tuple[str, str]) -> tuple[str, str]:
+    """Return the names of both seats, where ``given`` has ``A=NAME`` or ``B=NAME`` that one."""
+    by_side = dict(zip("AB", names, strict=True))
+    for text in given:
+        side, _, name = text.partition("=")
+        if side not in by_side or not name:
+            raise CommandFailed(
+                f"--name {text}: write A=NAME for the first seat, B=NAME for the other"
+            )
+        if len(name) > MAX_NAME or plain(name) != name or name != name.strip():
+            raise CommandFailed(
+                f"--name {plain(text)}: a name has at most {MAX_NAME} characters, all of them "
+                "printable, and no space at its ends"
+            )
+        by_side[side] = name
+    if by_side["A"] == by_side["B"]:
+        raise CommandFailed(
+            f"both seats would be called {by_side['A']}; --name A=NAME calls one otherwise"
+        )
+    return by_side["A"], by_side["B"]
 
 
 def _check_concurrency(games: int, threads: int, specs: tuple[SeatSpec, SeatSpec]) -> None:
@@ -220,28 +329,34 @@ def _anywhere(spec: SeatSpec) -> str:
     return f"{quote(path)}:{factory}" + (f"?{query}" if query else "")
 
 
-async def _play(config: MatchConfig, words: Lexicon, folder: Path, *, as_json: bool) -> None:
-    if words.checksum != config.lexicon_checksum:
-        raise MatchError(f"{config.lexicon} has other words than when the match began")
-    a, b = config.names
-    with sentences(status=1):
-        opened = MatchFolder(folder)
-    with opened as files:
-        with MatchProgress(config.games, a, b, earlier=files.results) as progress:
-            notice = options.say_once()
-            await Match(config, words, files, progress.game_finished, notice).play()
-        stats = files.write_summary(a, b)
-        sys.stdout.write(table_text(stats, files.results))
-    print(f" games and results: {folder}")
-    if list((folder / "games").glob("*.faults.txt")):
-        print(f" what went wrong:   {folder / 'games'}/*.faults.txt")
+async def _play(config: MatchConfig, words: Lexicon, files: MatchFolder) -> None:
+    with MatchProgress(config.games, *config.names, earlier=files.results) as progress:
+        notice = options.say_once()
+        await Match(config, words, files, progress.game_finished, notice).play()
+
+
+def _report(files: MatchFolder, names: tuple[str, str], *, as_json: bool) -> None:
+    """Print the games so far as a table."""
+    stats = files.write_summary(*names)
+    columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
+    sys.stdout.write(table_text(stats, files.results, columns, encoding))
+    print(f" games and results: {files.path}")
+    if list((files.path / "games").glob("*.faults.txt")):
+        print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
     if as_json:
         print(json.dumps(as_json_object(stats), ensure_ascii=False))
-    failed = [
-        f"{side.name} failed {counted(side.faults.get('crash', 0), 'time')} and lost "
-        f"{counted(side.forfeits['crash'], 'game')} by that"
-        for side in stats.sides
-        if side.forfeits.get("crash")
-    ]
+
+
+def _check_failures(files: MatchFolder, names: tuple[str, str]) -> None:
+    """Raise CommandFailed if a seat lost games because its player failed."""
+    failed = []
+    for side, name in enumerate(names):
+        lost = sum(game.outcome == "crash" and game.winner == 1 - side for game in files.results)
+        if lost:
+            times = sum(game.sides[side].faults.count("crash") for game in files.results)
+            failed.append(
+                f"{name} failed {counted(times, 'time')} and lost {counted(lost, 'game')} by that"
+            )
     if failed:
-        raise CommandFailed(f"{'; '.join(failed)}; see {folder / 'games'}/*.faults.txt", status=1)
+        faults = files.path / "games" / "*.faults.txt"
+        raise CommandFailed(f"{'; '.join(failed)}; see {faults}", status=1)

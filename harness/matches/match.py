@@ -8,6 +8,7 @@ from its first offer; a killed match resumes, and counts every game once.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -17,12 +18,14 @@ import msgspec
 import structlog
 
 from bot.equipment import Equipment
+from bot.registry import SeatSpec
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.figures import plain
 from harness.seats.seat_factory import seating
 from lexicons.cache import replacing
 from lexicons.store import Lexicon
@@ -38,6 +41,10 @@ NO_SHOWS = 2
 
 HOST_ERRORS = 3
 """Host failures of one game before the match is given up."""
+
+
+MAX_NAME = 64
+"""The protocol's limit."""
 
 
 class MatchError(Exception):
@@ -69,9 +76,34 @@ class MatchConfig(msgspec.Struct, frozen=True, kw_only=True):
         return Equipment(self.lexicon, self.leaves, self.winprob, self.threads, self.ponder)
 
 
-def told_apart(first: str, second: str) -> tuple[str, str]:
-    """Return distinct names for the two seats of a match."""
-    return (f"{first}-1", f"{second}-2") if first == second else (first, second)
+def told_apart(first: SeatSpec, second: SeatSpec) -> tuple[str, str]:
+    """Return distinct names for the two seats of a match: their own, and how they differ.
+
+    ``v1/bot.py:Balance`` and ``v2/bot.py:Balance?weight=3`` are ``Balance (v1)`` and
+    ``Balance (v2, weight=3)``; two seats alike are ``static-1`` and ``static-2``.
+    """
+    names = plain(_marked(first, second)), plain(_marked(second, first))
+    if names[0] != names[1] and max(map(len, names)) <= MAX_NAME:
+        return names
+    cut = plain(first.name)[: MAX_NAME - 2]
+    return f"{cut}-1", f"{cut}-2"
+
+
+def _marked(spec: SeatSpec, other: SeatSpec) -> str:
+    """Return a seat's name, with what it has and the other seat of that name has not."""
+    if spec.name != other.name:
+        return spec.name
+    places = zip(reversed(_place(spec)), reversed(_place(other)), strict=False)
+    marks = [next((here for here, there in places if here != there), "")]
+    marks += [f"{key}={value}" for key, value in spec.options if (key, value) not in other.options]
+    shown = ", ".join(filter(None, marks))
+    return f"{spec.name} ({shown})" if shown else spec.name
+
+
+def _place(spec: SeatSpec) -> list[str]:
+    """Split a file, a module, an address or a command into its parts."""
+    module = spec.kind == "local" and "/" not in spec.target
+    return re.split(r"[.:]" if module else r"[/\s]+|\.py:", spec.target)
 
 
 def write_config(config: MatchConfig, folder: Path) -> None:
@@ -140,7 +172,7 @@ class Match:
         async with players as open_seat:
             with closing(Journal(self._files.path / "match.db")) as journal:
                 self._recall(journal)
-                games = iter(self._todo())
+                games = self._todo()
                 try:
                     async with LagMeter() as lag, asyncio.TaskGroup() as tables:
                         for _ in range(config.concurrency):
@@ -148,14 +180,12 @@ class Match:
                 except* (MatchError, JournalError, OSError) as errors:
                     raise errors.exceptions[0] from None
 
-    def _todo(self) -> list[PlannedGame]:
-        """Return the games without a result; the sides take turns to move first."""
+    def _todo(self) -> Iterator[PlannedGame]:
+        """Yield the games without a result; the sides take turns to move first."""
         paired = self._config.paired
-        return [
-            PlannedGame(number=at + 1, pair=at // 2 + 1 if paired else at + 1, first=at % 2)
-            for at in range(self._config.games)
-            if at + 1 not in self._files.counted
-        ]
+        for at in range(self._config.games):
+            if at + 1 not in self._files.counted:
+                yield PlannedGame(at + 1, pair=at // 2 + 1 if paired else at + 1, first=at % 2)
 
     async def _table(
         self,

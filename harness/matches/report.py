@@ -33,6 +33,7 @@ BINS = 24
 """Columns of the histogram, half of them on either side of 0."""
 BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
 BLOCKS = " ▁▂▃▄▅▆▇█"
+IN_ASCII = str.maketrans("▁▂▃▄▅▆▇█╭╮╰╯├┤┬┴┼─│–−×", ".,:;-=+#+++++++++-|--x")
 EVERY_S = 10.0
 """Seconds between lines of progress without a terminal."""
 
@@ -58,7 +59,7 @@ def _sides_table(stats: MatchStatistics, width: int) -> Table:
     lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
     results = (
         ("games won", f"{stats.wins:,}", f"{stats.losses:,}"),
-        ("win rate, ties ½", share(stats.win_rate), share(lost_rate)),
+        ("win rate", share(stats.win_rate), share(lost_rate)),
         *rows(stats, "scores"),
     )
     for section in (results, rows(stats, "time"), rows(stats, "faults")):
@@ -146,13 +147,22 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
     )
 
 
-def table_text(stats: MatchStatistics, results: Sequence[GameResult], columns: int = WIDTH) -> str:
-    """Return the table as plain text, without colour, for a terminal with so many columns."""
+def table_text(
+    stats: MatchStatistics,
+    results: Sequence[GameResult],
+    columns: int = WIDTH,
+    encoding: str = "utf-8",
+) -> str:
+    """Return the table as plain text, without colour, for a terminal with so many columns.
+
+    With an ``encoding`` other than UTF, all but names is ASCII.
+    """
     out = io.StringIO()
     width = max(40, min(columns, WIDTH))
     console = Console(file=out, width=width, color_system=None, legacy_windows=False)
     console.print(match_table(stats, results, width))
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    return text if encoding.lower().startswith("utf") else text.translate(IN_ASCII)
 
 
 # --- while it runs ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -91,7 +92,9 @@ def test_a_match_between_players_of_the_house(tmp_path: Path) -> None:
     assert result["faults"] == result["forfeits"] == {"a": {}, "b": {}}
     assert json.loads((first / "summary.json").read_text()) == result
     check_games(first, 4)
-    play_match("static", "greedy", "--games", "4", "--seed", "7", "--out", second)
+    config = tmp_path / "match.toml"
+    config.write_text('seats = ["static", "greedy"]\ngames = 4\nseed = 8\n')
+    play_match("--config", config, "--seed", "7", "--out", second)
     assert games_of(first) == games_of(second)
 
 
@@ -217,7 +220,7 @@ def install(wheel: Path, target: Path) -> None:
 
 def test_a_match_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     folder, games = tmp_path / "match", 12
-    play = ["match", "static", "greedy", "--games", str(games), "--seed", "11", "--time", "1m"]
+    play = ["match", "static", "greedy", "--seed", "11", "--time", "1m", "--games", "9"]
     results = folder / "results.jsonl"
     begun = 0
     for wanted in (2, 5):
@@ -230,8 +233,9 @@ def test_a_match_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
                 time.sleep(0.01)
             host.kill()
         begun = len(read_results(results))
-        assert wanted <= begun < games
-    done = run_command("match", "--resume", folder, "--json")
+        assert wanted <= begun < 9
+    # The last pair had one game only: the match is extended in the middle of it.
+    done = run_command("match", "--resume", folder, "--games", str(games), "--json")
     assert json.loads(done.stdout.splitlines()[-1])["games"] == games
     check_games(folder, games)
     journal = Journal(folder / "match.db")
@@ -240,5 +244,36 @@ def test_a_match_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     journal.close()
     assert numbers == list(range(1, games + 1)), "no game was played twice"
     # The luck of each game is that of a match that nobody killed.
-    play_match(*play[1:-2], "--out", tmp_path / "undisturbed")
+    play_match(*play[1:-4], "--games", str(games), "--out", tmp_path / "undisturbed")
     assert games_of(folder) == games_of(tmp_path / "undisturbed")
+
+
+def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_path: Path) -> None:
+    """Its memory doesn't grow with the number of games that was typed."""
+    folder = tmp_path / "match"
+    peaks = []
+    begin: tuple[str | Path, ...] = ("static", "greedy", "--games", "99", "--out", folder)
+    more: tuple[str | Path, ...] = ("--resume", folder, "--games", "5000000000")
+    for number, arguments, least in ((signal.SIGINT, begin, 2), (signal.SIGTERM, more, 12)):
+        command = [*COMMAND, "match", *map(str, arguments)]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as host:
+            while (played := lines_in(folder / "results.jsonl")) < least:
+                assert host.poll() is None, "the match ended before it was stopped"
+                time.sleep(0.05)
+            status = Path(f"/proc/{host.pid}/status")
+            if status.exists():
+                peaks.append(int(re.findall(r"VmHWM:\s*(\d+) kB", status.read_text())[0]))
+            host.send_signal(number)
+            printed, told = host.communicate(timeout=PATIENCE_S)
+        assert host.returncode == 128 + number
+        games = int(re.findall(r"stopped after (\d+) of [\d,]+ games; ", told)[0])
+        assert games >= played
+        assert told.endswith(f"tilewire match --resume {folder} goes on\n")
+        assert f"{games} games in " in printed
+    assert max(peaks) < min(peaks) + 32_000
+
+
+def lines_in(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0

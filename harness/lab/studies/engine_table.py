@@ -134,7 +134,7 @@ class EngineTable:
         paired = all(spec.starts_afresh for spec in specs)
         return MatchConfig(
             seats=(specs[0].text, specs[1].text),
-            names=told_apart(specs[0].name, specs[1].name),
+            names=told_apart(*specs),
             games=self.games,
             time=self.time,
             lexicon=self.equipment.lexicon,

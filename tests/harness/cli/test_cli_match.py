@@ -1,0 +1,134 @@
+"""``tilewire match``: what is refused before anybody plays, and what a finished match says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from command_line import CommandLine
+from match_samples import game
+
+from harness.cli.match import MatchFile
+from harness.config_file import read_config_file
+from harness.matches.match import MatchConfig, read_config, write_config
+from harness.matches.report import MatchFolder
+from lexicons.store import load_lexicon
+from protocol.parts import TimeControl
+
+
+def finished(folder: Path, games: int = 4) -> MatchConfig:
+    """Leave a match between two static players of which all games are played."""
+    config = MatchConfig(
+        seats=("static", "static"),
+        names=("Old", "New"),
+        games=games,
+        time=TimeControl(initial_ms=10_000),
+        lexicon="scowl",
+        lexicon_checksum=load_lexicon().checksum,
+        seed=7,
+        paired=True,
+    )
+    with MatchFolder(folder) as files:
+        write_config(config, folder)
+        for number in range(1, games + 1):
+            files.append(game(number, (430, 400), pair=(number + 1) // 2))
+    return config
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--name", "Old"), "--name Old: write A=NAME for the first seat, B=NAME for the other"),
+        (("--name", "C=Old"), "--name C=Old: write A=NAME"),
+        (("--name", "A="), "--name A=: write A=NAME"),
+        (("--name", f"A={'x' * 65}"), "a name has at most 64 characters"),
+        (("--name", "A=\x1b[2J"), "a name has at most 64 characters, all of them printable"),
+        (("--name", "A= x"), "no space at its ends"),
+        (("--name", "A=greedy"), "both seats would be called greedy"),
+        (("--name", "A=x", "--name", "B=x"), "both seats would be called x"),
+        (("--config", "none.toml"), "none.toml: No such file or directory"),
+    ],
+)
+def test_a_match_that_can_not_be(
+    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...], sentence: str
+) -> None:
+    assert tilewire("match", "static", "greedy", *options, "--out", tmp_path / "out") == 2
+    assert sentence in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("gmaes = 3\n", "there is no key 'gmaes'; did you mean games?"),
+        ("games = 2.5\n", "games must be a whole number (got 2.5)"),
+        ("games = 0\n", "games must be at least 1 (got 0)"),
+        ('time = "5x"\n', "time: '5x' is no duration; write 25m, 1m30s, 0.5s or 250ms"),
+        ("time = 300000\n", "time must be a text in quotes (got 300000)"),
+        ('seats = "static"\n', "seats must be a list in [ ]"),
+        ('seats = ["static", "gredy"]\n', "no bot is called 'gredy'"),
+        ('seats = ["static", "greedy"]\nname = ["C=x"]\n', "--name C=x: write A=NAME"),
+        ("games = 2\n", "a match needs two seats"),
+        ("games = \n", "match.toml is not TOML"),
+    ],
+)
+def test_a_configuration_that_makes_no_sense(
+    tilewire: CommandLine, tmp_path: Path, text: str, sentence: str
+) -> None:
+    file = tmp_path / "match.toml"
+    file.write_text(text)
+    assert tilewire("match", "--config", file, "--out", tmp_path / "out") == 2
+    assert sentence in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_configuration_has_the_names_of_the_options(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    file = tmp_path / "match.toml"
+    file.write_text('seats = ["static", "greedy"]\ntime = "1m30s"\ngames = 10\nname = ["A=x"]\n')
+    said = read_config_file(file, MatchFile)
+    assert said == {"seats": ("static", "greedy"), "time": 90_000, "games": 10, "name": ["A=x"]}
+    assert tilewire("match", "--help") == 0
+    for key in MatchFile.__annotations__.keys() - {"seats"}:
+        assert f"--{key.replace('_', '-')} " in tilewire.out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--games", 3), "--games 3: the match in {} has 4 already; write more than that"),
+        (("--time", "5s"), "--resume {} has its seats and settings already"),
+        (("--games", 9, "--seed", 3), "only --games can be given"),
+        (("--config", "match.toml"), "--resume {} has its seats and settings already"),
+        (("static", "greedy"), "--resume {} has its seats and settings already"),
+    ],
+)
+def test_what_a_match_that_goes_on_can_not_change(
+    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...], sentence: str
+) -> None:
+    config = finished(tmp_path)
+    assert tilewire("match", *options, "--resume", tmp_path) == 2
+    assert sentence.format(tmp_path) in tilewire.err
+    assert read_config(tmp_path) == config
+
+
+@pytest.mark.parametrize("options", [(), ("--games", 4)])
+def test_a_finished_match_says_so_and_shows_its_table(
+    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...]
+) -> None:
+    finished(tmp_path)
+    assert tilewire("match", "--resume", tmp_path, *options) == 0
+    assert "tilewire: all 4 games are played; --games N goes on to more\n" in tilewire.err
+    assert "4 games in 2 pairs" in tilewire.out
+
+
+def test_words_that_changed_are_noticed_before_a_game_is_added(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    config = finished(tmp_path)
+    write_config(msgspec.structs.replace(config, lexicon_checksum="other"), tmp_path)
+    assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
+    assert "scowl has other words than when the match began" in tilewire.err
+    assert read_config(tmp_path).games == 4

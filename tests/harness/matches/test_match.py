@@ -1,0 +1,62 @@
+"""A match's plan, and what its seats are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.seat_text import parse_seat
+from harness.matches.match import MAX_NAME, told_apart
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ("static", "greedy", ("static", "greedy")),
+        ("static", "static", ("static-1", "static-2")),
+        ("static", "static?temperature=2", ("static", "static (temperature=2)")),
+        ("v1/bot.py:Balance", "v2/bot.py:Balance", ("Balance (v1)", "Balance (v2)")),
+        ("v1/old.py:Balance", "v1/new.py:Balance", ("Balance (old)", "Balance (new)")),
+        (
+            "v1/bot.py:Balance?weight=3&depth=1",
+            "v1/bot.py:Balance?weight=4&depth=1",
+            ("Balance (weight=3)", "Balance (weight=4)"),
+        ),
+        (
+            "v1/bot.py:Balance?weight=3",
+            "v2/bot.py:Balance",
+            ("Balance (v1, weight=3)", "Balance (v2)"),
+        ),
+        ("json.tool:main", "json.decoder:main", ("main (tool)", "main (decoder)")),
+        ("ws://one:8484/bot", "ws://two:8484/bot", ("bot (one:8484)", "bot (two:8484)")),
+        ("siu:/opt/a/engine", "siu:/opt/b/engine", ("engine (a)", "engine (b)")),
+        ("siu:engine --plies 2", "siu:engine --plies 4", ("engine (2)", "engine (4)")),
+        ("v1/bot.py:Balance", "v1/../v1/bot.py:Balance", ("Balance-1", "Balance-2")),
+        (
+            f"v1/bot.py:Balance?note={'x' * 99}",
+            "v1/bot.py:Balance",
+            ("Balance-1", "Balance-2"),
+        ),
+        (
+            "v1/bot.py:Balance?note=%1b%0a",
+            "v1/bot.py:Balance",
+            ("Balance (note=\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER})", "Balance"),
+        ),
+    ],
+)
+def test_versions_of_a_bot_are_told_apart_by_what_differs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: str,
+    second: str,
+    names: tuple[str, str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("v1/bot.py", "v2/bot.py", "v1/old.py", "v1/new.py"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    found = told_apart(parse_seat(first), parse_seat(second))
+    assert found == names
+    assert told_apart(parse_seat(second), parse_seat(first))[0][:-2] == names[1][:-2]
+    assert max(map(len, found)) <= MAX_NAME
