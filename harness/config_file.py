@@ -50,7 +50,7 @@ def read_config_file(path: Path, kind: type[_T]) -> _T:
         _check_keys(said, inspect.type_info(kind), "")
         return msgspec.convert(said, kind, dec_hook=_custom)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{path}: {_in_words(str(error), said)}") from None
+        raise ValueError(f"{path}: {in_words(str(error), said)}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -76,8 +76,8 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
         _check_keys(value, kinds[key], f"{where}.{key}" if where else key)
 
 
-def _in_words(error: str, said: dict[str, Any]) -> str:
-    """Say what msgspec refused: the key, what it must be, and what the file has."""
+def in_words(error: str, said: dict[str, Any]) -> str:
+    """Say what msgspec refused of ``said``: the key, what it must be, and what it is."""
     sentence, _, path = error.partition(" - at `$")
     path = path.rstrip("`")
     where = f"{path.removeprefix('.')}: " if path else ""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from harness.config_file import in_words
 from protocol.parts import TimeControl
 
 MINUTE_MS = 60_000
@@ -73,10 +74,11 @@ class Clock:
 
 def check_time_control(control: TimeControl) -> None:
     """Raise ValueError if a time is out of bounds, or there are both an increment and overtime."""
+    said = msgspec.to_builtins(control)
     try:
-        msgspec.convert(msgspec.to_builtins(control), TimeControl)
+        msgspec.convert(said, TimeControl)
     except msgspec.ValidationError as error:
-        raise ValueError(f"no such time control: {error}") from None
+        raise ValueError(f"no such time control: {in_words(str(error), said)}") from None
     if control.increment_ms and control.max_overtime_ms:
         raise ValueError(
             f"an increment ({control.increment_ms} ms) and overtime "

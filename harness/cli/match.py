@@ -9,7 +9,7 @@ import sys
 import time as clock
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict, cast
+from typing import Annotated, Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -105,7 +105,8 @@ class _Duration(int):
 class MatchFile(_Settings, total=False):
     """The keys of a match's configuration file (TOML)."""
 
-    seats: tuple[str, str]
+    seats: list[str]
+    """Two of them."""
     time: _Duration
     increment: _Duration
     max_overtime: _Duration
@@ -158,10 +159,8 @@ def match(
         _try_out(terms)
     else:
         if config is not None:
-            with sentences():
-                said = read_config_file(config, MatchFile)
-            if seat_a is None:
-                seat_a, seat_b = said.pop("seats", (None, None))
+            seats, said = _read_config(config)
+            seat_a, seat_b = (seat_a, seat_b) if seat_a is not None else seats
             settings = cast("MatchSettings", {**said, **settings})
         if seat_a is None or seat_b is None:
             raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
@@ -192,6 +191,17 @@ def match(
             if files.results or json_:
                 _report(files, terms.names, as_json=json_)
     _check_failures(files, terms.names)
+
+
+def _read_config(path: Path) -> tuple[Sequence[str | None], dict[str, Any]]:
+    """Read the seats, None where there are none, and the settings of a configuration."""
+    with sentences():
+        said = read_config_file(path, MatchFile)
+    seats: Sequence[str | None] = said.pop("seats", (None, None))
+    if len(seats) != 2:
+        raise CommandFailed(f"{path}: seats must be two (got {len(seats)})")
+    plain_numbers = {key: int(value) for key, value in said.items() if isinstance(value, _Duration)}
+    return seats, {**said, **plain_numbers}
 
 
 def _taken_up(folder: Path, games: int | None) -> MatchConfig:

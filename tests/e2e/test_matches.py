@@ -93,7 +93,7 @@ def test_a_match_between_players_of_the_house(tmp_path: Path) -> None:
     assert json.loads((first / "summary.json").read_text()) == result
     check_games(first, 4)
     config = tmp_path / "match.toml"
-    config.write_text('seats = ["static", "greedy"]\ngames = 4\nseed = 8\n')
+    config.write_text('seats = ["static", "greedy"]\ngames = 4\nseed = 8\nmove_cap = "40s"\n')
     play_match("--config", config, "--seed", "7", "--out", second)
     assert games_of(first) == games_of(second)
 

@@ -67,6 +67,11 @@ def test_a_match_that_can_not_be(
         ('time = "5x"\n', "time: '5x' is no duration; write 25m, 1m30s, 0.5s or 250ms"),
         ("time = 300000\n", "time must be a text in quotes (got 300000)"),
         ('seats = "static"\n', "seats must be a list in [ ]"),
+        ('seats = ["static"]\n', "seats must be two (got 1)"),
+        (
+            'seats = ["static", "greedy"]\nincrement = "5s"\nmax_overtime = "5s"\n',
+            "don't go together",
+        ),
         ('seats = ["static", "gredy"]\n', "no bot is called 'gredy'"),
         ('seats = ["static", "greedy"]\nname = ["C=x"]\n', "--name C=x: write A=NAME"),
         ("games = 2\n", "a match needs two seats"),
@@ -89,7 +94,7 @@ def test_a_configuration_has_the_names_of_the_options(
     file = tmp_path / "match.toml"
     file.write_text('seats = ["static", "greedy"]\ntime = "1m30s"\ngames = 10\nname = ["A=x"]\n')
     said = read_config_file(file, MatchFile)
-    assert said == {"seats": ("static", "greedy"), "time": 90_000, "games": 10, "name": ["A=x"]}
+    assert said == {"seats": ["static", "greedy"], "time": 90_000, "games": 10, "name": ["A=x"]}
     assert tilewire("match", "--help") == 0
     for key in MatchFile.__annotations__.keys() - {"seats"}:
         assert f"--{key.replace('_', '-')} " in tilewire.out
