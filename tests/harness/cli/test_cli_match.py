@@ -91,10 +91,16 @@ def test_a_configuration_that_makes_no_sense(
 def test_a_configuration_has_the_names_of_the_options(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:
+    page = Path(__file__).parents[3] / "docs" / "commands.md"
     file = tmp_path / "match.toml"
-    file.write_text('seats = ["static", "greedy"]\ntime = "1m30s"\ngames = 10\nname = ["A=x"]\n')
-    said = read_config_file(file, MatchFile)
-    assert said == {"seats": ["static", "greedy"], "time": 90_000, "games": 10, "name": ["A=x"]}
+    file.write_text(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0])
+    assert read_config_file(file, MatchFile) == {
+        "seats": ["v1/bot.py:Balance", "v2/bot.py:Balance"],
+        "name": ["A=Old", "B=New"],
+        "games": 200,
+        "time": 60_000,
+        "overtime_penalty": 10,
+    }
     assert tilewire("match", "--help") == 0
     for key in MatchFile.__annotations__.keys() - {"seats"}:
         assert f"--{key.replace('_', '-')} " in tilewire.out
