@@ -149,7 +149,7 @@ def match(
     options.log_to_stderr(verbose)
     settings = given or MatchSettings()
     if resume is not None:
-        if seat_a is not None or config is not None or settings.keys() - {"games"}:
+        if seat_a or config or out or settings.keys() - {"games"}:
             raise CommandFailed(
                 f"--resume {resume} has its seats and settings already; only --games can be given"
             )

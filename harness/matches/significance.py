@@ -99,7 +99,7 @@ def sign_flip_interval(sums: npt.ArrayLike, games: npt.ArrayLike) -> Interval:
     """Return the mean spreads a game, in tenths, that the sign-flip test does not reject.
 
     ``sums`` and ``games``, int[units], are the spread and the games of each unit. Since both come
-    from the same test, the interval holds 0 if and only if the p-value is not ``SIGNIFICANT``
+    from the same test, the interval holds 0 exactly if the p-value is ``SIGNIFICANT`` or more
     (inverting a test: Hartigan 1969; Maritz 1979). Unknown with fewer than ``FEWEST_UNITS``.
     """
     values, counts = np.asarray(sums, dtype=np.int64), np.asarray(games, dtype=np.int64)

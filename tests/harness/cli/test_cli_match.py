@@ -112,6 +112,7 @@ def test_a_configuration_has_the_names_of_the_options(
         (("--games", 3), "--games 3: the match in {} has 4 already; write more than that"),
         (("--time", "5s"), "--resume {} has its seats and settings already"),
         (("--games", 9, "--seed", 3), "only --games can be given"),
+        (("--out", "elsewhere"), "only --games can be given"),
         (("--config", "match.toml"), "--resume {} has its seats and settings already"),
         (("static", "greedy"), "--resume {} has its seats and settings already"),
     ],
