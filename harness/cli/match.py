@@ -135,7 +135,8 @@ def match(
     ``?``.
 
     The exit status is 0 when all games are played, 1 if the match could not go on or a player's
-    failures lost games, 2 for wrong input, 130 after Ctrl-C, 143 after SIGTERM. A match that was stopped prints its table so far.
+    failures lost games, 2 for wrong input, 130 after Ctrl-C, 143 after SIGTERM. A match that was
+    stopped prints its table so far.
 
     Args:
         seat_a: The seat that the result is seen from.
