@@ -12,37 +12,54 @@ may be used from any thread that the player starts.
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from engine.rules.moves import Move
-from engine.rules.position import Position, Rack
-from engine.rules.position import unseen as unseen_tiles
-from engine.rules.rules import Rules
-from lexicons.store import Lexicon
+from engine.notation.cgp import read_cgp
+from engine.notation.move_text import format_exchange_count, format_move, parse_move
+from engine.rules.moves import PASS, PLAYED_THROUGH, Exchange, Move, Pass, Place
+from engine.rules.position import Position, Rack, bag_count
+from engine.rules.position import unseen as unseen_counts
+from engine.rules.rules import (
+    Rules,
+    canonical,
+    check_move,
+    rack_without,
+    standard_rules,
+    used_tiles,
+)
+from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
 from .choice import Believed, Choice, Considered
 
 if TYPE_CHECKING:
-    from engine.movegen.generator import ScoredMove  # imports numba, which only searching needs
+    from engine.movegen.generator import Generator, ScoredMove  # import numba, which few need
     from lexicons.leaves import LeaveTable  # likewise
     from lexicons.win_probability import WinProbabilities
 
 __all__ = [
+    "PASS",
     "Believed",
     "Budget",
     "Choice",
     "Considered",
+    "Exchange",
     "ExchangedCount",
     "Factory",
     "Listener",
+    "Move",
     "Observed",
+    "Pass",
+    "Place",
     "Player",
+    "Rack",
+    "RankedMove",
     "Refusal",
     "Result",
     "View",
@@ -97,9 +114,24 @@ class Result:
     message: str
 
 
+class RankedMove(NamedTuple):
+    """A legal move, what it scores and what it is worth, in points."""
+
+    move: Move
+    score: int
+    equity: float
+    """Score and leave value, with the engine's adjustments (``engine.movegen.evaluation``)."""
+    leave: Rack
+    """The tiles that stay on the rack."""
+
+
 @dataclass(frozen=True)
 class View:
-    """What one player may know of the game at one moment: no bag order, no opponent's rack."""
+    """What one player may know of the game at one moment: no bag order, no opponent's rack.
+
+    Tiles are numbers, 0 the blank; a rack or leave is a sorted tuple of them. ``text`` writes tiles
+    and moves, ``tiles`` and ``move`` read them; ``print(view)`` shows all of it.
+    """
 
     game: str
     seat: int
@@ -122,7 +154,7 @@ class View:
     seed: int = 0
     """A seed for the player's random choices; the same throughout the game."""
     leaves: LeaveTable | None = None
-    """Leave values, if the seat was given a table; otherwise use ``lexicons.tables.leaves_for``."""
+    """The table that the seat was given, if any; ``leave_table`` is the one that counts."""
     win_probabilities: WinProbabilities | None = None
     """By spread and unseen tiles, if the seat was given a table; otherwise use
     ``lexicons.tables.win_probabilities_for``."""
@@ -131,6 +163,22 @@ class View:
     opponent_style: Mapping[str, float] | None = None
     """Odds of models of this opponent's play, by name, as last reported from this seat in an
     earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is known."""
+
+    @classmethod
+    def from_cgp(cls, cgp: str, lexicon: Lexicon | None = None, rules: Rules | None = None) -> View:
+        """Return the first turn of a game that begins in a position, such as for a test.
+
+        The first rack of the CGP is the player's, in seat 0. By default the words are the embedded
+        ones, the rules those of tournaments.
+
+        Raises:
+            ValueError: the text is no position, or has more of a tile than there are.
+        """
+        rules = rules or standard_rules()
+        lexicon = lexicon or load_lexicon(distribution=rules.distribution)
+        position, time = read_cgp(cgp, rules).position, TimeControl()
+        bag, clocks = bag_count(position, rules), (time.initial_ms, time.initial_ms)
+        return cls("cgp", 0, ("me", "you"), position, bag, clocks, time, rules, lexicon)
 
     def after(self, play: Observed, position: Position, clocks: tuple[int, int]) -> View:
         """Return the view after a turn; ``position`` and ``clocks`` are those after it."""
@@ -166,7 +214,12 @@ class View:
     @cached_property
     def unseen(self) -> tuple[int, ...]:
         """The number of each tile in the bag or on the opponent's rack, by tile number."""
-        return unseen_tiles(self.position, self.seat, self.rules)
+        return unseen_counts(self.position, self.seat, self.rules)
+
+    @property
+    def unseen_tiles(self) -> Rack:
+        """The tiles in the bag or on the opponent's rack, sorted."""
+        return tuple(tile for tile, count in enumerate(self.unseen) for _ in range(count))
 
     @property
     def is_over(self) -> bool:
@@ -174,10 +227,12 @@ class View:
         is_out = not self.bag and not (self.rack and any(self.unseen))
         return is_out or self.position.scoreless_turns >= self.rules.scoreless_limit
 
+    # --- moves: in a turn, with the player's rack ---
+
     def legal_moves(self) -> list[ScoredMove]:
         """Return the player's legal moves, the highest score first, without refused moves.
 
-        The list is made once for each view; do not change it.
+        Exchanges and the pass come last. The list is made once for each view; do not change it.
         """
         return self._legal_moves
 
@@ -188,6 +243,168 @@ class View:
         refused = {refusal.move for refusal in self.refused}
         moves = legal_moves(self.position, self.lexicon, self.rules)
         return [scored for scored in moves if scored.move not in refused] if refused else moves
+
+    def ranked_moves(self, count: int | None = None) -> list[RankedMove]:
+        """Return legal moves, the highest equity first, without refused moves; at least one.
+
+        The pass is left out unless there is nothing else. The first ``count``, up to about 100, are
+        found much faster than all of them. Raise ValueError if ``count`` is below 1.
+        """
+        from engine.movegen.evaluation import PASS_EQUITY, POINT
+
+        refused = {refusal.move for refusal in self.refused}
+        wanted = sys.maxsize - 1 if count is None else count + len(refused)
+        ranked = self._generator().best(self.position, wanted)
+        moves = [
+            RankedMove(found.move, found.score, found.equity / POINT, found.leave)
+            for found in ranked
+            if found.move not in refused
+        ]
+        return moves[:count] or [RankedMove(PASS, 0, PASS_EQUITY / POINT, self.rack)]
+
+    def score(self, move: Move) -> int:
+        """Return the points of a move, 0 for an exchange or a pass.
+
+        Raises:
+            ValueError: the move is not legal; the message says why.
+        """
+        words = self.lexicon.graph.contains
+        play = check_move(self.position, move, self.rules, words, self.bag)
+        return 0 if play is None else play.score
+
+    def equity(self, move: Move) -> float:
+        """Return the equity of a move, in points; raises as ``score``.
+
+        It looks at all moves each time: to compare many, use ``ranked_moves``.
+        """
+        from engine.movegen.candidates import ranked_moves
+        from engine.movegen.evaluation import POINT
+
+        self.score(move)
+        known = canonical(move, self.position.board) if isinstance(move, Place) else move
+        return ranked_moves(self._generator(), self.position, [known])[0].equity / POINT
+
+    def leave_after(self, move: Move) -> Rack:
+        """Return the tiles that a move leaves on the rack, before the draw.
+
+        Raises:
+            ValueError: it uses a tile that is not on the rack.
+        """
+        try:
+            return tuple(rack_without(self.rack, used_tiles(move)))
+        except ValueError:
+            raise ValueError(
+                f"{self.text(move)} uses tiles that are not on the rack {self.text(self.rack)}"
+            ) from None
+
+    def leave_value(self, leave: Iterable[int]) -> float:
+        """Return what tiles are worth on the rack, in points, while the bag has tiles.
+
+        Raises:
+            ValueError: as many tiles as a rack holds, or more, or what is no tile.
+        """
+        return self.leave_table.value(leave)
+
+    @property
+    def leave_table(self) -> LeaveTable:
+        """The leave values that count: those given to the seat, else the players' own."""
+        from lexicons.tables import leaves_for
+
+        return self.leaves or leaves_for(self.rules.distribution)
+
+    def opponent_view(self, move: Move, rack: Rack) -> View:
+        """Return what the opponent sees after a move of ours, if it holds ``rack``.
+
+        Clocks and history are those of now; raises as ``score``.
+        """
+        played = self.position.after(move, self.score(move), ())
+        position = played.with_rack(self.opponent, rack)
+        return replace(
+            self,
+            seat=self.opponent,
+            position=position,
+            bag=bag_count(position, self.rules),
+            refused=(),
+        )
+
+    def _generator(self) -> Generator:
+        """Return a new generator, in 0.1 ms; a view may be used by several threads."""
+        from engine.movegen.generator import Generator
+
+        return Generator(self.lexicon, self.rules, self.leave_table)
+
+    # --- the board ---
+
+    def at(self, row: int, column: int) -> str:
+        """Return the tile on a square as text, a blank in lower case; empty if there is none.
+
+        Rows and columns count from 0 at the top left; off the board there is none.
+        """
+        tile = self.position.board.at(row, column)
+        return self.text((tile,)) if tile else ""
+
+    def premium(self, row: int, column: int) -> tuple[int, int]:
+        """Return a square's factors on the letter and on the word; (1, 1) off the board."""
+        layout = self.rules.layout
+        if not (0 <= row < layout.rows and 0 <= column < layout.columns):
+            return 1, 1
+        at = row * layout.columns + column
+        return layout.letter_multipliers[at], layout.word_multipliers[at]
+
+    def squares(self, move: Move) -> list[tuple[int, int]]:
+        """Return row and column of each tile that a move lays."""
+        if not isinstance(move, Place):
+            return []
+        laid = self.position.board.squares_of(move)
+        return [(row, column) for row, column, tile in laid if tile != PLAYED_THROUGH]
+
+    # --- text ---
+
+    def text(self, what: Move | ExchangedCount | Iterable[int]) -> str:
+        """Write a move as ``8D WO.D``, ``-ABC`` or ``-``; tiles as ``?QU``."""
+        alphabet = self.rules.distribution.alphabet
+        match what:
+            case Place() | Exchange() | Pass():
+                return format_move(what, alphabet)
+            case ExchangedCount(count):
+                return format_exchange_count(count)
+            case _:
+                return alphabet.text(what)
+
+    def move(self, text: str) -> Move:
+        """Read a move; whether it is legal, ``score`` says.
+
+        Raises:
+            ValueError: says which part of the text is wrong.
+        """
+        return parse_move(text, self.position.board, self.rules.distribution.alphabet)
+
+    def tiles(self, text: str) -> Rack:
+        """Read tiles, a blank as ``?``, sorted.
+
+        Raises:
+            ValueError: at a character that is no tile.
+        """
+        return tuple(sorted(self.rules.distribution.alphabet.tiles(text)))
+
+    def is_word(self, word: str) -> bool:
+        """Return whether a word, in any case, is in the lexicon."""
+        try:
+            tiles = self.rules.distribution.alphabet.word_tiles(word)
+        except ValueError:
+            return False
+        return self.lexicon.graph.contains(tiles)
+
+    def __str__(self) -> str:
+        layout = self.rules.layout
+        columns = range(layout.columns)
+        lines = [f"   {' '.join(chr(ord('A') + column) for column in columns)}"]
+        for row in range(layout.rows):
+            squares = " ".join(self.at(row, column) or "." for column in columns)
+            lines.append(f"{row + 1:2} {squares}")
+        mine, theirs = self.position.scores[self.seat], self.position.scores[self.opponent]
+        lines.append(f"rack {self.text(self.rack)}, score {mine} to {theirs}, bag {self.bag}")
+        return "\n".join(lines)
 
 
 class Budget:

@@ -25,7 +25,6 @@ from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import rack_tiles
 from engine.simulation.rollout_input import Belief
-from lexicons.tables import leaves_for
 
 from .anytime import Anytime, time_until
 
@@ -248,7 +247,7 @@ class Opponent:
 
 def judges_for(view: View) -> Judges:
     """Return judges of plays by the lexicon, rules and leave table of a view."""
-    return Judges(view.lexicon, view.rules, view.leaves or leaves_for(view.rules.distribution))
+    return Judges(view.lexicon, view.rules, view.leave_table)
 
 
 def reveal(tracker: RackFilter, known: Rack, view: View) -> None:

@@ -6,7 +6,6 @@ from bot.player import Choice, View
 from engine.movegen.evaluation import PASS_EQUITY, POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS
-from lexicons.tables import leaves_for
 
 
 def static_choice(view: View) -> Choice:
@@ -22,8 +21,7 @@ def best_choice(generator: Generator, view: View) -> Choice:
 
 def generator_for(view: View) -> Generator:
     """Return a new generator for a view, in 0.1 ms; each thread of a turn needs its own."""
-    leaves = view.leaves or leaves_for(view.rules.distribution)
-    return Generator(view.lexicon, view.rules, leaves)
+    return Generator(view.lexicon, view.rules, view.leave_table)
 
 
 def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
