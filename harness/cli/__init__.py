@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "command_line", "main", "run_command"]
 
 COMMANDS = {
     "match": "Play a match between two seats and print the result.",
+    "check": "Ask a bot for moves in all phases of a game; find its errors.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
     "bridge": "Let pages in a browser drive engines of this machine (SIU).",
     "siu": "Be an engine for analysis, driven over standard input and output (SIU).",

@@ -1,9 +1,8 @@
 """Whether a seat moves in time when every core is busy, measured at the arbiter.
 
 A process like those of matches is asked for moves in positions of static games, while other
-processes of the same niceness keep the cores busy. Each position is a game resumed with its whole
-history, as after a crash; the seat gets ready without a clock, and then has a *budget*: from the
-sending of ``your_turn`` to the arrival of ``move``.
+processes of the same niceness keep the cores busy (``harness.lab.asking``). Its limit for a move is
+here called *budget*.
 
 Budgets are log-uniform. In three of four games the budget is the cap of a turn, with a long time on
 the clock; in the fourth it is the whole clock, as at the game's start, so a seat with more turns to
@@ -18,46 +17,24 @@ import math
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from bot.equipment import Equipment
-from bot.player import ExchangedCount
 from bot.seat.worker_main import NICENESS
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator
-from engine.notation.cgp import write_cgp
-from engine.notation.move_text import format_move, parse_move
 from engine.rules.moves import PASS
-from engine.rules.rules import IllegalMove, check_move
-from harness.lab.in_process import view_of
+from harness.lab.asking import Asker
 from harness.lab.positions import Situation, varied_situations
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import SeatMaker
 from protocol.channel import Channel, ChannelClosed
-from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    Error,
-    GameOver,
-    Message,
-    Move,
-    NewGame,
-    Played,
-    Ready,
-    YourTurn,
-)
-from protocol.parts import TimeControl
-
-LONG_MS: Final = 25 * 60_000
-PATIENCE_S: Final = 120
-"""An answer that takes longer counts as missing."""
 
 _ON_CLOCK_EVERY = 4
 _LAST_WORDS_S = 0.2  # to read stderr of an ended process
@@ -70,8 +47,6 @@ while os.getppid() == parent:
     for _ in range(1_000_000):
         pass
 """
-
-M = TypeVar("M", bound=Message)
 
 
 @dataclass(frozen=True)
@@ -203,113 +178,22 @@ def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
 
 class _Arbiter:
     def __init__(self, asking: Asking, field: Field) -> None:
-        self._asking, self._field = asking, field
+        self._asking, self._asker = asking, Asker(field)
         self._generator = Generator(field.lexicon, field.rules, field.leaves)
-        self._alphabet = field.rules.distribution.alphabet
         self._chance = random.Random(f"budgets {asking.seed}")
-        self._words = field.lexicon.graph.contains
 
     async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:
         ends = (math.log(self._asking.from_ms), math.log(self._asking.to_ms))
         budget_ms = round(math.exp(self._chance.uniform(*ends)))
         on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
-        game, position, seq = f"deadline-{number}", situation.position, len(situation.turns) + 1
-        clocks = (budget_ms if on_clock else LONG_MS,) * 2
-        await channel.send(self._offer(game, situation, budget_ms, clocks))
-        await _expect(channel, Ready)
-        turn = YourTurn(
-            game=game,
-            seq=seq,
-            position=write_cgp(position, self._field.rules),
-            rack=self._alphabet.text(position.racks[position.on_turn]),
-            bag=situation.bag,
-            clocks=clocks,
-            deadline_ms=budget_ms,
-        )
-        sent = time.perf_counter()
-        await channel.send(turn)
-        move = await _expect(channel, Move)
-        took_ms = 1_000 * (time.perf_counter() - sent)
-        message = "one move was asked for"
-        await channel.send(
-            GameOver(
-                game=game,
-                seq=seq,
-                outcome="host_error",
-                winner=None,
-                scores=position.scores,
-                message=message,
-            )
-        )
-        illegal, choices = self._illegal(situation, move.move), self._choices(situation)
-        return Answer(budget_ms, took_ms, on_clock, situation.bag, choices, illegal)
-
-    def _offer(
-        self, game: str, situation: Situation, budget_ms: int, clocks: tuple[int, int]
-    ) -> NewGame:
-        field, position = self._field, situation.position
-        seat = position.on_turn
-        cap_ms = None if clocks[seat] == budget_ms else budget_ms
-        return NewGame(
-            game=game,
-            seq=len(situation.turns) + 1,
-            players=("asked", "other") if seat == 0 else ("other", "asked"),
-            you=seat,
-            lexicon=field.lexicon.name,
-            lexicon_checksum=field.lexicon.checksum,
-            time=TimeControl(initial_ms=clocks[seat], move_cap_ms=cap_ms, max_overtime_ms=0),
-            clocks=clocks,
-            rack=self._alphabet.text(position.racks[seat]),
-            history=tuple(self._history(game, situation, clocks)),
-        )
-
-    def _history(
-        self, game: str, situation: Situation, clocks: tuple[int, int]
-    ) -> Iterator[Played]:
-        for play in view_of(situation, self._field).history:
-            move = play.move
-            if isinstance(move, ExchangedCount):
-                text = f"-{move.count}"
-            else:
-                text = format_move(move, self._alphabet)
-            yield Played(
-                game=game,
-                seq=play.seq,
-                seat=play.seat,
-                move=text,
-                score=play.score,
-                scores=play.scores,
-                bag=play.bag,
-                clocks=clocks,
-            )
-
-    def _illegal(self, situation: Situation, text: str) -> str:
-        """Return the reason a move is illegal, or an empty string."""
-        position, rules = situation.position, self._field.rules
-        try:
-            move = parse_move(text, position.board, self._alphabet)
-            check_move(position, move, rules, self._words, situation.bag)
-        except (IllegalMove, ValueError) as error:
-            return f"{text} in {write_cgp(position, rules)}: {error}"
-        return ""
+        game = f"deadline-{number}"
+        move = await self._asker.ask(channel, game, situation, budget_ms, on_clock=on_clock)
+        choices = self._choices(situation)
+        return Answer(budget_ms, move.took_ms, on_clock, situation.bag, choices, move.illegal)
 
     def _choices(self, situation: Situation) -> int:
         best = self._generator.best(situation.position, 2)
         return 0 if best[0].move == PASS else len(best)
-
-
-async def _expect(channel: Channel, kind: type[M]) -> M:
-    """Return the next message of a kind, skipping the seat's thoughts."""
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                content = (await channel.receive()).content
-                if isinstance(content, kind):
-                    return content
-                if isinstance(content, PeerError | Decline | Error):
-                    raise ChannelClosed(f"the seat does not play: {content}")
-    except TimeoutError:
-        raise ChannelClosed(f"no {kind.__name__} in {PATIENCE_S} s") from None
 
 
 @contextmanager

@@ -1,0 +1,91 @@
+"""``tilewire check``."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from harness import figures
+
+from .failing import CommandFailed
+from .options import (
+    JsonOption,
+    PositiveDuration,
+    TableOptions,
+    load_equipped,
+    load_given,
+    log_to_stderr,
+    write_duration,
+)
+
+if TYPE_CHECKING:
+    from harness.lab.seat_check import SeatCheck
+
+
+def check(
+    seat: str,
+    /,
+    *,
+    time: PositiveDuration = 2_000,
+    tables: TableOptions = TableOptions(),
+    json_: JsonOption = False,
+) -> None:
+    """Ask a bot for moves in 20 positions of all phases of a game, as a match would.
+
+    The exit status is 1 if a move is illegal or late, or an exception is raised.
+
+    Args:
+        seat: A bot's name, module:factory or file.py:factory, with options: "bot.py:Bot?depth=2".
+        time: The longest that a move may take.
+        json_: Print one JSON object.
+    """
+    from bot.registry import SeatError
+    from bot.seat_text import parse_seat
+    from engine.rules.rules import standard_rules
+    from harness.lab.seat_check import check_seat
+    from harness.lab.study_context import Field
+
+    log_to_stderr(verbose=False)
+    try:
+        if parse_seat(seat).kind != "local":
+            raise CommandFailed(f"{seat!r} does not play on this machine; a match tries it")
+    except SeatError as error:
+        raise CommandFailed(str(error)) from None
+    equipment = tables.equipment()
+    lexicon = load_equipped(equipment)
+    field = Field.of(lexicon, standard_rules(), load_given(equipment, lexicon).leaves)
+    found = asyncio.run(check_seat(seat, equipment, field, time))
+    _print(found, as_json=json_, time_ms=time)
+    if found.problems:
+        sys.exit(1)
+
+
+def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:
+    from harness.lab import rows
+
+    if as_json:
+        print(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
+        return
+    if found.start_s is not None:
+        print(rows.table(found.asked), end="\n\n")
+    for problem, count in Counter(asked.problem for asked in found.problems).items():
+        where = next(asked.phase for asked in found.problems if asked.problem == problem)
+        others = f", and {figures.counted(count - 1, 'other position')}" if count > 1 else ""
+        print(f"{where}{others}:\n{problem}\n")
+    if found.start_s is None:
+        print("It did not get ready.")
+        return
+    fine = len(found.asked) - len(found.problems)
+    asked_for = figures.counted(len(found.asked), "position")
+    print(f"{fine} legal moves in time, of {asked_for}; {write_duration(time_ms)} for each.")
+    if found.slowest is not None:
+        slowest = figures.duration(found.slowest.took_ms)
+        print(
+            f"The slowest took {slowest} ({found.slowest.phase}); the start {found.start_s:.1f} s."
+        )
+    if found.memory_mb is not None:
+        print(f"Memory: {found.memory_mb:,.0f} MB at most.")

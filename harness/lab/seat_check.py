@@ -1,0 +1,264 @@
+"""Whether a bot plays at all: legal moves in all phases of a game, their time, its memory.
+
+The seat lives in a process of its own, as in a match. If that ends, it is started again for the
+next position, twice, unless it never got ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+import sysconfig
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from bot.equipment import Equipment
+from bot.player import Observed
+from bot.seat_text import parse_seat
+from engine.movegen.generator import Generator, RankedMove
+from engine.notation.cgp import write_cgp
+from engine.rules.moves import PASS, Exchange
+from harness.lab.asking import Asker
+from harness.lab.in_process import dealt
+from harness.lab.positions import Situation
+from harness.lab.rows import Column
+from harness.lab.study_context import Field
+from harness.seats.seat_factory import SeatMaker
+from harness.seats.seats import Worker, WorkerFailed
+from lexicons.alphabet import BLANK
+from protocol.channel import ChannelClosed
+
+PLANNED = {
+    "opening": 2,
+    "middle": 4,
+    "few tiles in the bag": 2,
+    "an empty bag": 3,
+    "a blank on the rack": 3,
+    "opening, a blank on the rack": 1,
+    "an exchange is best": 2,
+    "two blanks on the rack": 1,
+    "one legal move, or only the pass": 2,
+}
+"""How many positions of each phase are asked, the rarest last."""
+
+_GAMES = range(246, 546)  # with the embedded words games 246 and 291 have one legal move
+_LATE_BAG = 7
+_MOST_ENDS = 3
+_GRACE_S = 10.0
+_LAST_WORDS_S = 0.2  # to read stderr of an ended process
+_ROOT = Path(__file__).parents[2]
+_HOUSE = ("bot", "engine", "harness", "lexicons", "protocol")
+_FRAME = re.compile(r'  File "(.+)", line \d+(?:, in .+)?')
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A position, and what the bot did there."""
+
+    phase: Annotated[str, Column("position")]
+    bag: Annotated[int, Column("bag")]
+    move: Annotated[str, Column("move")]
+    """Empty: none came."""
+    took_ms: Annotated[float | None, Column("time", unit=" ms")]
+    problem: str
+    """Why that won't do, empty if it does; the author's lines if an exception was raised."""
+    position: str
+    """CGP."""
+
+
+@dataclass(frozen=True)
+class SeatCheck:
+    """What was found."""
+
+    bot: str
+    asked: list[Asked]
+    start_s: float | None
+    """From the start of its process until it was ready; None: it never was."""
+    memory_mb: float | None
+    """The most that one of its processes held at once; None: not known on this system."""
+
+    @property
+    def problems(self) -> list[Asked]:
+        """Positions in which something went wrong."""
+        return [asked for asked in self.asked if asked.problem]
+
+    @property
+    def slowest(self) -> Asked | None:
+        """The position that took the longest."""
+        timed = [asked for asked in self.asked if asked.took_ms is not None]
+        return max(timed, key=lambda asked: asked.took_ms or 0.0, default=None)
+
+
+async def check_seat(bot: str, equipment: Equipment, field: Field, limit_ms: int) -> SeatCheck:
+    """Ask a local seat for a move in each phase of games.
+
+    Raises:
+        SeatError: the seat's text is invalid.
+        OSError: no process can be started.
+    """
+    spec = parse_seat(bot)
+    seat = _Seat(SeatMaker(spec, spec.name, equipment, seed=1), Asker(field), limit_ms)
+    asked = []
+    try:
+        for number, (phase, situation) in enumerate(situations(field)):
+            move, took_ms, problem = await seat.ask(f"check-{number}", situation)
+            position = write_cgp(situation.position, field.rules)
+            asked.append(Asked(phase, situation.bag, move, took_ms, problem, position))
+            if seat.ends == _MOST_ENDS or seat.start_s is None:
+                break
+    finally:
+        await seat.close()
+    return SeatCheck(bot, asked, seat.start_s, seat.memory_mb)
+
+
+class _Seat:
+    def __init__(self, maker: SeatMaker, asker: Asker, limit_ms: int) -> None:
+        self.ends = 0
+        self.start_s: float | None = None
+        self.memory_mb: float | None = None
+        self._maker, self._asker, self._limit_ms = maker, asker, limit_ms
+        self._worker: Worker | None = None
+
+    async def ask(self, game: str, situation: Situation) -> tuple[str, float | None, str]:
+        """Return its move, the time in milliseconds, and what is wrong."""
+        began = time.perf_counter()
+        try:
+            if self._worker is None:
+                self._worker = await self._maker.worker()
+            patience_s = self._limit_ms / 1_000 + _GRACE_S
+            answer = await self._asker.ask(
+                self._worker.channel, game, situation, self._limit_ms, patience_s=patience_s
+            )
+        except ChannelClosed as closed:
+            self.ends += 1
+            return "", None, await self._last_words(closed)
+        if self.start_s is None:
+            self.start_s = time.perf_counter() - began - answer.took_ms / 1_000
+        self.memory_mb = peak_memory_mb() or self.memory_mb
+        late = answer.took_ms > self._limit_ms
+        problem = f"it took longer than {self._limit_ms:,} ms" if late else ""
+        return answer.move, answer.took_ms, answer.illegal or problem
+
+    async def _last_words(self, closed: ChannelClosed) -> str:
+        if isinstance(closed, WorkerFailed):
+            return author_lines(closed.evidence) or str(closed)
+        assert self._worker is not None
+        await asyncio.sleep(_LAST_WORDS_S)
+        words = self._worker.stderr_tail
+        await self.close()
+        return author_lines(words) or str(closed)
+
+    async def close(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.kill()
+
+
+def situations(field: Field) -> list[tuple[str, Situation]]:
+    """Return positions of static games, each with its phase: as planned, if the words allow it."""
+    order, left = list(PLANNED), Counter(PLANNED)
+    found: list[tuple[str, Situation]] = []
+    for number in _GAMES:
+        wanted: dict[str, Situation] = {}
+        for situation, best in _static_game(field, b"check %d" % number):
+            phase = _phase(situation, best)
+            if left[phase] and len(situation.turns) >= (phase == "middle") * (number % 8):
+                wanted.setdefault(phase, situation)
+        if wanted:  # one of each game, the rarest, so that they differ
+            phase = max(wanted, key=order.index)
+            left[phase] -= 1
+            found.append((phase, wanted[phase]))
+        if not left.total():
+            break
+    return sorted(found, key=lambda each: order.index(each[0]))
+
+
+def _static_game(field: Field, secret: bytes) -> Iterator[tuple[Situation, list[RankedMove]]]:
+    generator = Generator(field.lexicon, field.rules, field.leaves)
+    game, turns = dealt(field.rules, secret), list[Observed]()
+    while game.over is None:
+        best = generator.best(game.position, 2)
+        seen = game.position.with_rack(1 - game.position.on_turn, ())
+        yield Situation(seen, len(game.bag), tuple(turns)), best
+        game = game.play(best[0].move, field.lexicon.graph.contains)
+        turn, bag = game.turns[-1], len(game.bag)
+        totals = {last.seat: last.total for last in game.turns[-2:]}
+        scores = totals.get(0, 0), totals.get(1, 0)
+        turns.append(Observed(len(game.turns), turn.seat, turn.move, turn.score, scores, bag, 0))
+
+
+def _phase(situation: Situation, best: list[RankedMove]) -> str:
+    position, bag = situation.position, situation.bag
+    blanks = position.racks[position.on_turn].count(BLANK)
+    if len(best) < 2 or best[0].move == PASS:
+        return "one legal move, or only the pass"
+    if blanks == 2:
+        return "two blanks on the rack"
+    if position.board.is_empty:
+        return "opening, a blank on the rack" if blanks else "opening"
+    if not bag:
+        return "an empty bag"
+    if isinstance(best[0].move, Exchange):
+        return "an exchange is best"
+    if bag <= _LATE_BAG:
+        return "few tiles in the bag"
+    return "a blank on the rack" if blanks else "middle"
+
+
+def author_lines(words: str) -> str:
+    """Return the last exception in a process's standard error, without frames of ours or Python's.
+
+    Without a traceback return the last line.
+    """
+    lines = words.strip().splitlines()
+    starts = [at for at, line in enumerate(lines) if line.startswith("Traceback (")]
+    if not starts:
+        return lines[-1] if lines else ""
+    kept, is_authors = list[str](), True
+    for line in lines[starts[-1] + 1 :]:
+        if frame := _FRAME.fullmatch(line):
+            is_authors = not _is_of_house(frame[1])
+        elif not line.startswith(" "):
+            is_authors = True
+        if is_authors:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _is_of_house(file: str) -> bool:
+    path = Path(file)
+    if not path.is_absolute():  # compiled, or a string
+        return True
+    if path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _HOUSE:
+        return True
+    return path.is_relative_to(sysconfig.get_path("stdlib")) and "site-packages" not in file
+
+
+def peak_memory_mb() -> float | None:
+    """Return the most that one of our descendants has held so far, in MB; None off Linux."""
+    if sys.platform != "linux":
+        return None
+    parents, peaks_kb = dict[int, int](), dict[int, int]()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, KeyError, ValueError):
+            lines = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+            fields = dict(line.split(":", 1) for line in lines if ":" in line)
+            parents[int(folder.name)] = int(fields["PPid"])
+            peaks_kb[int(folder.name)] = int(fields["VmHWM"].split()[0])
+
+    def is_ours(process: int) -> bool:
+        while process := parents.get(process, 0):
+            if process == os.getpid():
+                return True
+        return False
+
+    return max(
+        (peaks_kb[process] / 1_000 for process in peaks_kb if is_ours(process)), default=None
+    )

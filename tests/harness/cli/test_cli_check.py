@@ -1,0 +1,108 @@
+"""``check``: a bot of one's own, asked in a process like those of matches."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from engine.rules.rules import standard_rules
+from harness.lab.seat_check import PLANNED, author_lines, situations
+from harness.lab.study_context import Field
+from lexicons.store import load_lexicon
+
+# A file called bot.py would stand in the way of our package if it were run or found first.
+BOT = """
+from bot.player import Budget, Choice, Player, View
+
+
+class Best(Player):
+    def choose(self, view: View, budget: Budget) -> Choice:
+        return Choice(view.ranked_moves(1)[0].move)
+
+
+class Fails(Best):
+    def choose(self, view: View, budget: Budget) -> Choice:
+        print("a remark")
+        if not view.bag:
+            return self.worst(view)
+        if view.rack.count(0) == 2:
+            return Choice(view.move("A1 ZZZ"))
+        return super().choose(view, budget)
+
+    def worst(self, view: View) -> Choice:
+        return Choice(view.legal_moves()[-1_000_000])
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.py").write_text(BOT)
+    return tmp_path / "bot.py"
+
+
+def test_a_sound_bot_in_a_file_called_bot(tilewire: CommandLine, file: Path) -> None:
+    assert tilewire("check", "bot.py:Best", "--time", "20s", "--json") == 0, tilewire.out
+    found = json.loads(tilewire.out)
+    assert [one["phase"] for one in found["asked"]] == [
+        phase for phase, count in PLANNED.items() for _ in range(count)
+    ]
+    assert len(found["asked"]) == 20
+    assert not any(one["problem"] for one in found["asked"])
+    assert all(one["took_ms"] > 0 for one in found["asked"])
+    assert any(one["move"].startswith("-") for one in found["asked"])
+    assert found["start_s"] > 0
+    assert (found["memory_mb"] or 0) > 20 or os.name != "posix"
+
+
+def test_what_is_wrong_comes_with_the_authors_lines(tilewire: CommandLine, file: Path) -> None:
+    assert tilewire("check", "bot.py:Fails", "--time", "20s") == 1
+    problems = tilewire.out.partition("\n\n")[2]
+    assert problems.count("IndexError: list index out of range") == 1
+    frames = [line.split(", ", 1)[1] for line in problems.splitlines() if "  File " in line]
+    assert frames == ["line 14, in choose", "line 20, in worst"]
+    assert "an empty bag, and 2 other positions:" in problems
+    assert "two blanks on the rack:\nA1 ZZZ in " in problems
+    assert "ZZZ" in problems
+    assert "16 legal moves in time, of 20" not in problems
+    assert tilewire.err == ""
+
+
+@pytest.mark.parametrize(
+    ("seat", "status", "says"),
+    [
+        ("bot.py:Beast", 1, "has no 'Beast'; did you mean Best?"),
+        ("bot.py:Best?speed=3", 1, "no option is called 'speed'"),
+        ("none.py:Best", 2, "there is no file 'none.py'"),
+        ("ws://there/bot", 2, "does not play on this machine"),
+    ],
+)
+def test_what_can_not_be_asked(
+    tilewire: CommandLine, file: Path, seat: str, status: int, says: str
+) -> None:
+    assert tilewire("check", seat) == status
+    assert says in tilewire.out + tilewire.err
+    assert "Traceback" not in tilewire.out + tilewire.err
+
+
+def test_a_late_move_is_a_fault(tilewire: CommandLine, file: Path) -> None:
+    file.write_text(
+        BOT.replace("        return", "        import time; time.sleep(0.03)\n        return")
+    )
+    assert tilewire("check", "bot.py:Best", "--time", "20ms") == 1
+    assert "it took longer than 20 ms" in tilewire.out
+    assert "0 legal moves in time, of 20 positions; 20ms for each." in tilewire.out
+
+
+def test_positions_are_the_same_each_time() -> None:
+    field = Field.of(load_lexicon(), standard_rules())
+    assert situations(field) == situations(field)
+
+
+def test_the_last_line_where_there_is_no_traceback() -> None:
+    assert author_lines("") == ""
+    assert author_lines("one\nlast words\n") == "last words"
