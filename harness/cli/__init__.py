@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "command_line", "main", "run_command"]
 
 COMMANDS = {
     "match": "Play a match between two seats and print the result.",
+    "new": "Begin a bot of your own: a small package.",
     "check": "Ask a bot for moves in all phases of a game; find its errors.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
     "bridge": "Let pages in a browser drive engines of this machine (SIU).",
@@ -58,7 +59,7 @@ _USAGES = {
 }
 """What follows the names of commands whose arguments may be left out, in their usage lines."""
 
-_GROUPS = ("bench", "bridge", "experiment", "lexicon", "train")
+_GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "train")
 """Commands that have commands of their own."""
 
 
