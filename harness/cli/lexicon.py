@@ -1,4 +1,4 @@
-"""``tilewire lexicon``: build, info, check, list."""
+"""``tilewire lexicon``: build, info, check, words, list."""
 
 from __future__ import annotations
 
@@ -100,6 +100,33 @@ def check(
             print(f"{word.upper():<{width}}  {verdict}")
     if set(verdicts) != {"valid"}:
         sys.exit(1)
+
+
+@app.command
+def words(
+    *,
+    lexicon: LexiconOption = "scowl",
+    distribution: DistributionOption = "english",
+    out: Path | None = None,
+) -> None:
+    """Print the words, one a line, in upper case and in the order of the tiles.
+
+    Their SHA-256 is the checksum of the lexicon. A tile of several characters is in brackets: [CH].
+
+    Args:
+        out: The file to write them to, UTF-8.
+    """
+    loaded = _load(lexicon, distribution)
+    text = loaded.distribution.alphabet.text
+    lines = (f"{text(word)}\n" for word in loaded.graph.words())
+    if out is None:
+        sys.stdout.writelines(lines)
+        return
+    with (
+        sentences(f"{out} can't be written: ", UNREADABLE),
+        out.open("w", encoding="utf-8") as file,
+    ):
+        file.writelines(lines)
 
 
 @app.command(name="list")

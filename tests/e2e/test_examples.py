@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,29 @@ def test_the_bot_plays_whole_games_against_a_bot_of_the_house(server: Server) ->
     outcomes = [line.split()[0] for line in games.splitlines()]
     assert len(outcomes) == 3
     assert set(outcomes) <= {"out", "zeroes"}, games
+
+
+def test_the_bot_in_javascript_lays_the_best_words(server: Server, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    run_command("lexicon", "words", "--out", words)
+    command = [*node(), str(EXAMPLES / "javascript" / "bot.mjs"), server.url, "greedy", str(words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), "no move refused, each scored as it counted"
+    outcome, *scores = done.stdout.split()[:3]
+    assert outcome in ("out", "zeroes")
+    assert min(map(int, scores)) > 200, "both play the highest score"
+
+
+def node() -> list[str]:
+    """Give the command for a program in JavaScript that has a WebSocket, or skip the test."""
+    if (path := shutil.which("node")) is None:
+        pytest.skip("node is not here; install it with: apt-get install nodejs")
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    major = int(version.lstrip("v").partition(".")[0])
+    if major < 20:
+        pytest.skip(f"node {version.strip()} has no WebSocket; install node 22 or later")
+    quiet = ["--no-warnings"]  # that it is experimental in 20
+    return [path] if major >= 22 else [path, "--experimental-websocket", *quiet]
 
 
 def test_two_bots_find_each_other_and_place_words(server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,22 @@ def test_tiles_of_several_characters(tilewire: CommandLine, tmp_path: Path, digr
     assert tilewire.out.count("not valid: ") == 4
     assert tilewire("lexicon", "info", words, "--distribution", digraphs) == 0
     assert "digraphs, 5 letters: AC[CH]OR" in tilewire.out
+
+
+def test_the_words_in_the_order_of_their_checksum(
+    tilewire: CommandLine, words: Path, digraphs: Path, tmp_path: Path
+) -> None:
+    assert tilewire("lexicon", "words", "--lexicon", words) == 0
+    assert tilewire.out == "CAR\nCARE\nCARS\nQUACK\n"
+    out = tmp_path / "out.txt"
+    assert tilewire("lexicon", "words", "--lexicon", words, "--out", out) == 0
+    assert tilewire.out == ""
+    checksum = load_lexicon(words).checksum
+    assert sha256(out.read_bytes()).hexdigest() == checksum
+    assert load_lexicon(out).checksum == checksum
+    words.write_text("choco\ncoro\n")
+    given = ("--lexicon", words, "--distribution", digraphs)
+    assert tilewire("lexicon", "words", *given) == 0
+    assert tilewire.out == "CORO\n[CH]OCO\n"
+    assert tilewire("lexicon", "words", "--out", tmp_path / "none" / "out.txt") == 2
+    assert "out.txt can't be written" in tilewire.err
