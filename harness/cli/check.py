@@ -82,6 +82,9 @@ def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:
     fine = len(found.asked) - len(found.problems)
     asked_for = figures.counted(len(found.asked), "position")
     print(f"{fine} legal moves in time, of {asked_for}; {write_duration(time_ms)} for each.")
+    if found.left_out:
+        left_out = figures.counted(found.left_out, "position")
+        print(f"Its process ended too often; {left_out} were not asked.")
     if found.slowest is not None:
         slowest = figures.duration(found.slowest.took_ms)
         print(

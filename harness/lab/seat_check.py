@@ -79,6 +79,8 @@ class SeatCheck:
 
     bot: str
     asked: list[Asked]
+    left_out: int
+    """Positions not asked, since its process had ended too often."""
     start_s: float | None
     """From the start of its process until it was ready; None: it never was."""
     memory_mb: float | None
@@ -105,9 +107,9 @@ async def check_seat(bot: str, equipment: Equipment, field: Field, limit_ms: int
     """
     spec = parse_seat(bot)
     seat = _Seat(SeatMaker(spec, spec.name, equipment, seed=1), Asker(field), limit_ms)
-    asked = []
+    asked, planned = list[Asked](), situations(field)
     try:
-        for number, (phase, situation) in enumerate(situations(field)):
+        for number, (phase, situation) in enumerate(planned):
             move, took_ms, problem = await seat.ask(f"check-{number}", situation)
             position = write_cgp(situation.position, field.rules)
             asked.append(Asked(phase, situation.bag, move, took_ms, problem, position))
@@ -115,7 +117,7 @@ async def check_seat(bot: str, equipment: Equipment, field: Field, limit_ms: int
                 break
     finally:
         await seat.close()
-    return SeatCheck(bot, asked, seat.start_s, seat.memory_mb)
+    return SeatCheck(bot, asked, len(planned) - len(asked), seat.start_s, seat.memory_mb)
 
 
 class _Seat:

@@ -14,6 +14,8 @@ from corpus.product import COMMANDS, command_line
 
 WRONG: dict[str, tuple[str, ...]] = {
     "match": ("", "static", "static nobody --games 1", "static greedy --games 0", "--resume none"),
+    "new": ("bot", "bot Two Words", "bot greedy"),
+    "check": ("", "nobody", "none.py:Bot", "ws://there/bot"),
     "serve": ("--config none.toml", "--port 99999"),
     "bridge": ("--config none.toml",),
     "siu": ("--lexicon NONE", "--threads 0"),
