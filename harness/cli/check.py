@@ -19,6 +19,7 @@ from .options import (
     load_equipped,
     load_given,
     log_to_stderr,
+    say_once,
     write_duration,
 )
 
@@ -58,7 +59,7 @@ def check(
     equipment = tables.equipment()
     lexicon = load_equipped(equipment)
     field = Field.of(lexicon, standard_rules(), load_given(equipment, lexicon).leaves)
-    found = asyncio.run(check_seat(seat, equipment, field, time))
+    found = asyncio.run(check_seat(seat, equipment, field, time, say_once()))
     _print(found, as_json=json_, time_ms=time)
     if found.problems:
         sys.exit(1)

@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,15 +98,22 @@ class SeatCheck:
         return max(timed, key=lambda asked: asked.took_ms or 0.0, default=None)
 
 
-async def check_seat(bot: str, equipment: Equipment, field: Field, limit_ms: int) -> SeatCheck:
-    """Ask a local seat for a move in each phase of games.
+async def check_seat(
+    bot: str,
+    equipment: Equipment,
+    field: Field,
+    limit_ms: int,
+    notice: Callable[[str], None] | None = None,
+) -> SeatCheck:
+    """Ask a local seat for a move in each phase of games; ``notice`` is told of slow work.
 
     Raises:
         SeatError: the seat's text is invalid.
         OSError: no process can be started.
     """
     spec = parse_seat(bot)
-    seat = _Seat(SeatMaker(spec, spec.name, equipment, seed=1), Asker(field), limit_ms)
+    maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=notice)
+    seat = _Seat(maker, Asker(field), limit_ms)
     asked, planned = list[Asked](), situations(field)
     try:
         for number, (phase, situation) in enumerate(planned):
