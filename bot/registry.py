@@ -207,7 +207,7 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
     if unknown:
         listed = ", ".join(repr(key) for key in unknown)
         known = f"it takes: {', '.join(taken)}" if taken else "it takes none"
-        close = _did_you_mean(unknown[0], taken)
+        close = did_you_mean(unknown[0], taken)
         raise SeatError(f"{text!r}: no option is called {listed}; {known}{close}")
     missing = [key for key, needed in taken.items() if needed and key not in options]
     if missing:
