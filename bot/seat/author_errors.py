@@ -34,7 +34,6 @@ def in_words(error: BaseException, frames: int = 3) -> str:
 
 def _of_the_author(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
     """Leave out our frames, and libraries' unless there are no others."""
-    foreign = [
-        frame for frame in stack if not frame.filename.startswith((*_OURS, "<frozen ", "<string>"))
-    ]
+    files = [frame for frame in stack if Path(frame.filename).is_absolute()]
+    foreign = [frame for frame in files if not frame.filename.startswith(_OURS)]
     return [frame for frame in foreign if not frame.filename.startswith(_OTHERS)] or foreign

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hosted:
             from .author_errors import in_words
 
-            print(f"{NOTICE}{options.name}: {in_words(error, frames=0)}", file=sys.stderr)
+            print(f"{NOTICE}{options.name}: {in_words(error)}", file=sys.stderr)
     finally:
         _leave(status, with_group=hosted)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness import figures
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import (
     JsonOption,
     PositiveDuration,
@@ -51,15 +51,14 @@ def check(
     from harness.lab.study_context import Field
 
     log_to_stderr(verbose=False)
-    try:
+    with sentences(kinds=(SeatError,)):
         if parse_seat(seat).kind != "local":
             raise CommandFailed(f"{seat!r} does not play on this machine; a match tries it")
-    except SeatError as error:
-        raise CommandFailed(str(error)) from None
     equipment = tables.equipment()
     lexicon = load_equipped(equipment)
     field = Field.of(lexicon, standard_rules(), load_given(equipment, lexicon).leaves)
-    found = asyncio.run(check_seat(seat, equipment, field, time, say_once()))
+    with sentences(kinds=(SeatError,)):
+        found = asyncio.run(check_seat(seat, equipment, field, time, say_once()))
     _print(found, as_json=json_, time_ms=time)
     if found.problems:
         sys.exit(1)
@@ -71,15 +70,11 @@ def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:
     if as_json:
         print(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
         return
-    if found.start_s is not None:
-        print(rows.table(found.asked), end="\n\n")
+    print(rows.table(found.asked), end="\n\n")
     for problem, count in Counter(asked.problem for asked in found.problems).items():
         where = next(asked.phase for asked in found.problems if asked.problem == problem)
         others = f", and {figures.counted(count - 1, 'other position')}" if count > 1 else ""
         print(f"{where}{others}:\n{problem}\n")
-    if found.start_s is None:
-        print("It did not get ready.")
-        return
     fine = len(found.asked) - len(found.problems)
     asked_for = figures.counted(len(found.asked), "position")
     print(f"{fine} legal moves in time, of {asked_for}; {write_duration(time_ms)} for each.")

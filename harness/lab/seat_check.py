@@ -1,16 +1,14 @@
 """Whether a bot plays at all: legal moves in all phases of a game, their time, its memory.
 
-The seat lives in a process of its own, as in a match. If that ends, it is started again for the
-next position, twice, unless it never got ready.
+The seat lives in a process of its own, as in a match. If that ends, another is started for the next
+position, twice.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
-import sysconfig
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,6 +19,7 @@ from typing import Annotated
 
 from bot.equipment import Equipment
 from bot.player import Observed
+from bot.seat.worker_main import NOTICE
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
@@ -53,9 +52,6 @@ _LATE_BAG = 7
 _MOST_ENDS = 3
 _GRACE_S = 10.0
 _LAST_WORDS_S = 0.2  # to read stderr of an ended process
-_ROOT = Path(__file__).parents[2]
-_HOUSE = ("bot", "engine", "harness", "lexicons", "protocol")
-_FRAME = re.compile(r'  File "(.+)", line \d+(?:, in .+)?')
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ class Asked:
     """Empty: none came."""
     took_ms: Annotated[float | None, Column("time", unit=" ms")]
     problem: str
-    """Why that won't do, empty if it does; the author's lines if an exception was raised."""
+    """Why that won't do, empty if it does; of an exception what, where and its author's lines."""
     position: str
     """CGP."""
 
@@ -82,7 +78,7 @@ class SeatCheck:
     left_out: int
     """Positions not asked, since its process had ended too often."""
     start_s: float | None
-    """From the start of its process until it was ready; None: it never was."""
+    """From the start of its process until it was ready; None: no move came."""
     memory_mb: float | None
     """The most that one of its processes held at once; None: not known on this system."""
 
@@ -108,11 +104,12 @@ async def check_seat(
     """Ask a local seat for a move in each phase of games; ``notice`` is told of slow work.
 
     Raises:
-        SeatError: the seat's text is invalid.
+        SeatError: the seat's text is invalid, or its player can't be loaded or made.
         OSError: no process can be started.
     """
     spec = parse_seat(bot)
     maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=notice)
+    await maker.try_out()
     seat = _Seat(maker, Asker(field), limit_ms)
     asked, planned = list[Asked](), situations(field)
     try:
@@ -120,10 +117,11 @@ async def check_seat(
             move, took_ms, problem = await seat.ask(f"check-{number}", situation)
             position = write_cgp(situation.position, field.rules)
             asked.append(Asked(phase, situation.bag, move, took_ms, problem, position))
-            if seat.ends == _MOST_ENDS or seat.start_s is None:
+            if seat.ends == _MOST_ENDS:
                 break
     finally:
         await seat.close()
+        await maker.close()
     return SeatCheck(bot, asked, len(planned) - len(asked), seat.start_s, seat.memory_mb)
 
 
@@ -157,12 +155,12 @@ class _Seat:
 
     async def _last_words(self, closed: ChannelClosed) -> str:
         if isinstance(closed, WorkerFailed):
-            return author_lines(closed.evidence) or str(closed)
+            return f"{closed}; {closed.evidence}"
         assert self._worker is not None
         await asyncio.sleep(_LAST_WORDS_S)
-        words = self._worker.stderr_tail
+        words = self._worker.stderr_tail.rpartition(f"{NOTICE}{self._maker.name}: ")
         await self.close()
-        return author_lines(words) or str(closed)
+        return words[2].strip() or str(closed)
 
     async def close(self) -> None:
         worker, self._worker = self._worker, None
@@ -219,35 +217,6 @@ def _phase(situation: Situation, best: list[RankedMove]) -> str:
     if bag <= _LATE_BAG:
         return "few tiles in the bag"
     return "a blank on the rack" if blanks else "middle"
-
-
-def author_lines(words: str) -> str:
-    """Return the last exception in a process's standard error, without frames of ours or Python's.
-
-    Without a traceback return the last line.
-    """
-    lines = words.strip().splitlines()
-    starts = [at for at, line in enumerate(lines) if line.startswith("Traceback (")]
-    if not starts:
-        return lines[-1] if lines else ""
-    kept, is_authors = list[str](), True
-    for line in lines[starts[-1] + 1 :]:
-        if frame := _FRAME.fullmatch(line):
-            is_authors = not _is_of_house(frame[1])
-        elif not line.startswith(" "):
-            is_authors = True
-        if is_authors:
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def _is_of_house(file: str) -> bool:
-    path = Path(file)
-    if not path.is_absolute():  # compiled, or a string
-        return True
-    if path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _HOUSE:
-        return True
-    return path.is_relative_to(sysconfig.get_path("stdlib")) and "site-packages" not in file
 
 
 def peak_memory_mb() -> float | None:

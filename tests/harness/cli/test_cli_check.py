@@ -10,7 +10,7 @@ import pytest
 from command_line import CommandLine
 
 from engine.rules.rules import standard_rules
-from harness.lab.seat_check import PLANNED, author_lines, situations
+from harness.lab.seat_check import PLANNED, situations
 from harness.lab.study_context import Field
 from lexicons.store import load_lexicon
 
@@ -63,8 +63,14 @@ def test_what_is_wrong_comes_with_the_authors_lines(tilewire: CommandLine, file:
     assert tilewire("check", "bot.py:Fails", "--time", "20s") == 1
     problems = tilewire.out.partition("\n\n")[2]
     assert problems.count("IndexError: list index out of range") == 1
-    frames = [line.split(", ", 1)[1] for line in problems.splitlines() if "  File " in line]
-    assert frames == ["line 14, in choose", "line 20, in worst"]
+    assert f"{file.name}, line 20, in worst: IndexError: list index out of range\n" in problems
+    frames = [line.strip() for line in problems.splitlines() if line.startswith("  ")]
+    assert frames == [
+        f"{file}, line 14, in choose",
+        "return self.worst(view)",
+        f"{file}, line 20, in worst",
+        "return Choice(view.legal_moves()[-1_000_000])",
+    ]
     assert "an empty bag, and 2 other positions:" in problems
     assert "opening:\nA1 ZZZ in " in problems
     assert "0 0: ZZZ are not on the rack " in problems
@@ -75,8 +81,8 @@ def test_what_is_wrong_comes_with_the_authors_lines(tilewire: CommandLine, file:
 @pytest.mark.parametrize(
     ("seat", "status", "says"),
     [
-        ("bot.py:Beast", 1, "has no 'Beast'; did you mean Best?"),
-        ("bot.py:Best?speed=3", 1, "no option is called 'speed'"),
+        ("bot.py:Beast", 2, "has no 'Beast'; did you mean Best?"),
+        ("bot.py:Best?speed=3", 2, "no option is called 'speed'"),
         ("none.py:Best", 2, "there is no file 'none.py'"),
         ("ws://there/bot", 2, "does not play on this machine"),
     ],
@@ -101,8 +107,3 @@ def test_a_late_move_is_a_fault(tilewire: CommandLine, file: Path) -> None:
 def test_positions_are_the_same_each_time() -> None:
     field = Field.of(load_lexicon(), standard_rules())
     assert situations(field) == situations(field)
-
-
-def test_the_last_line_where_there_is_no_traceback() -> None:
-    assert author_lines("") == ""
-    assert author_lines("one\nlast words\n") == "last words"
