@@ -8,10 +8,14 @@
 * ``(RACK)`` with a loss: the nick's own tiles, when the game ended on scoreless turns;
 * ``(time)``, points lost on the clock, before or after the lines for racks.
 
-The rack before it may be missing, the ``+`` too; fields are separated by spaces or tabs. Lines end
-in LF, CRLF or CR. ``#note`` and ``#description`` go on over the lines that begin with neither ``#``
-nor ``>``. Pragmas that are not known here are kept where they stood. Bytes are ISO-8859-1 unless
-``#character-encoding`` (which may also be Windows-1252) or a byte order mark says otherwise.
+The rack before it may be missing, the ``+`` too; fields are separated by spaces or tabs. The words
+that a play made may follow its total, as Quackle once wrote them (``+26 66  BE, ET, DO``); they are
+ignored, since the play tells them.
+
+Lines end in LF, CRLF or CR. ``#note`` and ``#description`` go on over the lines that begin with
+neither ``#`` nor ``>``. Pragmas that are not known here are kept where they stood. Bytes are
+ISO-8859-1 unless ``#character-encoding`` (which may also be Windows-1252) or a byte order mark says
+otherwise.
 
 A replay refuses all but two players. Refused, with the line and the reason: an event of a nick that
 no ``#playerN`` names, scores that are no whole numbers, an event without a total, a second title,
@@ -35,6 +39,7 @@ _PRAGMA = re.compile(r"#(\S*)(?:\s(.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"(player|rack)([1-9])")
 _EVENT = re.compile(r">([^\s:]+):(.*)", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+_MADE = re.compile(r"[^\W\d_]{2,},?")  # a word after the total
 _LINE_END = re.compile(r"\r\n|\r|\n")  # str.splitlines would also split at Latin-1's 0x85
 
 
@@ -261,6 +266,7 @@ class _Reader:
 
 
 def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
+    fields = _without_words(fields)
     if len(fields) < 3:
         raise GcgError(
             line, f"{shown(' '.join(fields))} is less than an event: a move, a score and a total"
@@ -273,6 +279,15 @@ def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
     if len(rack) > 1:
         raise GcgError(line, f"{shown(' '.join(rack))} is more than a rack; it has no spaces")
     return GcgEvent(kind, nick, "".join(rack), detail, score, total, line=line)
+
+
+def _without_words(fields: list[str]) -> list[str]:
+    """Leave out the words that a play made, if they follow its total."""
+    end = len(fields)
+    while end and _MADE.fullmatch(fields[end - 1]):
+        end -= 1
+    has_play = end > 3 and _is_square(fields[end - 4])
+    return fields[:end] if has_play and _NUMBER.fullmatch(fields[end - 2]) else fields
 
 
 def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, list[str], str]:

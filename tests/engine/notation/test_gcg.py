@@ -51,6 +51,25 @@ def test_a_complete_file_is_written_as_it_was(gcg_files: Path) -> None:
     assert write_gcg(read_gcg(text)) == text
 
 
+def test_words_after_the_total_are_ignored(gcg_files: Path) -> None:
+    first, second = load(gcg_files, "words_made").events
+    assert first == GcgEvent(EventKind.PLAY, "anna", "ADEORSW", "8D WORDS", 26, 26)
+    assert (second.detail, second.score, second.total) == ("9C TEAM", 18, 18)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ">anna: ADEORSW 8D WORDS +26 WORDS",  # no total
+        ">anna: ADEORSW 8D WORDS +26 26 WORDS 5",
+        ">anna: ADEORSW -ADE +0 0 WORDS",  # an exchange makes none
+    ],
+)
+def test_words_follow_the_total_of_a_play_alone(line: str) -> None:
+    with pytest.raises(GcgError, match=r"line 3: the (score|total) is a whole number"):
+        read_gcg(f"{HEADER}{line}\n")
+
+
 @pytest.mark.parametrize(
     ("name", "title", "player"),
     [
