@@ -80,7 +80,9 @@ class Alphabet:
                 name, after = text[at + 1 : end], end + 1
             tile = self._tile_of.get(name)
             if tile is None:
-                raise ValueError(f"{name!r} at character {at + 1} of {text!r} is not a tile")
+                raise ValueError(
+                    f"{name!r} at character {at + 1} of {text!r} is not a tile{_remedy(name)}"
+                )
             numbers.append(tile)
             at = after
         return tuple(numbers)
@@ -103,9 +105,16 @@ class Alphabet:
                     break
             else:
                 raise ValueError(
-                    f"{word[at : at + 1]!r} at character {at + 1} of {word!r} is not a letter"
+                    f"{word[at]!r} at character {at + 1} of {word!r} is not a letter"
+                    + _remedy(word[at])
                 )
         return tuple(numbers)
+
+
+def _remedy(name: str) -> str:
+    """Return what to do about a text that is no tile, if it may be one of another language."""
+    remedy = "; commands with --distribution can take the tiles of another language"
+    return remedy if name.isalpha() else ""
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,8 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
         ValueError: names the file, the row and what is wrong with it.
         FileNotFoundError: neither an embedded name nor a file.
     """
-    return _parse(*read_named(name_or_path, ".csv", "tile distribution"))
+    form = "a CSV file with a row for each tile: letter,blanked form,count,points,vowel (0 or 1)"
+    return _parse(*read_named(name_or_path, ".csv", "tile distribution", form))
 
 
 def _parse(name: str, text: str, source: str) -> TileDistribution:

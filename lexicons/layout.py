@@ -69,7 +69,8 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
         ValueError: names the file, the line and what is wrong with it.
         FileNotFoundError: neither an embedded name nor a file.
     """
-    return _parse(*read_named(name_or_path, ".txt", "board layout"))
+    form = "a text file with a line for each row and a character for each square"
+    return _parse(*read_named(name_or_path, ".txt", "board layout", form))
 
 
 def _parse(name: str, text: str, source: str) -> BoardLayout:

@@ -6,20 +6,32 @@ from importlib.resources import files
 from pathlib import Path
 
 
-def read_named(name_or_path: str | Path, suffix: str, what: str) -> tuple[str, str, str]:
+def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> tuple[str, str, str]:
     """Return name and text of embedded data or of a file, and what errors call it.
 
+    ``form`` says what such a file holds, for the error.
+
     Raises:
-        ValueError: the file is not UTF-8.
+        ValueError: the file is not UTF-8, or a folder.
         FileNotFoundError: neither an embedded name nor a file.
     """
     path, name = Path(name_or_path), str(name_or_path)
-    if path.suffix == suffix or path.is_file():
+    if path.is_file():
         return path.stem, read_text(path), str(path)
-    embedded = files("lexicons") / "data" / f"{name}{suffix}"
-    if not embedded.is_file():
-        raise FileNotFoundError(f"no {what} is called {name!r}")
-    return name, embedded.read_text(encoding="utf-8"), name
+    data = files("lexicons") / "data"
+    embedded = {
+        entry.name.removesuffix(suffix): entry
+        for entry in data.iterdir()
+        if entry.name.endswith(suffix)
+    }
+    if name in embedded:
+        return name, embedded[name].read_text(encoding="utf-8"), name
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder; name a {what} or {form}")
+    raise FileNotFoundError(
+        f"no {what} is called {name!r} (known: {', '.join(sorted(embedded))}), and no file is "
+        f"there; name {form}"
+    )
 
 
 def read_text(path: Path) -> str:

@@ -75,5 +75,23 @@ def test_a_bad_distribution_is_refused(tmp_path: Path, content: str, reason: str
 
 
 def test_an_unknown_distribution() -> None:
-    with pytest.raises(FileNotFoundError, match="'klingon'"):
+    known = r"'klingon' \(known: english\), and no file is there; .* letter,blanked form,count,"
+    with pytest.raises(FileNotFoundError, match=known):
         load_distribution("klingon")
+    with pytest.raises(FileNotFoundError, match=r"'polish\.csv'"):
+        load_distribution("polish.csv")
+
+
+def test_a_folder_is_no_distribution(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is a folder"):
+        load_distribution(tmp_path)
+
+
+def test_letters_of_another_language_have_a_remedy() -> None:
+    for read in (ENGLISH.alphabet.tiles, ENGLISH.alphabet.word_tiles):
+        with pytest.raises(
+            ValueError, match="'Ż' at character 1 of 'ŻABA' is not .*--distribution"
+        ):
+            read("ŻABA")
+        with pytest.raises(ValueError, match=r"'-' at character 3 of 'CO-OP' is not a \w+$"):
+            read("CO-OP")
