@@ -9,7 +9,7 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import Judge, game_and_line, interruptible, read_position, replay_file
+from .positions import Judge, interruptible, read_game, read_position
 
 if TYPE_CHECKING:
     from harness.analysis.review import Turn
@@ -49,7 +49,7 @@ def analyze(
     if time is not None and rollouts is not None:
         raise CommandFailed("--time and --rollouts together: one of them ends it")
     rules = board.rules()
-    turns, is_review = _turns(what, rules)
+    turns, is_review = _turns(what, rules, tables.lexicon)
     judge = Judge.load(tables, rules)
     from harness.analysis.findings import Settings
 
@@ -74,25 +74,19 @@ def analyze(
             show_position(turns[0], settings, stop.is_set, as_json=json_)
 
 
-def _turns(what: str, rules: Rules) -> tuple[list[Turn], bool]:
+def _turns(what: str, rules: Rules, lexicon: str) -> tuple[list[Turn], bool]:
     """Read a position, or all turns of a game, and whether it is the game."""
     from harness.analysis.review import Turn, turn_before, turns_of
 
-    named = game_and_line(what)
-    if named is None:
-        return [Turn(read_position(what, rules, has_choice=True))], False
-    path, line = named
-    gcg, played = replay_file(path, rules)
-    if line is None:
-        with sentences(f"{path}: "):
-            return turns_of(gcg, played, rules), True
-    last = len(played.steps) + 1
-    if not 1 <= line <= last:
-        raise CommandFailed(
-            f"{path} has lines 1 to {last - 1}; @{last} is the position after them, and there is "
-            f"no {line}"
-        )
-    turn = turn_before(gcg, played, line, rules)
-    if turn.obstacle:
-        raise CommandFailed(f"{path}, before line {line} of the score sheet: {turn.obstacle}")
-    return [turn], False
+    game = read_game(what, rules)
+    if game is None:
+        return [Turn(read_position(what, rules, lexicon, has_choice=True))], False
+    if game.line is None:
+        with sentences(f"{game.path}: "):
+            turns = turns_of(game.gcg, game.played, rules)
+    else:
+        turns = [turn_before(game.gcg, game.played, game.line, rules)]
+        if turns[0].obstacle:
+            raise CommandFailed(f"{what}: {turns[0].obstacle}")
+    game.compare_words(lexicon)
+    return turns, game.line is None

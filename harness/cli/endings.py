@@ -74,7 +74,7 @@ def endgame(
             each of its moves scores; spread, at the end of the game, a bound like the value.
     """
     rules = board.rules()
-    position = read_position(what, rules, has_choice=True)
+    position = read_position(what, rules, lexicon, has_choice=True)
     if bag := bag_count(position, rules):
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
         raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire preendgame")
@@ -134,13 +134,19 @@ def preendgame(
     if candidates is not None and candidates > MOST_CANDIDATES:
         raise CommandFailed(f"--candidates {candidates}: {MOST_CANDIDATES} can be compared at most")
     rules = board.rules()
-    position = read_position(what, rules, has_choice=True)
-    if not bag_count(position, rules):
+    position = read_position(what, rules, lexicon, has_choice=True)
+    from engine.preendgame.solver import MOST_IN_BAG, PreEndgame, likely_candidates
+
+    if not (bag := bag_count(position, rules)):
         raise CommandFailed("the bag is empty: use tilewire endgame")
+    if bag > MOST_IN_BAG:
+        raise CommandFailed(
+            f"{bag} tiles are in the bag, and in a pre-endgame 1 to {MOST_IN_BAG}: use tilewire "
+            "analyze"
+        )
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     generator = judge.generator()
     solver = _solver(judge.words, rules, memory, threads)
-    from engine.preendgame.solver import PreEndgame, likely_candidates
     from harness.analysis.endings import compare_moves
 
     from .answer_text import print_answer

@@ -46,7 +46,7 @@ def generate(
     if top is not None and all_:
         raise CommandFailed("--top and --all together: it is so many moves or every one")
     rules = board.rules()
-    position = read_position(what, rules)
+    position = read_position(what, rules, tables.lexicon)
     judge = Judge.load(tables, rules)
     from engine.movegen.evaluation import PLAIN, Evaluation
     from harness.analysis.questions import rank_moves

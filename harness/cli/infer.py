@@ -15,7 +15,7 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import Judge, game_and_line, read_position, replay_file
+from .positions import GameFile, Judge, read_game, read_position
 
 ModelName = Literal["deterministic", "margin", "soft"]
 
@@ -75,7 +75,7 @@ def infer(
     """
     player = _model(model, margin, temperature)
     rules = board.rules()
-    asked = _asked(what, play, rules)
+    asked = _asked(what, play, rules, lexicon)
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     from engine.inference.equity_loss import Judges
     from harness.analysis.inferred import infer, observe
@@ -117,12 +117,14 @@ class _Asked:
     nick: str = ""
 
 
-def _asked(what: str, play: str | None, rules: Rules) -> _Asked:
+def _asked(what: str, play: str | None, rules: Rules, lexicon: str) -> _Asked:
     """Read a position and a play, which a line of a game has itself."""
-    named = game_and_line(what)
-    if named is not None:
-        return _line(*named, play, rules)
-    position = read_position(what, rules)
+    game = read_game(what, rules)
+    if game is not None:
+        asked = _line(game, play, rules)
+        game.compare_words(lexicon)
+        return asked
+    position = read_position(what, rules, lexicon)
     if play is None:
         raise CommandFailed(
             "which play? A position has none: give --play '8D WORD', '-3' (three tiles exchanged) "
@@ -131,19 +133,18 @@ def _asked(what: str, play: str | None, rules: Rules) -> _Asked:
     return _Asked(position, _read(play, position, rules))
 
 
-def _line(path: Path, line: int | None, play: str | None, rules: Rules) -> _Asked:
-    gcg, played = replay_file(path, rules)
-    last = len(played.steps)
-    if line is None or not 1 <= line <= last:
-        raise CommandFailed(f"{path} has lines 1 to {last}: say which, as in {path}@1")
-    step = played.steps[line - 1]
-    where = f"{path}, line {line} of the score sheet: "
+def _line(game: GameFile, play: str | None, rules: Rules) -> _Asked:
+    line, steps = game.named_line, game.played.steps
+    where = f"{game.path}@{line}: "
+    if line > len(steps):
+        raise CommandFailed(f"{where}no play is recorded after the last line")
+    step = steps[line - 1]
     if not step.event.kind.is_turn:
         raise CommandFailed(f"{where}a line '{step.event.kind.value}' is no turn")
     move: Move | int = int(step.event.detail) if step.move is None else step.move
     if play is not None:
         move = _read(play, step.before, rules)
-    return _Asked(step.before, move, where, line, gcg.players[step.seat].nick)
+    return _Asked(step.before, move, where, line, game.gcg.players[step.seat].nick)
 
 
 def _read(play: str, position: Position, rules: Rules) -> Move | int:

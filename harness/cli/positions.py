@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from engine.notation.move_text import NotationError
 from engine.notation.replaying import Replay, replay
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
+from harness.figures import plain
 from protocol.channel import now_ms
 
 from .failing import CommandFailed, sentences, take_time
@@ -63,39 +64,90 @@ class Judge:
             return Generator(self.words, self.rules, self.leaves, evaluation or STANDARD)
 
 
-def read_position(what: str, rules: Rules, *, has_choice: bool = False) -> Position:
+@dataclass(frozen=True)
+class GameFile:
+    """A game of a GCG file, and the line of its score sheet that is named behind an @."""
+
+    path: Path
+    gcg: GcgGame
+    played: Replay
+    line: int | None = None
+
+    @property
+    def named_line(self) -> int:
+        """The line; fail if none is named."""
+        if self.line is None:
+            last = len(self.played.steps) + 1
+            raise CommandFailed(
+                f"{self.path} is a whole game: say which of its lines, {self.path}@1 to @{last}"
+            )
+        return self.line
+
+    def compare_words(self, lexicon: str) -> None:
+        """Print a notice if the game names another lexicon than ``--lexicon``."""
+        ours, theirs = Path(lexicon).name.partition(".")[0] or lexicon, plain(self.gcg.lexicon)
+        if theirs and theirs.casefold() != ours.casefold():
+            say(
+                f"{self.path} names the lexicon {theirs}, and this is {ours}: words that {ours} "
+                f"lacks count as phonies; give the words of {theirs} with --lexicon FILE"
+            )
+
+
+def read_game(what: str, rules: Rules) -> GameFile | None:
+    """Read ``GAME.gcg`` or ``GAME.gcg@LINE``, or fail; None for what can only be a CGP.
+
+    The line is 1 to the number of lines plus 1.
+    """
+    named = _game_and_line(what)
+    if named is None:
+        return None
+    path, line = named
+    gcg, played = _replay_file(path, rules)
+    last = len(played.steps)
+    if line is not None and not 1 <= line <= last + 1:
+        raise CommandFailed(
+            f"{path} has lines 1 to {last}; @{last + 1} is the position after them, and there is "
+            f"no {line}"
+        )
+    return GameFile(path, gcg, played, line)
+
+
+def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = False) -> Position:
     """Read a CGP, a file that has one, or ``GAME.gcg@LINE``; or fail.
 
     Of a CGP the player on turn sits in seat 0. Of a game it is what the player on turn sees,
-    without the other rack. With ``has_choice`` fail where the player has nothing to choose.
+    without the other rack; a notice is printed if the game names another ``lexicon``. With
+    ``has_choice`` fail where the player has nothing to choose.
     """
-    named = game_and_line(what)
-    position = _before_line(*named, rules) if named else read_cgp_or_file(what, rules)
-    if not has_choice:
-        return position
-    where = f"{what}: " if named else ""
+    game = read_game(what, rules)
+    position = _before_line(game) if game else read_cgp_or_file(what, rules)
+    if has_choice:
+        _check_choice(position, rules, what if game else "")
+    if game:
+        game.compare_words(lexicon)
+    return position
+
+
+def _check_choice(position: Position, rules: Rules, game: str) -> None:
+    where = f"{game}: " if game else ""
     with sentences(where):
         reason = why_not(position, rules)
-    if reason and not named:
+    if reason and not game:
         reason += (
             "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
             "'AEINRST/'"
         )
     if reason:
         raise CommandFailed(f"{where}{reason}")
-    return position
 
 
-def _before_line(path: Path, line: int | None, rules: Rules) -> Position:
+def _before_line(game: GameFile) -> Position:
     from harness.analysis.questions import as_seen
 
-    _, played = replay_file(path, rules)
-    last = len(played.steps) + 1
-    if line is None or not 1 <= line <= last:
-        raise CommandFailed(f"{path}: say before which of its lines, {path}@1 to @{last}")
-    if played.is_over(line - 1):
-        raise CommandFailed(f"{path}@{line}: the game is over")
-    return as_seen(played.after(line - 1))
+    line = game.named_line
+    if game.played.is_over(line - 1):
+        raise CommandFailed(f"{game.path}@{line}: the game is over")
+    return as_seen(game.played.after(line - 1))
 
 
 def read_cgp_or_file(what: str, rules: Rules) -> Position:
@@ -115,20 +167,21 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
         return read_cgp(what, rules).position
 
 
-def game_and_line(what: str) -> tuple[Path, int | None] | None:
-    """Read ``GAME.gcg`` or ``GAME.gcg@LINE``; None for what can be a CGP only."""
+def _game_and_line(what: str) -> tuple[Path, int | None] | None:
+    with suppress(OSError):  # a text too long for a file's name
+        if what and Path(what).is_dir():
+            raise CommandFailed(f"{what} is a folder; name a GCG file or one that holds a CGP")
     if is_file(path := Path(what)):
         return None if path.suffix.lower() == ".cgp" else (path, None)
     file, at, line = what.rpartition("@")
     if not at or not is_file(path := Path(file)) or path.suffix.lower() == ".cgp":
         return None
-    if not line.isdecimal():
+    if not line.isdecimal() or len(line) > 9:
         raise CommandFailed(f"{what}: behind the @ is the number of a line, as in {file}@1")
     return path, int(line)
 
 
-def replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
-    """Read a game and play it over, or fail with the file, the line and the reason."""
+def _replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
     try:
         gcg = read_gcg(path.read_bytes())
         return gcg, replay(gcg, rules)

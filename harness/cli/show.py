@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from engine.notation.cgp import write_cgp
 from engine.notation.gcg import EventKind, GcgGame
-from engine.notation.move_text import format_full_move
+from engine.notation.move_text import format_full_move, format_move
 from engine.notation.replaying import Replay, ReplayStep
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
@@ -19,8 +20,8 @@ from harness.figures import plain
 
 from .board_view import SideView, fresh_squares, game_view, print_view
 from .failing import CommandFailed
-from .options import BoardOptions
-from .positions import is_file, read_cgp_or_file, replay_file
+from .options import BoardOptions, JsonOption
+from .positions import GameFile, read_cgp_or_file, read_game
 
 
 def show(
@@ -30,31 +31,51 @@ def show(
     turn: int | None = None,
     moves: Annotated[bool, Parameter(negative="")] = False,
     board: BoardOptions = BoardOptions(),
+    json_: JsonOption = False,
 ) -> None:
     """Print a game (GCG) or a position (CGP).
 
     A game is printed as its score sheet and the position that it came to.
 
     Args:
-        what: A GCG file, a file that holds a CGP (.cgp), or a CGP itself, in quotes.
-        turn: Print the game up to this line of its score sheet; 0 is the beginning.
+        what: A GCG file; GAME.gcg@LINE, the game before that line of its score sheet; a file that
+            holds a CGP (.cgp), or a CGP itself, in quotes.
+        turn: Print the game up to this line, and with it; 0 is the beginning.
         moves: The score sheet alone.
+        json_: Print one JSON object: players, lines of the score sheet, and the position after the
+            last of them (cgp; racks begin with the player on turn). Of a position: cgp.
     """
     rules = board.rules()
-    path = Path(what)
-    if not is_file(path) or path.suffix.lower() == ".cgp":
+    game = read_game(what, rules)
+    if game is None:
         if turn is not None or moves:
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
-        print_view(_view(read_cgp_or_file(what, rules), ("on turn", "next"), rules))
+        position = read_cgp_or_file(what, rules)
+        if json_:
+            print(json.dumps({"cgp": write_cgp(position, rules)}, ensure_ascii=False))
+        else:
+            print_view(_view(position, ("on turn", "next"), rules))
         return
-    gcg, played = replay_file(path, rules)
-    last = len(played.steps) if turn is None else turn
-    if not 0 <= last <= len(played.steps):
-        raise CommandFailed(f"{path} has lines 0 to {len(played.steps)}; there is no {last}")
+    gcg, played, last = game.gcg, game.played, _last_line(game, turn)
+    if json_:
+        print(json.dumps(_as_json(gcg, played, last, rules), ensure_ascii=False))
+        return
     view: list[RenderableType] = [*_heading(gcg), _sheet(gcg, played.steps[:last], rules)]
     if not moves:
         view += ["", _after(gcg, played, last, rules)]
     print_view(Group(*view))
+
+
+def _last_line(game: GameFile, turn: int | None) -> int:
+    """Return the line up to which the game is shown; fail if there is none."""
+    count = len(game.played.steps)
+    if game.line is not None:
+        if turn is not None:
+            raise CommandFailed(f"{game.path}@{game.line} and --turn together: name one line")
+        return game.line - 1
+    if turn is not None and not 0 <= turn <= count:
+        raise CommandFailed(f"{game.path} has lines 0 to {count}; there is no {turn}")
+    return count if turn is None else turn
 
 
 def _view(
@@ -78,6 +99,28 @@ def _view(
     ]
     bag = bag_count(position, rules)
     return game_view(position.board, alphabet, sides, heading=heading, bag=bag, fresh=fresh)
+
+
+def _as_json(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> dict[str, Any]:
+    alphabet = rules.distribution.alphabet
+    lines = [
+        {
+            "line": number,
+            "player": event.nick,
+            "kind": event.kind.value,
+            "rack": event.rack,
+            "move": format_move(step.move, alphabet) if step.move else None,
+            **{name: getattr(event, name) for name in ("score", "total", "note")},
+        }
+        for number, step in enumerate(played.steps[:last], start=1)
+        for event in [step.event]
+    ]
+    return {
+        "players": [{"nick": player.nick, "name": player.name} for player in gcg.players],
+        **{name: getattr(gcg, name) for name in ("title", "description", "id", "lexicon")},
+        "lines": lines,
+        "cgp": write_cgp(played.after(last), rules),
+    }
 
 
 def _heading(gcg: GcgGame) -> list[RenderableType]:

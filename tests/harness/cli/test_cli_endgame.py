@@ -178,6 +178,6 @@ def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> 
     assert found["proven"]
     assert len(found["pv"]) == len(found["scores"])
     assert asks("endgame", str(sheet)) == 2
-    assert f"say before which of its lines, {sheet}@1 to @3" in tilewire.err
+    assert f"is a whole game: say which of its lines, {sheet}@1 to @3" in tilewire.err
     assert asks("endgame", f"{sheet}@3") == 2
     assert f"{sheet}@3: no rack is on turn" in tilewire.err

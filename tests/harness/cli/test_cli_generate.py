@@ -42,7 +42,7 @@ def test_a_position_of_a_game(tilewire: CommandLine, tmp_path: Path, words: Path
     found = as_json(tilewire, f"{game}@2", "--lexicon", words, "--all")
     assert "8G ...S" in [move["move"] for move in found["moves"]]
     assert tilewire("generate", game, "--lexicon", words) == 2
-    assert f"say before which of its lines, {game}@1 to @3" in tilewire.err
+    assert f"is a whole game: say which of its lines, {game}@1 to @3" in tilewire.err
 
 
 def test_all_moves_are_the_legal_moves(tilewire: CommandLine, words: Path) -> None:

@@ -1,0 +1,144 @@
+"""How commands on positions name a position, a game and the words it was played with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GAME = FIXTURES / "games" / "static_greedy.gcg"
+COMMANDS = ("analyze", "generate", "infer", "endgame", "preendgame", "show")
+
+
+@pytest.fixture
+def nothing_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail a command that loads words, and so may compile, before it refuses its input."""
+
+    def load_words(*_: object) -> None:
+        raise AssertionError("words were loaded")
+
+    monkeypatch.setattr("harness.cli.positions.load_words", load_words)
+    monkeypatch.setattr("harness.cli.options.load_words", load_words)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("line", [0, 26, 10**9 - 1])
+def test_a_line_that_is_not_there_is_refused_alike(
+    tilewire: CommandLine, nothing_loads: None, command: str, line: int
+) -> None:
+    assert tilewire(command, f"{GAME}@{line}") == 2
+    assert tilewire.err == (
+        f"tilewire: {GAME} has lines 1 to 24; @25 is the position after them, and there is no "
+        f"{line}\n"
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("line", ["x", "", "1.5", "9" * 5_000])
+def test_what_is_no_line_is_refused_alike(
+    tilewire: CommandLine, nothing_loads: None, command: str, line: str
+) -> None:
+    assert tilewire(command, f"{GAME}@{line}") == 2
+    assert "behind the @ is the number of a line, as in" in tilewire.err
+
+
+@pytest.mark.parametrize("command", ["generate", "infer", "endgame", "preendgame"])
+def test_a_whole_game_is_not_a_position(
+    tilewire: CommandLine, nothing_loads: None, command: str
+) -> None:
+    assert tilewire(command, GAME) == 2
+    assert tilewire.err == (
+        f"tilewire: {GAME} is a whole game: say which of its lines, {GAME}@1 to @25\n"
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_is_no_game(
+    tilewire: CommandLine, nothing_loads: None, command: str, tmp_path: Path
+) -> None:
+    for folder in (tmp_path, f"{tmp_path}/."):
+        assert tilewire(command, folder) == 2
+        assert tilewire.err == (
+            f"tilewire: {folder} is a folder; name a GCG file or one that holds a CGP\n"
+        )
+
+
+def test_a_full_bag_is_refused_before_anything_is_loaded(
+    tilewire: CommandLine, nothing_loads: None
+) -> None:
+    assert tilewire("preendgame", f"{GAME}@1") == 2
+    said = "86 tiles are in the bag, and in a pre-endgame 1 to 7: use tilewire analyze"
+    assert said in tilewire.err
+
+
+@pytest.mark.parametrize("command", ["analyze", "generate", "infer"])
+def test_a_game_of_other_words_warns_once(
+    tilewire: CommandLine, command: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "game.gcg"
+    path.write_text("#player1 a A\n#player2 b B\n#lexicon NWL20\n>a: AEIRSST 8H AS +4 4\n")
+    words = tmp_path / "nwl20.txt"
+    words.write_text("as\n")
+    few = {"analyze": ("--rollouts", 2), "infer": ("--racks", 50, "--top", 1)}.get(command, ())
+    assert tilewire(command, f"{path}@1", *few) == 0
+    assert tilewire.err == (
+        f"tilewire: {path} names the lexicon NWL20, and this is scowl: words that scowl lacks "
+        "count as phonies; give the words of NWL20 with --lexicon FILE\n"
+    )
+    assert tilewire(command, f"{path}@1", *few, "--lexicon", words) == 0
+    assert "NWL20" not in tilewire.err
+
+
+def test_a_review_of_a_game_of_other_words_warns(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "game.gcg"
+    path.write_text("#player1 a A\n#player2 b B\n#lexicon NWL20\n>a: AEIRSST 8H AS +4 4\n")
+    assert tilewire("analyze", path, "--rollouts", 2, "--candidates", 1) == 0
+    assert tilewire.err.count("names the lexicon NWL20") == 1
+
+
+def test_show_and_generate_mean_the_same_position(tilewire: CommandLine) -> None:
+    assert tilewire("show", f"{GAME}@3") == 0
+    same = tilewire.out
+    assert tilewire("show", GAME, "--turn", 2) == 0
+    assert tilewire.out == same
+    assert tilewire("show", f"{GAME}@3", "--turn", 2) == 2
+    assert "@3 and --turn together" in tilewire.err
+    assert tilewire("show", f"{GAME}@3", "--json") == 0
+    shown = json.loads(tilewire.out)
+    assert [line["move"] for line in shown["lines"]] == ["8D OWARI", "D8 .BCONIC"]
+    assert shown["players"][0]["nick"] == "static"
+    assert tilewire("generate", shown["cgp"], "--top", 1, "--json") == 0
+    best = json.loads(tilewire.out)["moves"]
+    assert tilewire("generate", f"{GAME}@3", "--top", 1, "--json") == 0
+    assert json.loads(tilewire.out)["moves"] == best
+    assert tilewire("show", shown["cgp"], "--json") == 0
+    assert json.loads(tilewire.out) == {"cgp": shown["cgp"]}
+
+
+# --- leaves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("leave", "says"),
+    [
+        ("AAAAAAAAA", "'AAAAAAAAA' has 9 tiles; a leave has 1 to 6"),
+        ("", "'' has 0 tiles; a leave has 1 to 6"),
+        ("AZZ", "AZZ holds 2 of Z; the bag of 100 tiles has 1"),
+        ("qU", "qU: q is a blank that was played; write Q or ?"),
+    ],
+)
+def test_what_is_no_leave_is_said_in_letters(tilewire: CommandLine, leave: str, says: str) -> None:
+    assert tilewire("leaves", leave) == 2
+    assert tilewire.err == f"tilewire: {says}\n"
+
+
+def test_leaves_as_json(tilewire: CommandLine) -> None:
+    assert tilewire("leaves", "QU", "?", "--json", "--top", 2) == 0
+    found = json.loads(tilewire.out)
+    assert [row["leave"] for row in found["leaves"]] == ["QU", "?"]
+    worths = [row["worth"] for row in (*found["best"], *reversed(found["worst"]))]
+    assert worths == sorted(worths, reverse=True)
+    assert [len(found[end]) for end in ("best", "worst")] == [2, 2]
