@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from harness import figures
+from lexicons.alphabet import BLANK_FLAG
 
 from .failing import UNREADABLE, sentences
-from .options import DistributionOption
+from .options import Count, DistributionOption, JsonOption
 
 if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable
+
+_Leaves: TypeAlias = list[tuple[str, float]]
 
 
 def leaves(
     *tiles: str,
     table: str | None = None,
     distribution: DistributionOption = "english",
-    top: int = 0,
+    top: Count | None = None,
+    json_: JsonOption = False,
 ) -> None:
     """Print what leaves are worth, in points.
 
@@ -27,6 +33,8 @@ def leaves(
         tiles: Leaves, such as ?, QU or AEINST. [default: each tile alone]
         table: trained, formula, or a leave table (KLV2). [default: the players' own]
         top: How many of the best and of the worst to print, too.
+        json_: Print one JSON object: leaves, and with --top also best and worst, each a list of
+            leave and worth.
     """
     from lexicons.alphabet import load_distribution
     from lexicons.tables import leaves_for, load_leaves
@@ -35,35 +43,68 @@ def leaves(
         letters = load_distribution(distribution)
         loaded = leaves_for(letters) if table is None else load_leaves(table, letters)
         alphabet = loaded.distribution.alphabet
-        asked = [alphabet.tiles(text) for text in tiles] or [(n,) for n in range(len(alphabet) + 1)]
-        rows = [(alphabet.text(leave), _points(loaded.value(leave))) for leave in asked]
-    print(figures.table(("leave", "worth"), rows))
-    if top > 0:
+        asked = [_leave(text, loaded) for text in tiles]
+        asked = asked or [(tile,) for tile in range(len(alphabet) + 1)]
+        rows = [(alphabet.text(leave), loaded.value(leave)) for leave in asked]
+    best, worst = _ends(loaded, top) if top else ([], [])
+    if json_:
+        lists = {"leaves": rows, "best": best, "worst": worst}
+        known = {
+            name: [{"leave": leave, "worth": worth} for leave, worth in listed]
+            for name, listed in lists.items()
+            if listed
+        }
+        print(json.dumps(known, ensure_ascii=False))
+        return
+    print(figures.table(("leave", "worth"), [(leave, _points(worth)) for leave, worth in rows]))
+    if top:
         print()
-        print(figures.table(("rank", "best", "worth", "worst", "worth"), _ranked(loaded, top)))
+        ranked = [
+            (str(rank), good[0], _points(good[1]), bad[0], _points(bad[1]))
+            for rank, (good, bad) in enumerate(zip(best, worst, strict=True), start=1)
+        ]
+        print(figures.table(("rank", "best", "worth", "worst", "worth"), ranked))
 
 
-def _ranked(leaves: LeaveTable, top: int) -> list[tuple[str, ...]]:
-    """Return rows of the best and the worst leaves side by side."""
+def _leave(text: str, table: LeaveTable) -> tuple[int, ...]:
+    """Read a leave.
+
+    Raises:
+        ValueError: it has characters that are no tiles, is no leave, or not in a bag.
+    """
+    letters = table.distribution
+    leave, most = letters.alphabet.tiles(text), table.rack_size - 1
+    if not 1 <= len(leave) <= most:
+        raise ValueError(f"{text!r} has {len(leave)} tiles; a leave has 1 to {most}")
+    for tile, count in Counter(leave).items():
+        name = letters.alphabet.tile_text(tile)
+        if tile & BLANK_FLAG:
+            raise ValueError(
+                f"{text}: {name} is a blank that was played; write {name.upper()} or ?"
+            )
+        if count > letters.counts[tile]:
+            raise ValueError(
+                f"{text} holds {count} of {name}; the bag of {letters.total} tiles has "
+                f"{letters.counts[tile]}"
+            )
+    return leave
+
+
+def _ends(leaves: LeaveTable, top: int) -> tuple[_Leaves, _Leaves]:
+    """Return the best and the worst leaves, each with its worth in points."""
     from lexicons.leaves import leave_places, possible_leaves
 
     alphabet = leaves.distribution.alphabet
-    ends: list[tuple[int, str]] = []
-    count = 0
+    ends: _Leaves = []
     for matrix in possible_leaves(leaves.distribution, leaves.rack_size):
         if not matrix.shape[1]:
             continue
         values = leaves.values[leave_places(matrix, leaves.arrays)]
         order = np.argsort(-values, kind="stable")
         for row in {*order[:top].tolist(), *order[-top:].tolist()}:
-            ends.append((int(values[row]), alphabet.text(matrix[row].tolist())))
-        count += len(values)
-    ends.sort(key=lambda end: (-end[0], end[1]))
-    best, worst = ends[:top], ends[::-1][:top]
-    return [
-        (str(rank), good[1], _points(good[0] / 1000), bad[1], _points(bad[0] / 1000))
-        for rank, (good, bad) in enumerate(zip(best, worst, strict=True), start=1)
-    ]
+            ends.append((alphabet.text(matrix[row].tolist()), int(values[row]) / 1000))
+    ends.sort(key=lambda end: (-end[1], end[0]))
+    return ends[:top], ends[::-1][:top]
 
 
 def _points(worth: float) -> str:
