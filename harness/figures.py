@@ -101,10 +101,39 @@ def _text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write rows under a head, each column as wide as it needs, in plain text."""
-    lines = [head, *rows]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
+def fitting(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None,
+    drop: Sequence[str],
+    gap: int = 2,
+) -> list[int]:
+    """Return which columns of a table to show in ``width`` characters; None is no limit.
+
+    Columns of ``drop``, by their heads, are left out one after another until the rest fit.
+    """
+    widths = [max(len(line[at]) for line in (head, *rows)) + gap for at in range(len(head))]
+    shown = list(range(len(head)))
+    for name in drop:
+        if width is None or sum(widths[at] for at in shown) - gap <= width:
+            break
+        shown.remove(head.index(name))
+    return shown
+
+
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    drop: Sequence[str] = (),
+) -> str:
+    """Write rows under a head, each column as wide as it needs, in plain text.
+
+    Columns of ``drop`` are left out as ``fitting`` says.
+    """
+    shown = fitting(head, rows, width, drop)
+    lines = [[line[at] for at in shown] for line in (head, *rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(shown))]
     texts = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines

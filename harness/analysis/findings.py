@@ -68,6 +68,8 @@ class Findings:
     """Whether more rollouts would probably change nothing."""
     by_points: bool
     """Whether points alone decide, for lack of win probabilities."""
+    replies: tuple[Ply, Ply] | None = None
+    """The opponent's next turn after the best and after the played move, if both were sampled."""
 
     @property
     def best(self) -> Estimate:
@@ -119,11 +121,19 @@ class Findings:
         alone = self.compared and move == self.question.played
         others = 1 if alone else max(len(self.estimates) - 1, 1)
         errors = NormalDist().inv_cdf(1 - _RISK / others)
-        ahead, utility = self.ahead_of(move), BY_POINTS if self.by_points else Utility()
-        value = utility.win * ahead.win + utility.point * ahead.equity
+        ahead, utility = self.ahead_of(move), self._utility
         # Wins and points are correlated, so their errors add up.
         error = utility.win * ahead.win_error + utility.point * ahead.equity_error
-        return value > errors * error
+        return self.utility_lost(move) > errors * error
+
+    def utility_lost(self, move: Move) -> float:
+        """Return the lead of the best over a candidate, wins and points weighted in one number."""
+        ahead, utility = self.ahead_of(move), self._utility
+        return utility.win * ahead.win + utility.point * ahead.equity
+
+    @property
+    def _utility(self) -> Utility:
+        return BY_POINTS if self.by_points else Utility()
 
 
 # --- the work -------------------------------------------------------------------------------------
@@ -177,7 +187,8 @@ def analyse(
                 break
     findings = work.findings()
     behind = (work.difference(findings.best.move, row.move) for row in findings.estimates)
-    return replace(findings, behind=tuple(behind))
+    replies = work.replies(findings.best.move)
+    return replace(findings, behind=tuple(behind), replies=replies)
 
 
 def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None]:
@@ -270,8 +281,18 @@ class _Rollouts:
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
 
+    def replies(self, best: Move) -> tuple[Ply, Ply] | None:
+        played = self._question.played
+        if played is None:
+            return None
+        after, after_played = (
+            next(iter((self._compared or self._search).plies_of(move)), None)
+            for move in (best, played)
+        )
+        return (after, after_played) if after and after_played else None
+
     def findings(self) -> Findings:
-        """Return the findings so far, without the differences."""
+        """Return the findings so far, without the differences and replies."""
         search, question = self._search, self._question
         estimates = tuple(search.estimates())
         phony = question.played if question.phony else None

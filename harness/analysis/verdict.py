@@ -13,11 +13,13 @@ from statistics import fmean
 from typing import TypeAlias
 
 from engine.notation.move_text import format_full_move
-from engine.rules.moves import Move
-from engine.rules.rules import Rules
+from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import Rules, score_play
 from engine.simulation.rollout_results import Difference
 from engine.simulation.simulation import Estimate
 from harness.figures import counted, number, share
+from lexicons.leaves import LeaveTable
 
 from .findings import INTERVAL, Findings
 from .review import Turn
@@ -29,6 +31,8 @@ CAVEAT = (
     "ahead. That compares candidates and proves nothing."
 )
 _MOST_NAMED = 4
+_MOST_COSTLY = 3
+_LEAST_WORTH = 1.0  # points by which leaves differ, to be named
 _NO_WIN = 0.0005  # less than the shown precision
 
 
@@ -104,6 +108,104 @@ def closing_sentences(
         yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
     for reason, lines in left_out.items():
         yield f"left out: line{'s' * (len(lines) > 1)} {', '.join(lines)}: {reason}"
+
+
+# --- a review's costliest turns -------------------------------------------------------------------
+
+
+def opening_sentences(
+    reviewed: Sequence[tuple[Turn, Findings | None]], rules: Rules, leaves: LeaveTable
+) -> Iterator[str]:
+    """Yield the turns that cost most, the costliest first, and why, as far as is known.
+
+    Phonies and turns that are not clearly worse than the best are not among them.
+    """
+    clear = [
+        (turn, findings, played)
+        for turn, findings in reviewed
+        if findings and findings.is_known and not findings.question.phony
+        if (played := findings.played) and findings.is_clear(played.move)
+    ]
+    if not clear:
+        yield "No turn is clearly worse than the best move that was found."
+        return
+    clear.sort(key=lambda found: -found[1].utility_lost(found[2].move))
+    count = min(len(clear), _MOST_COSTLY)
+    yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
+    for turn, findings, played in clear[:count]:
+        why = _why([*_reasons(findings, played, rules, leaves)])
+        cost = _loss([findings.ahead_of(played.move)], findings.by_points)
+        yield (
+            f"line {turn.line}, {turn.nick}: {_named(played, findings, rules, done=True)}; best "
+            f"was {_named(findings.best, findings, rules)}: {why}. It cost {cost}."
+        )
+
+
+def _named(row: Estimate, findings: Findings, rules: Rules, *, done: bool = False) -> str:
+    """Name a move, as one that was ``done`` or that was to do."""
+    board, alphabet = findings.question.position.board, rules.distribution.alphabet
+    match row.move:
+        case Exchange(tiles):
+            return f"{'exchanged' if done else 'to exchange'} {alphabet.text(tiles)}"
+        case Pass():
+            return "passed" if done else "to pass"
+        case move:
+            name = f"{format_full_move(move, board, alphabet)} for {row.score}"
+            return f"played {name}" if done else name
+
+
+def _why(reasons: Sequence[tuple[float, str]]) -> str:
+    """Join what speaks for the best move and what speaks against it."""
+    more = [text for value, text in reasons if value > 0]
+    less = [text for value, text in reasons if value < 0]
+    if not more:
+        return ", ".join([*less, "made up for in later turns"]) if less else "later turns say so"
+    return ", ".join(more) + (f", though {', '.join(less)}" if less else "")
+
+
+def _reasons(
+    findings: Findings, played: Estimate, rules: Rules, leaves: LeaveTable
+) -> Iterator[tuple[float, str]]:
+    """Yield what the best move has that the played one has not; below 0 what speaks against it."""
+    best, position = findings.best, findings.question.position
+    if _is_bingo(best, position, rules) and not _is_bingo(played, position, rules):
+        yield 1, "a missed bingo"
+    if scored := best.score - played.score:
+        yield scored, f"{counted(abs(scored), 'point')} {'more' if scored > 0 else 'less'} now"
+    longest = max(len(best.leave), len(played.leave))  # a pass keeps a rack, which has no value
+    if bag_count(position, rules) and longest < leaves.rack_size:
+        kept, instead = (_leave_text(row, rules, leaves) for row in (best, played))
+        worth = leaves.value(best.leave) - leaves.value(played.leave)
+        if abs(worth) >= _LEAST_WORTH:
+            yield worth, f"it keeps {kept}, not {instead}"
+    if findings.replies and not findings.exact:
+        after, after_played = findings.replies
+        spared = after_played.score - after.score
+        error = math.hypot(
+            *(ply.score_deviation / math.sqrt(ply.turns) for ply in findings.replies)
+        )
+        if abs(spared) > INTERVAL * error:
+            yield (
+                spared,
+                (
+                    f"the opponent's next turn scores {number(abs(spared))} points "
+                    f"{'less' if spared > 0 else 'more'}"
+                ),
+            )
+
+
+def _is_bingo(row: Estimate, position: Position, rules: Rules) -> bool:
+    return isinstance(row.move, Place) and score_play(position.board, row.move, rules).bingo
+
+
+def _leave_text(row: Estimate, rules: Rules, leaves: LeaveTable) -> str:
+    if not row.leave:
+        return "nothing"
+    worth = number(leaves.value(row.leave), sign=True)
+    return f"{rules.distribution.alphabet.text(row.leave)} (worth {worth})"
+
+
+# --- sentences ------------------------------------------------------------------------------------
 
 
 def plus_minus(value: str, error: float, scale: float = 1.0) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.text import Text
 
 from engine.inference.likelihood import Model
 from engine.movegen.evaluation import POINT
@@ -24,11 +25,14 @@ from harness.analysis.questions import RankedMoves
 from harness.figures import counted, duration, number, plain, share, table
 from harness.pictures import picture
 
+from .board_view import WIDTH, print_view, terminal_width
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALL = 0.9995  # of what there can be
-_TILE_COLUMNS = 3
+_TILE_COLUMNS = 3  # at most
+_TILE_COLUMN = 26  # characters that one takes
 _MOST_BARS = 40  # that are legible
 
 
@@ -46,18 +50,23 @@ def print_answer(
         known = answer_json(answer, rules, top, line=line, nick=nick)
         print(json.dumps(known, ensure_ascii=False))
         return
+    width = terminal_width()
     match answer:
         case RankedMoves():
-            lines = _ranked(answer, rules)
+            lines = _ranked(answer, rules, width)
         case EndgameProof():
-            lines = _endgame(answer, rules)
+            lines = _endgame(answer, rules, width)
         case PreEndgameComparison():
-            lines = _preendgame(answer, rules, top)
+            lines = _preendgame(answer, rules, top, width)
         case Inferred():
-            lines = _inference(answer, rules, top, _title(answer, rules, line, nick))
+            lines = _inference(answer, rules, top, _title(answer, rules, line, nick), width)
         case _:
             raise TypeError(type(answer))
-    print("\n".join(lines))
+    text = "\n".join(lines)
+    if width is None:
+        print(text)
+    else:
+        print_view(Text(text))  # breaks lines between words
 
 
 def heading(position: Position, rules: Rules) -> str:
@@ -79,7 +88,7 @@ def _points(value: float) -> str:
 # --- ranked moves ---------------------------------------------------------------------------------
 
 
-def _ranked(ranked: RankedMoves, rules: Rules) -> Iterator[str]:
+def _ranked(ranked: RankedMoves, rules: Rules, width: int | None) -> Iterator[str]:
     rows = [
         (*_move_cells(row.move, row.score, row.leave, ranked.position, rules), equity)
         for row in ranked.moves
@@ -88,7 +97,7 @@ def _ranked(ranked: RankedMoves, rules: Rules) -> Iterator[str]:
     counts = ranked.counts
     kinds = counted(counts["place"], "placement"), counted(counts["exchange"], "exchange")
     shown = "" if len(rows) == sum(counts.values()) else f"; shown: the best {len(rows)}"
-    yield table(("move", "score", "leave", "equity"), rows)
+    yield table(("move", "score", "leave", "equity"), rows, width, ("leave",))
     yield f"{', '.join(kinds)} and the pass{shown}"
 
 
@@ -102,16 +111,16 @@ def _move_cells(
 # --- the end of a game ----------------------------------------------------------------------------
 
 
-def _endgame(proof: EndgameProof, rules: Rules) -> Iterator[str]:
+def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[str]:
     yield heading(proof.position, rules)
     yield ""
-    yield _line_table(proof, rules)
+    yield _line_table(proof, rules, width)
     yield ""
     yield _endgame_verdict(proof)
     yield f"{proof.solution.depth} turns deep, {_pace(proof.solution.nodes, proof.seconds)}"
 
 
-def _line_table(proof: EndgameProof, rules: Rules) -> str:
+def _line_table(proof: EndgameProof, rules: Rules, width: int | None) -> str:
     board, spread, rows = proof.position.board, proof.before, []
     for turn, (move, score) in enumerate(zip(proof.pv, proof.scores, strict=True)):
         side, gain = ("opponent", -score) if turn % 2 else ("on turn", score)
@@ -122,7 +131,7 @@ def _line_table(proof: EndgameProof, rules: Rules) -> str:
     if not proof.first_win:
         rest = "tiles that are left" if proof.ends_game else "what comes after"
         rows.append(("", rest, _points(proof.spread - spread), _points(proof.spread)))
-    return table(("", "move", "score", "spread"), rows)
+    return table(("", "move", "score", "spread"), rows, width, ("score",))
 
 
 def _endgame_verdict(proof: EndgameProof) -> str:
@@ -152,7 +161,9 @@ def _pace(nodes: int, seconds: float) -> str:
     return f"{nodes:,} nodes in {seconds:.2f} s ({rate:,.0f} a second)"
 
 
-def _preendgame(compared: PreEndgameComparison, rules: Rules, top: int) -> Iterator[str]:
+def _preendgame(
+    compared: PreEndgameComparison, rules: Rules, top: int, width: int | None
+) -> Iterator[str]:
     yield heading(compared.position, rules)
     yield ""
     rows = [
@@ -168,9 +179,8 @@ def _preendgame(compared: PreEndgameComparison, rules: Rules, top: int) -> Itera
         )
         for row in compared.moves[:top]
     ]
-    yield table(
-        ("move", "score", "leave", "win %", "wins", "draws", "losses", "spread", "cases", ""), rows
-    )
+    head = ("move", "score", "leave", "win %", "wins", "draws", "losses", "spread", "cases", "")
+    yield table(head, rows, width, ("wins", "draws", "losses", "cases", "leave"))
     yield ""
     yield _covered(compared)
     yield _pace(sum(row.nodes for row in compared.moves), compared.seconds)
@@ -186,7 +196,9 @@ def _covered(compared: PreEndgameComparison) -> str:
 # --- an inference ---------------------------------------------------------------------------------
 
 
-def _inference(inferred: Inferred, rules: Rules, top: int, title: str) -> Iterator[str]:
+def _inference(
+    inferred: Inferred, rules: Rules, top: int, title: str, width: int | None
+) -> Iterator[str]:
     known, alphabet = inferred.posterior, rules.distribution.alphabet
     yield title
     yield ""
@@ -194,12 +206,12 @@ def _inference(inferred: Inferred, rules: Rules, top: int, title: str) -> Iterat
         (str(rank), alphabet.text(leave) or "nothing", _percent(prior), _percent(posterior))
         for rank, (leave, prior, posterior) in enumerate(known.top(top), start=1)
     ]
-    yield table(("", "leave", "before", "after"), rows)
+    yield table(("", "leave", "before", "after"), rows, width, ("before",))
     yield ""
     yield from _summary(inferred, rules)
     yield ""
     yield "one or more of a tile on the rack now"
-    yield _tiles_table(inferred, rules)
+    yield _tiles_table(inferred, rules, width)
     yield ""
     yield f"{duration(1_000 * inferred.seconds)} for the inference, {_player(inferred.model)}"
     if known.note:
@@ -262,15 +274,16 @@ def _effort(inferred: Inferred) -> str:
     return f"{counted(known.considered, 'leave')} considered; {survive}"
 
 
-def _tiles_table(inferred: Inferred, rules: Rules) -> str:
-    """Write tiles in columns side by side, reading down."""
+def _tiles_table(inferred: Inferred, rules: Rules, width: int | None) -> str:
+    """Write tiles in columns side by side, as many as fit, reading down."""
     cells = [
         (tile, share(before), share(after))
         for tile, before, after in zip(
             rules.distribution.alphabet.letters, *inferred.tiles, strict=True
         )
     ]
-    height = -(-len(cells) // _TILE_COLUMNS)
+    fitting = (width or WIDTH) // _TILE_COLUMN
+    height = -(-len(cells) // min(max(fitting, 1), _TILE_COLUMNS))
     columns = [cells[at : at + height] for at in range(0, len(cells), height)]
     tables = ([("tile", "before", "after"), *column] for column in columns)
     side_by_side = zip_longest(*tables, fillvalue=("", "", ""))

@@ -243,6 +243,12 @@ def plain_text(view: RenderableType) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
+def terminal_width() -> int | None:
+    """Return the columns of the terminal on standard output; None if it is none."""
+    console = Console()
+    return console.width if console.is_terminal else None
+
+
 def print_view(view: RenderableType, console: Console | None = None) -> None:
     """Draw something on standard output: in colour on a terminal, else as plain text."""
     console = console or Console()

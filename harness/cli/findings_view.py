@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from typing import Literal
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,18 +19,34 @@ from engine.rules.rules import Rules
 from harness.analysis.as_json import answer_json
 from harness.analysis.findings import Findings, Settings
 from harness.analysis.review import Turn, analyse_turn, review
-from harness.analysis.verdict import CAVEAT, closing_sentences, is_found, plus_minus, verdict_text
-from harness.figures import DASH, counted, number, plain, share
+from harness.analysis.verdict import (
+    CAVEAT,
+    closing_sentences,
+    is_found,
+    opening_sentences,
+    plus_minus,
+    verdict_text,
+)
+from harness.figures import DASH, counted, fitting, number, plain, share
 
 from .answer_text import heading
-from .board_view import print_view
+from .board_view import WIDTH, print_view, terminal_width
 
 _PLIES_SHOWN = 4
-_TURN = "{:>4} {:<9.9} {:<16} {:<16} {:>6} {:>5} {:>5} {:>5} {:>6}"
-_TURN_HEAD = _TURN.format(
-    "line", "player", "played", "best", "before", "after", "cost", "±", "points"
+_LONGEST_NICK = 12
+_SHEET = ("line", "player", "played", "best", "before", "after", "cost", "±", "points")
+_CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "samples")
+_TEXTS = ("move", "leave", "player", "played", "best")
+_CANDIDATES_LEGEND = (
+    "win %: of rollouts won; static, equity: points, by score and leave, by rollouts"
 )
-"""Stands above ``_turn_row``: win % with the best move, with the one played, and the loss."""
+_BEFORE_AFTER = "before, after: games won in % with the best move, with the one played"
+_COSTS = "cost: the difference, ± 95 %; points: the same in points gained on the opponent"
+_SIGNS = f"✓: the best was played; {DASH}: not known"
+_BELOW_0 = (
+    "below 0: when compared alone, the played move did better than the one that the search chose, "
+    "by chance or since the search was short"
+)
 
 
 def show_position(
@@ -39,41 +57,55 @@ def show_position(
     above = heading(turn.position, rules)
     if turn.nick:
         above = f"before line {turn.line}: {turn.nick}, {above}"
-    console = Console()
+    console, width = Console(), terminal_width() or WIDTH
     drawn = console.is_terminal and not console.is_dumb_terminal and not as_json
     screen = Live(console=console, auto_refresh=False, transient=True) if drawn else nullcontext()
     with screen as live:
 
         def draw(findings: Findings) -> None:
             if live is not None:
-                live.update(_view(findings, rules, above), refresh=True)
+                live.update(_view(findings, rules, above, width), refresh=True)
 
         findings = analyse_turn(settings, turn, stopped, draw)
     if as_json:
         _print_json(turn, findings, rules)
         return
     verdict = plain(verdict_text(findings, rules))
-    print_view(Group(_view(findings, rules, above), "", Text(verdict)), console)
+    legend = Text(_CANDIDATES_LEGEND, "dim")
+    print_view(Group(_view(findings, rules, above, width), legend, "", Text(verdict)), console)
 
 
 def review_game(
     turns: list[Turn], settings: Settings, stopped: Callable[[], bool], *, as_json: bool
 ) -> None:
-    """Analyse every turn whose rack is known, a row each as it is done; then sum up."""
-    rules = settings.generators[0].rules
+    """Analyse every turn whose rack is known, and sum up.
+
+    JSON has a line for each turn as it is done. In a terminal the last rows are drawn meanwhile.
+    """
+    generator = settings.generators[0]
+    rules, console = generator.rules, Console()
+    drawn = console.is_terminal and not console.is_dumb_terminal and not as_json
+    screen = Live(console=console, auto_refresh=False, transient=True) if drawn else nullcontext()
+    reviewed: list[tuple[Turn, Findings | None]] = []
+    with screen as live:
+        if live is not None:
+            live.update(_sheet([], rules, console.width), refresh=True)
+        for turn, findings in review(settings, turns, stopped):
+            reviewed.append((turn, findings))
+            if as_json:
+                _print_json(turn, findings, rules)
+            elif live is not None:
+                last = reviewed[-max(console.height - 2, 1) :]
+                live.update(_sheet(last, rules, console.width), refresh=True)
     if not as_json:
-        print(_TURN_HEAD)
-    reviewed = []
-    for done in review(settings, turns, stopped):
-        reviewed.append(done)
-        turn, findings = done
-        if as_json:
-            _print_json(turn, findings, rules)
-        elif findings:
-            print(_turn_row(turn, findings, rules), flush=True)
-    if not as_json:
-        closing = (Text(plain(sentence)) for sentence in closing_sentences(turns, reviewed))
-        print_view(Group("", *closing))
+        width = terminal_width() or WIDTH
+        opening = opening_sentences(reviewed, rules, generator.leaves)
+        closing = closing_sentences(turns, reviewed)
+        first, *costly = (Text(plain(sentence)) for sentence in opening)
+        parts: list[RenderableType] = [first, *(Padding(turn, (0, 0, 0, 2)) for turn in costly)]
+        parts += ["", _sheet(reviewed, rules, width), *_legend(reviewed), ""]
+        parts += [Text(plain(sentence)) for sentence in closing]
+        print_view(Group(*parts), console)
 
 
 def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
@@ -84,56 +116,74 @@ def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
     print(json.dumps(known, ensure_ascii=False), flush=True)
 
 
-def _view(findings: Findings, rules: Rules, above: str) -> RenderableType:
-    """Draw all that is known but the verdict, in 80 columns."""
+def _view(findings: Findings, rules: Rules, above: str, width: int) -> RenderableType:
+    """Draw all that is known but the verdict."""
     parts: list[RenderableType] = [Text(plain(above), "bold")]
-    parts += [_candidates(findings, rules), ""]
+    parts += [_candidates(findings, rules, width), ""]
     if findings.after:
-        parts += [_after(findings, rules), ""]
+        parts += [_after(findings, rules, width), ""]
     return Group(*parts, Text(_effort(findings), "dim"))
 
 
-def _candidates(findings: Findings, rules: Rules) -> Table:
+def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
     alphabet, board = rules.distribution.alphabet, findings.question.position.board
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
-    table.add_column("", justify="right", style="dim")
-    table.add_column("move", overflow="fold", max_width=20)
-    for name in ("score", "leave", "static", "win %", "equity", "samples"):
-        table.add_column(name, justify="left" if name == "leave" else "right", no_wrap=True)
+    rows = []
     for rank, row in enumerate(findings.estimates, start=1):
         sampled = row.samples > 0
         mark = "*" if findings.is_phony(row.move) else ""
-        name = format_full_move(row.move, board, alphabet) + mark
         win = plus_minus(number(100 * row.win), row.win_error, 100)
         equity = plus_minus(number(row.equity, sign=True), row.equity_error)
-        table.add_row(
-            str(rank),
-            Text(name, "bold" if row.move == findings.best.move else ""),
-            str(row.score),
-            Text(alphabet.text(row.leave)),
-            number(row.static / POINT),
-            win if sampled and not findings.by_points else DASH,
-            equity if sampled else DASH,
-            f"{row.samples:,}",
+        rows.append(
+            (
+                str(rank),
+                format_full_move(row.move, board, alphabet) + mark,
+                str(row.score),
+                alphabet.text(row.leave),
+                number(row.static / POINT),
+                win if sampled and not findings.by_points else DASH,
+                equity if sampled else DASH,
+                f"{row.samples:,}",
+            )
         )
-    return table
+    bold = [row.move for row in findings.estimates].index(findings.best.move)
+    return _table(_CANDIDATES, rows, width, ("samples", "static", "leave", "score"), bold)
 
 
-def _after(findings: Findings, rules: Rules) -> Table:
+def _after(findings: Findings, rules: Rules, width: int) -> Table:
     board = findings.question.position.board
     best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column(Text(f"after {best}"), overflow="fold", max_width=30)
-    for name in ("mean score", "deviation", "bingos", "rollouts"):
-        table.add_column(name, justify="right")
-    for at, ply in enumerate(findings.after[:_PLIES_SHOWN]):
-        table.add_row(
+    rows = [
+        (
             f"ply {at + 1}, {'own turn' if at % 2 else 'the opponent'}",
             number(ply.score),
             number(ply.score_deviation),
             share(ply.bingos),
             f"{ply.turns:,}",
         )
+        for at, ply in enumerate(findings.after[:_PLIES_SHOWN])
+    ]
+    head = (f"after {best}", "mean score", "deviation", "bingos", "rollouts")
+    return _table(head, rows, width, ("deviation", "rollouts"), gap=2)
+
+
+def _table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    drop: Sequence[str],
+    bold: int | None = None,
+    gap: int = 1,
+) -> Table:
+    """Draw a table; where it is narrow, leave out columns of ``drop``, then fold moves."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, gap, 0, 0))
+    shown = fitting(head, rows, width, drop, gap)
+    for at in shown:
+        is_text = head[at] in _TEXTS or head[at].startswith("after ")
+        justify: Literal["left", "right"] = "left" if is_text else "right"
+        folds = is_text and head[at] not in ("leave", "player")
+        table.add_column(head[at], justify=justify, no_wrap=not folds, overflow="fold")
+    for nth, row in enumerate(rows):
+        table.add_row(*(Text(row[at]) for at in shown), style="bold" if nth == bold else "")
     return table
 
 
@@ -151,10 +201,19 @@ def _effort(findings: Findings) -> str:
     return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
 
 
-def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> str:
+def _sheet(reviewed: Sequence[tuple[Turn, Findings | None]], rules: Rules, width: int) -> Table:
+    """Draw a row for each turn."""
+    rows = [_turn_row(turn, findings, rules) for turn, findings in reviewed if findings]
+    return _table(_SHEET, rows, width, ("before", "after", "player", "±"))
+
+
+def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> tuple[str, ...]:
     board, alphabet = turn.position.board, rules.distribution.alphabet
-    best = "✓" if is_found(findings) else format_full_move(findings.best.move, board, alphabet)
-    before = after = cost = error = points = DASH
+    best = before = after = cost = error = points = DASH
+    if findings.question.is_forced or (findings.is_known and is_found(findings)):
+        best = "✓"
+    elif findings.is_known:
+        best = format_full_move(findings.best.move, board, alphabet)
     has_win = findings.is_known and not findings.by_points
     if has_win:
         before = number(100 * findings.best.win)
@@ -173,6 +232,18 @@ def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> str:
     elif turn.step is not None:
         played = plain(f"-{turn.step.event.detail}")
     mark = "*" if findings.question.phony else ""
-    return _TURN.format(
-        turn.line, plain(turn.nick), played + mark, best, before, after, cost, error, points
-    ).rstrip()
+    nick = plain(turn.nick)
+    nick = nick if len(nick) <= _LONGEST_NICK else f"{nick[: _LONGEST_NICK - 1]}…"
+    return (str(turn.line), nick, played + mark, best, before, after, cost, error, points)
+
+
+def _legend(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[Text]:
+    """Yield what the columns of the sheet mean, and their units."""
+    losses = [
+        findings.ahead_of(findings.played.move)
+        for _, findings in reviewed
+        if findings and findings.is_known and findings.played and not findings.question.phony
+    ]
+    below = any(min(round(loss.win, 3), round(loss.equity, 1)) < 0 for loss in losses)
+    for sentence in (_BEFORE_AFTER, _COSTS, _SIGNS, *[_BELOW_0] * below):
+        yield Text(sentence, "dim")

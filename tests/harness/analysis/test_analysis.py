@@ -11,15 +11,16 @@ import pytest
 
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
-from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
-from engine.simulation.rollout_results import Difference
+from engine.simulation.rollout_results import Difference, Ply
 from harness.analysis.findings import Findings, Settings, analyse
 from harness.analysis.questions import Question, ask
-from harness.analysis.verdict import summary, verdict
+from harness.analysis.review import Turn
+from harness.analysis.verdict import opening_sentences, summary, verdict
 from lexicons.store import Lexicon, load_lexicon
-from lexicons.tables import win_probabilities_for
+from lexicons.tables import leaves_for, win_probabilities_for
 
 MIDGAME = Path(__file__).parents[2] / "fixtures" / "cgp" / "midgame.cgp"
 EMPTY = "/".join(["15"] * 15)
@@ -238,3 +239,63 @@ def test_a_mean_loss_has_its_error_and_leaves_forced_turns_out() -> None:
     assert "mean loss 3.0 %" in summary(
         "anna", [turns[0], replace(turns[1], compared=0, exact=True)]
     )
+
+
+# --- why a turn was costly ------------------------------------------------------------------------
+
+
+def opening(found: Findings, *others: Findings) -> list[str]:
+    turns = [
+        (Turn(each.question.position, line, "anna"), each)
+        for line, each in enumerate((found, *others), start=1)
+    ]
+    return list(opening_sentences(turns, RULES, leaves_for(RULES.distribution)))
+
+
+def reasoned(cgp: str, played: Move, replies: Any = None) -> str:
+    """Return why a played move is costly, if the best by static equity is the best."""
+    lexicon = load_lexicon()
+    settings = Settings([Generator(lexicon, RULES)], lexicon, None, candidates=3, rollouts=1)
+    found = analyse(settings, position(cgp), played)
+    behind = (Difference(0.1, 0.01, 9.0, 1.0),) * len(found.estimates)
+    known = replace(found, behind=behind, is_known=True, replies=replies)
+    title, sentence = opening(known)
+    assert title == "The costliest turn:"
+    said = sentence.removeprefix("line 1, anna: ")
+    assert said.endswith(". It cost 9.0 points ± 2.0.")
+    return said.partition(". It cost")[0]
+
+
+def test_a_missed_bingo_and_what_was_done_instead() -> None:
+    rack = f"{EMPTY} AEINRST/ 0/0 0"
+    said = reasoned(rack, PASS)
+    assert said.startswith("passed; best was ")
+    assert ": a missed bingo, " in said
+    assert " points more now" in said
+    exchanged = RULES.distribution.alphabet.tiles("R")
+    assert reasoned(rack, Exchange(exchanged)).startswith("exchanged R; best was ")
+
+
+def test_the_replies_count_only_where_they_differ_by_more_than_chance() -> None:
+    rack = f"{EMPTY} ACUVWWV/ 0/0 0"
+    replies = (Ply(100, 30.0, 10.0, 0.1), Ply(100, 40.0, 10.0, 0.1))
+    spared = "the opponent's next turn scores 10.0 points less"
+    assert spared in reasoned(rack, PASS, replies=replies)
+    assert "though the opponent's next turn scores 10.0 points more" in (
+        reasoned(rack, PASS, replies=replies[::-1])
+    )
+    vague = tuple(replace(ply, turns=4) for ply in replies)
+    assert "next turn" not in reasoned(rack, PASS, replies=vague)
+
+
+def test_costliest_turns_are_three_and_in_order() -> None:
+    found = findings(MIDGAME.read_text(), 100, played=3)
+    costs = (0.02, 0.05, -0.03, 0.04, 0.03)
+    turns = [with_loss(found, Difference(cost, 0.003, 1.0, 0.1), compared=200) for cost in costs]
+    title, *costly = opening(*turns)
+    assert title == "The 3 costliest turns:"
+    assert [sentence.partition(",")[0] for sentence in costly] == ["line 2", "line 4", "line 5"]
+    unclear = with_loss(found, Difference(0.01, 0.01, 1.0, 1.0), compared=200)
+    assert opening(unclear) == ["No turn is clearly worse than the best move that was found."]
+    phony = replace(turns[0], question=replace(found.question, phony="QQ is not a word of few"))
+    assert opening(phony) == opening(unclear)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -303,12 +304,30 @@ def test_the_position_at_the_end_of_an_unfinished_game(tilewire: CommandLine) ->
 
 
 def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", GAME, *FEW) == 0
-    head, *lines = tilewire.out.splitlines()
-    assert head.split()[:4] == ["line", "player", "played", "best"]
-    rows = [line for line in lines if line[:4].strip().isdecimal()]
-    assert [int(row[:4]) for row in rows] == list(range(1, 24))
+    assert tilewire("analyze", GAME, "--rollouts", 400, "--candidates", 3) == 0
+    lines = tilewire.out.splitlines()
+    # It opens with what cost most, and why.
+    assert lines[0] == "The 3 costliest turns:"
+    opening, sheet = tilewire.out.split("\n\n")[:2]
+    costly = opening.split("\n  line ")
+    assert len(costly) == 4
+    (tenth,) = (flat(turn) for turn in costly if turn.startswith("10, greedy: "))
+    assert tenth.startswith("10, greedy: played L1 PIlAF for 35; best was ")
+    assert re.search(r": it keeps \S+ \(worth \+2\S+\), not AU \(worth −6.3\)", tenth)
+    assert re.search(r"It cost 1\d\.\d % ± \S+ and [23]\d\.\d points ± ", tenth)
+    (endgame,) = (flat(turn) for turn in costly if turn.startswith("19, static: "))
+    assert "18 points less now, made up for in later turns. It cost 0.0 % and 46" in endgame
+
+    head, *rows = sheet.splitlines()
+    assert head.split() == [
+        *("line", "player", "played", "best", "before", "after", "cost", "±", "points")
+    ]
+    assert [int(row[:4]) for row in rows[:23]] == list(range(1, 24))
     assert "✓" in rows[1]
+    assert rows[23].startswith("before, after: games won in %")
+    assert rows[24].startswith("cost: the difference, ± 95 %; points: ")
+    costs = [cells[at] for cells in map(str.split, rows[:23]) for at in (-3, -1)]
+    assert any(cost.startswith("−") for cost in costs) == ("below 0: " in sheet)
     static, greedy = (
         next(x for x in lines if x.startswith(f"{n}: ")) for n in ("static", "greedy")
     )
@@ -317,7 +336,16 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "over 12 turns; the best was played in" in flat(tilewire.out)
     assert "over 11 turns; the best was played in" in flat(tilewire.out)
     assert "proves nothing" in flat(tilewire.out)
-    assert max(map(len, tilewire.out.splitlines())) <= 80
+    assert max(map(len, lines)) <= 80
+
+
+def test_where_nothing_can_be_told_there_is_no_best(tilewire: CommandLine) -> None:
+    assert tilewire("analyze", SHORT_GAME, "--rollouts", 1, "--candidates", 3) == 0
+    first, _, head, *rows = tilewire.out.splitlines()
+    assert first == "No turn is clearly worse than the best move that was found."
+    assert head.startswith("line player")
+    assert [row.split()[-6:] for row in rows[:2]] == [["–"] * 6] * 2
+    assert "below 0" not in tilewire.out
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
@@ -348,26 +376,43 @@ def test_turns_without_a_rack_are_left_out_and_phonies_not_counted(
 
 
 def test_on_a_terminal_it_is_drawn_as_it_goes_and_ctrl_c_asks_for_the_verdict() -> None:
+    drawn = interrupted(f"{SHORT_GAME}@2", columns=80, at=(b" plies", 5))
+    last = drawn.rpartition("before line 2")[2]
+    assert "H8" in last
+    assert "was played" in flat(last)
+
+
+def test_a_review_that_is_stopped_says_where() -> None:
+    drawn = interrupted(str(GAME), columns=60, at=(b"points", 1))
+    rest = drawn[drawn.rindex("\x1b[2K") :]  # what was drawn meanwhile is wiped
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in rest.splitlines()]
+    assert max(map(len, lines)) <= 60
+    done = sum(line[:4].strip().isdecimal() for line in lines)
+    assert done <= 1
+    assert f"stopped before line {done + 1}" in lines
+    assert "left out" not in rest
+
+
+def interrupted(what: str, *, columns: int, at: tuple[bytes, int]) -> str:
+    """Analyse in a terminal, press Ctrl-C when a text was drawn so often; return all drawn."""
     terminal, end = pty.openpty()
     code = "from harness.cli import main; main()"
-    command = [sys.executable, "-c", code, "analyze", f"{SHORT_GAME}@2", "--time", "10m"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    command = [sys.executable, "-c", code, "analyze", what, "--time", "10m"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
     with subprocess.Popen(
         command, stdin=end, stdout=end, stderr=end, env=environment, start_new_session=True
     ) as process:
         os.close(end)
-        drawn, interrupted = b"", False
+        drawn, is_interrupted = b"", False
         while part := _read(terminal):
             drawn += part
-            if not interrupted and drawn.count(b" plies") > 4:
+            if not is_interrupted and drawn.count(at[0]) >= at[1]:
                 process.send_signal(signal.SIGINT)
-                interrupted = True
+                is_interrupted = True
     os.close(terminal)
     assert process.returncode == 0, drawn
-    assert interrupted
-    last = drawn.decode().rpartition("before line 2")[2]
-    assert "H8" in last
-    assert "was played" in flat(last)
+    assert is_interrupted
+    return drawn.decode()
 
 
 def _read(terminal: int) -> bytes:
@@ -375,19 +420,3 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65_536)
     except OSError:  # the other end is closed
         return b""
-
-
-def test_a_review_that_is_stopped_says_where() -> None:
-    code = "from harness.cli import main; main()"
-    command = [sys.executable, "-u", "-c", code, "analyze", str(GAME), "--time", "10m"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        head = process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        rest = process.stdout.read()
-    assert process.returncode == 0
-    assert head.startswith("line")
-    done = sum(row[:4].strip().isdecimal() for row in rest.splitlines())
-    assert done <= 1
-    assert f"stopped before line {done + 1}" in rest
-    assert "left out" not in rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from command_line import CommandLine
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GAME = FIXTURES / "games" / "static_greedy.gcg"
+SHORT_GAME = FIXTURES / "gcg" / "complete.gcg"
 COMMANDS = ("analyze", "generate", "infer", "endgame", "preendgame", "show")
 
 
@@ -116,6 +118,34 @@ def test_show_and_generate_mean_the_same_position(tilewire: CommandLine) -> None
     assert json.loads(tilewire.out)["moves"] == best
     assert tilewire("show", shown["cgp"], "--json") == 0
     assert json.loads(tilewire.out) == {"cgp": shown["cgp"]}
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 160])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", f"{GAME}@9"),
+        ("generate", f"{GAME}@9", "--top", 5),
+        ("infer", f"{GAME}@1", "--racks", 30, "--top", 3),
+        ("analyze", f"{GAME}@18", "--rollouts", 200, "--candidates", 3),
+        ("analyze", SHORT_GAME, "--rollouts", 64, "--candidates", 3),
+    ],
+    ids=lambda arguments: str(arguments[0]),
+)
+def test_tables_fit_a_terminal(
+    tilewire: CommandLine,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[object, ...],
+    columns: int,
+) -> None:
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("COLUMNS", str(columns))):
+        monkeypatch.setenv(name, value)
+    assert tilewire(*arguments) == 0, tilewire.err
+    last = tilewire.out.rpartition("\x1b[2K")[2]  # what was drawn meanwhile is wiped
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in last.splitlines()]
+    assert max(map(len, lines)) <= columns, last
+    heads = [line for line in lines if re.search(r"\bmove\b|\bleave\b|\bplayed\b", line)]
+    assert heads, last
 
 
 # --- leaves ---------------------------------------------------------------------------------------
