@@ -37,9 +37,8 @@ _LONGEST_NICK = 12
 _SHEET = ("line", "player", "played", "best", "before", "after", "cost", "±", "points")
 _CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "samples")
 _TEXTS = ("move", "leave", "player", "played", "best")
-_CANDIDATES_LEGEND = (
-    "win %: of rollouts won; static, equity: points, by score and leave, by rollouts"
-)
+_WIN = "win %: of rollouts won; "
+_EQUITY = "static, equity: points, by score and leave, by rollouts"
 _BEFORE_AFTER = "before, after: games won in % with the best move, with the one played"
 _COSTS = "cost: the difference, ± 95 %; points: the same in points gained on the opponent"
 _SIGNS = f"✓: the best was played; {DASH}: not known"
@@ -71,7 +70,7 @@ def show_position(
         _print_json(turn, findings, rules)
         return
     verdict = plain(verdict_text(findings, rules))
-    legend = Text(_CANDIDATES_LEGEND, "dim")
+    legend = Text(_EQUITY if findings.by_points else _WIN + _EQUITY, "dim")
     print_view(Group(_view(findings, rules, above, width), legend, "", Text(verdict)), console)
 
 
