@@ -168,12 +168,13 @@ def _reasons(
 ) -> Iterator[tuple[float, str]]:
     """Yield what the best move has that the played one has not; below 0 what speaks against it."""
     best, position = findings.best, findings.question.position
-    if _is_bingo(best, position, rules) and not _is_bingo(played, position, rules):
+    missed = _is_bingo(best, position, rules) and not _is_bingo(played, position, rules)
+    if missed:
         yield 1, "a missed bingo"
     if scored := best.score - played.score:
         yield scored, f"{counted(abs(scored), 'point')} {'more' if scored > 0 else 'less'} now"
     longest = max(len(best.leave), len(played.leave))  # a pass keeps a rack, which has no value
-    if bag_count(position, rules) and longest < leaves.rack_size:
+    if bag_count(position, rules) and longest < leaves.rack_size and not missed:
         kept, instead = (_leave_text(row, rules, leaves) for row in (best, played))
         worth = leaves.value(best.leave) - leaves.value(played.leave)
         if abs(worth) >= _LEAST_WORTH:

@@ -273,7 +273,9 @@ def test_a_missed_bingo_and_what_was_done_instead() -> None:
     assert ": a missed bingo, " in said
     assert " points more now" in said
     exchanged = RULES.distribution.alphabet.tiles("R")
-    assert reasoned(rack, Exchange(exchanged)).startswith("exchanged R; best was ")
+    said = reasoned(rack, Exchange(exchanged))
+    assert said.startswith("exchanged R; best was ")
+    assert "keeps" not in said  # a bingo keeps nothing, of course
 
 
 def test_the_replies_count_only_where_they_differ_by_more_than_chance() -> None:
