@@ -7,6 +7,9 @@ answered below any limit of the application, so a flood of them would starve oth
 
 from __future__ import annotations
 
+import errno
+import re
+import socket
 import ssl
 import time
 from collections import deque
@@ -16,7 +19,7 @@ from typing import Any, NamedTuple
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidURI
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
@@ -182,10 +185,46 @@ async def dial(
             **_SETTINGS,
             **trust,
         )
-    except (OSError, InvalidHandshake, InvalidURI, TimeoutError, ValueError) as error:
-        raise ChannelClosed(f"can't reach {url}: {error or type(error).__name__}") from None
+    except TimeoutError:
+        raise ChannelClosed(f"can't reach {url}: no answer within {open_timeout:g} s") from None
+    except (OSError, InvalidHandshake, InvalidURI, ValueError) as error:
+        raise ChannelClosed(f"can't reach {url}: {_unreached(url, error)}") from None
     assert isinstance(connection, _ClientEnd)
     return WebSocketChannel(connection, url)
+
+
+def _unreached(url: str, error: Exception) -> str:
+    """Say why a server was not reached, and what to try where that is known."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError | InvalidMessage | ConnectionResetError):
+        if url.startswith("wss:"):
+            return f"it does not answer with TLS; without, it is {url.replace('wss:', 'ws:', 1)}"
+        return f"it does not answer with HTTP; with TLS, it is {url.replace('ws:', 'wss:', 1)}"
+    if isinstance(error, InvalidURI):
+        return "a server's address is ws://host:port or wss://host:port"
+    if isinstance(error, OSError):
+        return _without_number(error)
+    return str(error) or type(error).__name__
+
+
+def _without_number(error: OSError) -> str:
+    return re.sub(r"\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+
+
+def no_listening(host: str, port: int, error: OSError) -> OSError:
+    """Return an error that says why nothing can listen at an address, and what to do."""
+    if error.errno == errno.EADDRINUSE:
+        why = "another program listens there; choose another port, or 0 for any that is free"
+    elif error.errno == errno.EADDRNOTAVAIL:
+        why = "this machine has no such address; 0.0.0.0 stands for all that it has"
+    elif error.errno == errno.EACCES:
+        why = "this user may not; choose a port from 1024 on"
+    elif isinstance(error, socket.gaierror):
+        why = "no machine has that name; give an address, such as 127.0.0.1"
+    else:
+        why = _without_number(error)
+    return OSError(f"can't listen at {host}, port {port}: {why}")
 
 
 class HttpAnswer(NamedTuple):
@@ -213,7 +252,7 @@ async def listen(
     a dialled server.
 
     Raises:
-        OSError: the address is not available.
+        OSError: the address is not available; the message says why, and what to do.
     """
 
     async def handle(connection: ServerConnection) -> None:
@@ -235,14 +274,17 @@ async def listen(
     def choose(_connection: ServerConnection, offered: Any) -> Subprotocol | None:
         return next((name for name in offered if name in CODECS), None)
 
-    return await serve(
-        handle,
-        host,
-        port,
-        select_subprotocol=choose,
-        process_request=process_request,
-        open_timeout=10,
-        **_SETTINGS,
-        create_connection=_TrustedServerEnd if trusted else _ServerEnd,
-        ssl=tls,
-    )
+    try:
+        return await serve(
+            handle,
+            host,
+            port,
+            select_subprotocol=choose,
+            process_request=process_request,
+            open_timeout=10,
+            **_SETTINGS,
+            create_connection=_TrustedServerEnd if trusted else _ServerEnd,
+            ssl=tls,
+        )
+    except OSError as error:
+        raise no_listening(host, port, error) from None

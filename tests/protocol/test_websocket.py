@@ -257,8 +257,10 @@ async def test_a_plain_request_can_be_answered() -> None:
 async def test_nobody_there_is_said_with_the_address() -> None:
     async with server() as url:
         gone = url
-    for wrong in (gone, "http://127.0.0.1/", "not a url"):
-        with pytest.raises(ChannelClosed, match=r"^can't reach "):
+    with pytest.raises(ChannelClosed, match=rf"^can't reach {gone}: [^\[]*$"):
+        await dial(gone)
+    for wrong in ("http://127.0.0.1/", "not a url"):
+        with pytest.raises(ChannelClosed, match=r"is ws://host:port or wss://host:port"):
             await dial(wrong)
 
 
@@ -271,5 +273,25 @@ async def test_over_tls_with_a_certificate_that_is_known() -> None:
         await channel.send(Ping(id=8))
         assert (await channel.receive()).content == Ping(id=8)
         await channel.close()
-        with pytest.raises(ChannelClosed, match=r"can't reach wss://.*certificate verify failed"):
+        with pytest.raises(ChannelClosed, match=r"can't reach wss://.*is not trusted: self"):
             await dial(url)
+        with pytest.raises(ChannelClosed, match=r"HTTP; with TLS, it is wss://127.0"):
+            await dial(url.replace("wss:", "ws:"))
+
+
+async def test_tls_with_a_server_that_has_none() -> None:
+    async with server() as url:
+        with pytest.raises(ChannelClosed, match=f"TLS; without, it is {url}"):
+            await dial(url.replace("ws:", "wss:"))
+
+
+async def test_who_can_not_listen_learns_why() -> None:
+    async with server() as url:
+        port = int(url.rpartition(":")[2])
+        for host, sentence in (
+            ("127.0.0.1", f"127.0.0.1, port {port}: another program listens there; choose"),
+            ("203.0.113.7", "this machine has no such address"),
+            ("no host", "no machine has that name"),
+        ):
+            with pytest.raises(OSError, match=f"^can't listen at .*{sentence}"):
+                await listen(host, port, echo)

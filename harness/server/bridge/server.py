@@ -12,7 +12,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from harness.figures import once
-from protocol.websocket import Budgeted, BytesBudget
+from protocol.websocket import Budgeted, BytesBudget, no_listening
 
 from .config import BridgeConfig
 from .page import House, Page
@@ -57,19 +57,22 @@ class Bridge:
             ValueError: the file of tokens is invalid, or others may write it.
         """
         self._house.tokens.read()
-        self._server = await serve(
-            self._serve,
-            LOOPBACK,
-            self._config.port,
-            process_request=self._check,
-            compression=None,
-            open_timeout=10,
-            close_timeout=2,
-            ping_interval=10,
-            ping_timeout=20,
-            max_size=MAX_LINE,
-            create_connection=_PageEnd,
-        )
+        try:
+            self._server = await serve(
+                self._serve,
+                LOOPBACK,
+                self._config.port,
+                process_request=self._check,
+                compression=None,
+                open_timeout=10,
+                close_timeout=2,
+                ping_interval=10,
+                ping_timeout=20,
+                max_size=MAX_LINE,
+                create_connection=_PageEnd,
+            )
+        except OSError as error:
+            raise no_listening(LOOPBACK, self._config.port, error) from None
         self.port = next(iter(self._server.sockets)).getsockname()[1]
         self._watch = asyncio.create_task(self._dismiss_revoked())
 
