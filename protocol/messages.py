@@ -137,6 +137,8 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     """As in the ``seek``."""
     games: Count = 1
     """Games that are still to be played."""
+    absent: Sentence | None = None
+    """A sentence if nobody of the opponent's name is here now: the player waits for it."""
 
 
 class Games(_Message, frozen=True, tag="games"):

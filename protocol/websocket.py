@@ -14,6 +14,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -269,6 +270,8 @@ async def listen(
         response = connection.respond(answer.status, answer.text)
         del response.headers["Content-Type"]
         response.headers["Content-Type"] = answer.content_type
+        if answer.status == HTTPStatus.UPGRADE_REQUIRED:
+            response.headers["Upgrade"] = "websocket"
         return response
 
     def choose(_connection: ServerConnection, offered: Any) -> Subprotocol | None:

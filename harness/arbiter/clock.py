@@ -91,12 +91,13 @@ def lag_quota_ms(initial_ms: int, hosts: Iterable[str]) -> int:
 
     0.15 s and 0.4 % of the whole time, at most 1 s (as on lichess); 0 if no host is remote.
     """
-    if all(_is_loopback(host) for host in hosts):
+    if all(is_loopback(host) for host in hosts):
         return 0
     return min(1_000, 150 + initial_ms * 4 // 1_000)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host, by name or address, is this machine to itself."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

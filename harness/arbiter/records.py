@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from protocol.messages import GameOver
 from protocol.parts import Accusation, Belief, Candidate, Outcome, RulesInPlay, TimeControl
 
 if TYPE_CHECKING:
@@ -113,6 +114,18 @@ class Ended(_Record, frozen=True, tag="ended"):
 
 
 Record: TypeAlias = Opened | Began | Turn | RefusedMove | Thought | Failed | Ended
+
+
+def verdict(players: tuple[str, str], over: Ended | GameOver) -> str:
+    """Return a sentence about how a game ended, for people."""
+    score = f"{over.scores[0]} to {over.scores[1]}"
+    if over.winner is not None:
+        ending = f"{players[over.winner]} wins, {score}"
+    elif over.outcome in ("no_show", "host_error"):
+        ending = "no result"
+    else:
+        ending = f"tied, {score}"
+    return f"{ending} ({over.message})"
 
 
 class ClockNote(Struct, frozen=True, kw_only=True):

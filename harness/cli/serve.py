@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,20 +18,20 @@ from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import parse_seat
-from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
+from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, is_loopback, lag_quota_ms
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.seat import Seat
 from harness.config_file import read_config_file
-from harness.figures import counted
+from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper, read_token_file
+from harness.server.tokens import Gatekeeper, KnownTokens
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 
 from . import options
-from .failing import UNREADABLE, CommandFailed, sentences
+from .failing import CommandFailed, sentences
 
 
 @Parameter(name="*")
@@ -118,10 +120,10 @@ def serve(
     clock = {"initial_ms": time, "increment_ms": increment, "first_move_ms": first_move}
     control = _time_control(settings["time"], clock, host)
     bots = {name: name for name in known_bots()} | settings["bots"]
-    with sentences(kinds=UNREADABLE):
+    with sentences():
         check_time_control(control)
         specs = {name: parse_seat(text) for name, text in bots.items()}
-        allowed = read_token_file(settings["tokens"]) if "tokens" in settings else None
+        tokens = KnownTokens(settings["tokens"], _tell) if "tokens" in settings else None
     if not 0 <= (port := settings["port"]) < 1 << 16:
         raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
     tls = _tls(settings.get("tls_cert"), settings.get("tls_key"))
@@ -130,7 +132,7 @@ def serve(
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        options.run(_serve(settings, control, drain / 1_000, tls, equipment, allowed, specs))
+        options.run(_serve(settings, control, drain / 1_000, tls, equipment, tokens, specs))
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -170,7 +172,7 @@ async def _serve(
     drain_s: float,
     tls: ssl.SSLContext | None,
     equipment: Equipment,
-    allowed: dict[str, str] | None,
+    tokens: KnownTokens | None,
     bots: dict[str, SeatSpec],
 ) -> None:
     lexicon = options.load_equipped(equipment)
@@ -196,7 +198,7 @@ async def _serve(
     server = MatchServer(
         lexicon,
         journal,
-        Gatekeeper(journal, allowed),
+        Gatekeeper(journal, tokens),
         house,
         open_bot,
         host=settings["host"],
@@ -205,21 +207,42 @@ async def _serve(
         max_games=settings["max_games"],
         drain_s=drain_s,
         tls=tls,
+        tell=_tell,
     )
     try:
         await server.start()
         url = f"{'wss' if tls else 'ws'}://{server.host}:{server.port}"
-        options.say(f"serving on {url}, journal {settings['db']}")
+        _tell(f"serving on {url}, journal {settings['db']}")
+        for warning in _warnings(server, open_to_all=tokens is None):
+            options.say(warning)
         at_once = await options.until_told_to_stop()
-        options.say(
+        _tell(
             f"stopping; games may end within {drain_s:.0f} s; "
             "a second signal (Ctrl-C) ends it at once"
         )
         left = await server.stop(at_once)
-        if left:
-            are = "is" if left == 1 else "are"
-            options.say(f"{counted(left, 'game')} {are} left to be resumed at the next start")
+        are = "is" if left == 1 else "are"
+        resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
+        _tell(f"stopped{resumed if left else ''}")
     finally:
         for maker in makers.values():
             await maker.close()
         journal.close()
+
+
+def _tell(sentence: str) -> None:
+    """Print what has happened, and when; names in it are anybody's."""
+    print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {plain(sentence)}", file=sys.stderr, flush=True)
+
+
+def _warnings(server: MatchServer, *, open_to_all: bool) -> Iterator[str]:
+    """Yield a warning for what strangers can do on a server that is not on loopback."""
+    if is_loopback(server.host):
+        return
+    if open_to_all:
+        yield f"anybody who can reach {server.host} may play; --tokens FILE lets in whom you know"
+    if server.tls is None:
+        yield (
+            f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "
+            "--tls-cert, here or in a reverse proxy"
+        )

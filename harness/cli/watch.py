@@ -18,6 +18,7 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 
 from bot.seat.runtime import software
+from harness.arbiter.records import verdict
 from harness.arbiter.spectator_view import Followed
 from harness.figures import plain
 from harness.seats.seats import welcomed
@@ -148,17 +149,7 @@ def heading(known: Followed) -> str:
 
 def result(known: Followed) -> str:
     """Return a sentence about how the game ended; empty while it is on."""
-    over = known.over
-    if over is None:
-        return ""
-    score = f"{over.scores[0]} to {over.scores[1]}"
-    if over.winner is not None:
-        verdict = f"{known.offer.players[over.winner]} wins, {score}"
-    elif over.outcome in ("no_show", "host_error"):
-        verdict = "no result"
-    else:
-        verdict = f"tied, {score}"
-    return f"{verdict} ({over.message})"
+    return verdict(known.offer.players, known.over) if known.over else ""
 
 
 # --- the conversation ---------------------------------------------------------------------------

@@ -17,11 +17,12 @@ from typing import Any
 
 import structlog
 
+from bot.registry import did_you_mean
 from bot.seat.link import Link
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.records import Draws, Opened, new_game
+from harness.arbiter.records import Draws, Opened, new_game, verdict
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
@@ -67,6 +68,10 @@ class Lobby:
     """Makes a seat for a built-in bot, by name."""
     max_games: int
     """Games at once; more wait."""
+    may_come: Callable[[str], bool] = lambda _name: True
+    """Whether a player of a name could be admitted."""
+    tell: Callable[[str], None] = lambda _sentence: None
+    """Takes a sentence about each game that begins or ends, with names as players chose them."""
     games: dict[str, GameHost] = field(default_factory=dict)
     closing: bool = False
     _past: deque[GameHost] = field(default_factory=lambda: deque(maxlen=KEPT_GAMES))
@@ -175,12 +180,22 @@ class Lobby:
             raise PeerError("closing", "the server is closing; no new games", retry="later")
         if wish.opponent == player.name:
             raise PeerError("bad_opponent", "nobody plays against themselves")
+        absent = self._absent(wish.opponent)
+        if absent and not self.may_come(wish.opponent or ""):
+            raise PeerError("bad_opponent", absent)
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         player.rest = None
         self._wishes[player] = wish
-        player.tell(Seeking(opponent=wish.opponent, games=wish.games))
+        player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent))
         self._pair()
+
+    def _absent(self, name: str | None) -> str | None:
+        """Return a sentence if nobody of a name is here; a player with a running game is."""
+        here = self._players.keys() | self.bots.keys()
+        if name is None or name in here:
+            return None
+        return f"nobody called {name!r} is here{did_you_mean(name, here)}"
 
     def _pair(self) -> None:
         for player in list(self._wishes):
@@ -230,6 +245,7 @@ class Lobby:
             return
         book = Scorebook.restored(kept.records, kept.note, self.lexicon)
         log.info("game restored", game=kept.game, turns=len(book.turns))
+        self.tell(f"game {kept.game} goes on: {' – '.join(opened.players)}")
         self._run(book, kept.label, fresh=False)
 
     def _run(self, book: Scorebook, label: dict[str, Any], *, fresh: bool) -> None:
@@ -259,7 +275,9 @@ class Lobby:
         try:
             if fresh:
                 await self.journal.create(host.book.opened, label)
+                self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
             await host.run()
+            self._tell_end(host)
         except JournalError as error:
             log.error("game not begun", game=host.game, reason=str(error))
             lost = Error(code="host_error", message="the game can't be kept", retry="later")
@@ -274,6 +292,11 @@ class Lobby:
             self._seek_on(guest)
             self._forget(guest)
         self._pair()
+
+    def _tell_end(self, host: GameHost) -> None:
+        players, ended = host.book.opened.players, host.book.ended
+        if ended is not None:
+            self.tell(f"game {host.game} is over: {' – '.join(players)}, {verdict(players, ended)}")
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""

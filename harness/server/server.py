@@ -76,13 +76,22 @@ class MatchServer:
     drain_s: float = 30.0
     """Time for games to end after SIGTERM; unfinished ones resume at the next start."""
     tls: ssl.SSLContext | None = None
+    tell: Callable[[str], None] = lambda _sentence: None
+    """Takes a sentence about whatever happens; the names in it are as peers chose them."""
     _connections: int = 0
     _server: Server | None = None
 
     def __post_init__(self) -> None:
         self._lag = LagMeter()
         self._lobby = Lobby(
-            self.lexicon, self.time, self.journal, self._lag, self.bots, self.max_games
+            self.lexicon,
+            self.time,
+            self.journal,
+            self._lag,
+            self.bots,
+            self.max_games,
+            self.gatekeeper.may_come,
+            self.tell,
         )
 
     async def start(self) -> None:
@@ -116,7 +125,20 @@ class MatchServer:
             return HttpAnswer(200, json.dumps(health) + "\n", "application/json")
         if self._connections >= MAX_CONNECTIONS:
             return HttpAnswer(503, "too many connections, try again later\n")
+        if not any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
+            return HttpAnswer(426, self._page(request))
         return None
+
+    def _page(self, request: Request) -> str:
+        """Return what somebody reads who opens the server in a browser."""
+        host = next(iter(request.headers.get_all("Host")), f"{self.host}:{self.port}")
+        url = f"{'wss' if self.tls else 'ws'}://{host}"
+        return (
+            "This is a tilewire server: bots play crossword games here, over WebSockets.\n"
+            "Follow a game, or have a bot play one, with the program tilewire:\n\n"
+            f"    tilewire watch {url}\n"
+            f"    tilewire connect {url} --bot greedy --opponent greedy\n"
+        )
 
     # --- a connection ---------------------------------------------------------------------------
 
@@ -126,6 +148,8 @@ class MatchServer:
             await self._converse(channel, request)
         except PeerError as error:
             log.info("turned away", peer=channel.peer, code=error.code)
+            if error.code == "forbidden":
+                self.tell(f"{channel.peer} was turned away: {error.reply.message}")
             with contextlib.suppress(ChannelClosed):
                 await channel.send(error.reply)
             await channel.close(error.close or 1008, error.code)
@@ -168,8 +192,10 @@ class MatchServer:
             try:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
+                self.tell(f"{name} is lent to {channel.peer}")
                 reason = await relay(channel, bot.channel)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
+                self.tell(f"{name} is back from {channel.peer}")
             finally:
                 await bot.kill()
 
@@ -181,10 +207,13 @@ class MatchServer:
             older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
         bots, games = tuple(sorted(self.bots)), tuple(player.seats)
         link.send(Welcome(name="tilewire", software=software(), bots=bots, games=games))
+        self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
         why = "the host failed"
         try:
             why = await link.run()
         finally:
+            if player.link is link:
+                self.tell(f"{name} left")
             self._lobby.depart(player, link, why)
 
     def _hear_player(self, player: Player, link: Link, message: Message, at_ms: int) -> None:

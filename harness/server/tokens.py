@@ -1,8 +1,9 @@
 """Authentication of names by tokens of 256 bits, of which only hashes are stored.
 
-With a token file only its names may play. Without it, a name belongs to the first peer that comes
-with a token for it, so nobody can take over another's game; unclaimed names are free. Tokens are
-random and long, so a plain SHA-256 is enough: there is nothing to guess.
+With a token file only its names may play; it is read again when it changes. Without it, a name
+belongs to the first peer that comes with a token for it, so nobody can take over another's game;
+unclaimed names are free. Tokens are random and long, so a plain SHA-256 is enough: there is nothing
+to guess.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,13 +60,68 @@ def write_private(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+class KnownTokens:
+    """The names and token hashes of a file, read anew when the file changes.
+
+    ``tell`` takes a sentence about what a change came to. A file that can't be read leaves what was
+    known.
+
+    Raises:
+        ValueError: the file can't be read at first; the message says why.
+    """
+
+    def __init__(self, path: Path, tell: Callable[[str], None] = lambda _sentence: None) -> None:
+        self._path = path
+        self._tell = tell
+        self._version = self._stat()
+        try:
+            self._known = read_token_file(path)
+        except OSError as error:
+            make = f"'tilewire token NAME --tokens {path}' makes one"
+            raise ValueError(f"{path}: {error.strerror}; {make}") from None
+
+    def read(self) -> Mapping[str, str]:
+        """Return token hashes by name, as the file has them now."""
+        version = self._stat()
+        if version != self._version:
+            self._version = version
+            self._reread()
+        return self._known
+
+    def _reread(self) -> None:
+        try:
+            known = read_token_file(self._path)
+        except (ValueError, OSError) as error:
+            why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
+            self._tell(f"{why}; until that is mended, those who were known still are")
+            return
+        changes = [
+            f"{what} {', '.join(sorted(names))}"
+            for what, names in (
+                ("new", known.keys() - self._known.keys()),
+                ("gone", self._known.keys() - known.keys()),
+                ("another token for", {n for n, h in known.items() if self._known.get(n, h) != h}),
+            )
+            if names
+        ]
+        self._known = known
+        self._tell(f"{self._path} was read again: {'; '.join(changes) or 'nothing is new'}")
+
+    def _stat(self) -> tuple[int, ...] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 @dataclass(frozen=True)
 class Gatekeeper:
     """Checks names against tokens."""
 
     journal: Journal
-    known: Mapping[str, str] | None = None
-    """Names and hashes of a token file, if there is one: no other name may play."""
+    tokens: KnownTokens | None = None
+    """Of a token file, if there is one: no other name may play."""
 
     async def admit(
         self, name: str, token: str | None, *, used_from: str | None = None, peer: str = ""
@@ -92,14 +148,22 @@ class Gatekeeper:
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
-        if self.known is not None and name not in self.known:
+        if not self.may_come(name):
             raise _forbidden(f"nobody called {name!r} is known here")
-        known_hash = self.journal.token_hash(name) if self.known is None else self.known[name]
+        known_hash = (
+            self.tokens.read()[name] if self.tokens is not None else self.journal.token_hash(name)
+        )
         if known_hash is None:
             return False
-        if token is None or not hmac.compare_digest(known_hash, hash_token(token)):
+        if token is None:
+            raise _forbidden(f"the name {name!r} needs its token, and none was sent")
+        if not hmac.compare_digest(known_hash, hash_token(token)):
             raise _forbidden(f"the name {name!r} needs its token, and this is not it")
         return True
+
+    def may_come(self, name: str) -> bool:
+        """Return whether a player of this name could be admitted."""
+        return self.tokens is None or name in self.tokens.read()
 
 
 def _host(peer: str) -> str:

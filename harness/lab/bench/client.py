@@ -38,9 +38,11 @@ class Client:
         self.at_ms = 0
 
     @classmethod
-    async def login(cls, url: str, name: str, role: Role = "player") -> Client:
+    async def login(
+        cls, url: str, name: str, role: Role = "player", *, token: str | None = None
+    ) -> Client:
         """Connect and say hello."""
-        channel = await dial(url)
+        channel = await dial(url, token=token)
         await channel.send(Hello(role=role, name=name))
         client = cls(channel, Welcome(name="?"))
         client.welcome = await client.expect(Welcome)

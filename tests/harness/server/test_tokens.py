@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.arbiter.journal import Journal
-from harness.server.tokens import Gatekeeper, hash_token, new_token, read_token_file
+from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token, read_token_file
 from protocol.errors import PeerError
 
 
@@ -17,6 +17,14 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
     journal = Journal(tmp_path / "journal.db")
     yield journal
     journal.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of tokens that knows bob."""
+    path = tmp_path / "players.tokens"
+    path.write_text(f"bob {hash_token('b')}\n")
+    return path
 
 
 async def turned_away(gate: Gatekeeper, name: str, token: str | None) -> PeerError:
@@ -40,7 +48,7 @@ async def test_a_name_belongs_to_who_first_came_with_a_token(journal: Journal) -
     await gate.admit("alice", "secret")
     for token in ("guess", "", None, "secret "):
         error = await turned_away(gate, "alice", token)
-        assert "'alice' needs its token" in error.reply.message
+        assert "'alice' needs its token, and " in error.reply.message
     await gate.admit("Alice", "other")
     assert journal.token_hash("alice") == hash_token("secret")
 
@@ -67,8 +75,8 @@ async def test_a_claim_outlives_the_host(tmp_path: Path) -> None:
         second.close()
 
 
-async def test_with_a_token_file_only_its_names_may_play(journal: Journal) -> None:
-    gate = Gatekeeper(journal, {"bob": hash_token("b")})
+async def test_with_a_token_file_only_its_names_may_play(journal: Journal, file: Path) -> None:
+    gate = Gatekeeper(journal, KnownTokens(file))
     await gate.admit("bob", "b")
     await turned_away(gate, "bob", None)
     await turned_away(gate, "bob", "x")
@@ -77,8 +85,31 @@ async def test_with_a_token_file_only_its_names_may_play(journal: Journal) -> No
     assert journal.token_hash("eve") is None
 
 
-async def test_a_token_of_any_bytes_is_a_wrong_token(journal: Journal) -> None:
-    gate = Gatekeeper(journal, {"bob": hash_token("b")})
+def test_a_file_of_tokens_that_changes_is_read_again(file: Path) -> None:
+    said: list[str] = []
+    known = KnownTokens(file, said.append)
+    assert known.read() == {"bob": hash_token("b")}
+    assert not said
+    file.write_text(f"bob {hash_token('new')}\neve {hash_token('e')}\n")
+    second = {"bob": hash_token("new"), "eve": hash_token("e")}
+    assert known.read() == known.read() == second
+    assert said == [f"{file} was read again: new eve; another token for bob"]
+    file.write_text("eve\n")
+    assert known.read() == known.read() == second
+    still = "until that is mended, those who were known still are"
+    assert said[1:] == [
+        f"{file}, line 1: not 'name hash'; 'tilewire token NAME' makes such a line; {still}"
+    ]
+    file.unlink()
+    assert known.read() == second
+    assert said[2:] == [f"{file}: No such file or directory; {still}"]
+    file.write_text(f"eve {hash_token('e')}\n")
+    assert known.read() == {"eve": hash_token("e")}
+    assert said[3:] == [f"{file} was read again: gone bob"]
+
+
+async def test_a_token_of_any_bytes_is_a_wrong_token(journal: Journal, file: Path) -> None:
+    gate = Gatekeeper(journal, KnownTokens(file))
     for token in ("\udcff\udc80", "\ud800", "\x00", "ä" * 10_000):
         assert (await turned_away(gate, "bob", token)).code == "forbidden"
 
