@@ -2,19 +2,22 @@
 
 One SQLite file in WAL mode, written by one thread. Records that arrive during a commit go into the
 next, so a busy host commits many games at once. With ``synchronous=FULL`` an acknowledged move
-survives a crash of the process or the machine.
+survives a crash of the process or the machine. A lock on a file beside it keeps a second host out;
+others may read meanwhile (``read_games``).
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
 import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -77,9 +80,28 @@ class KeptGame:
     """A game as stored in the journal."""
 
     game: str
+    created: float
+    """Seconds since 1970."""
     label: dict[str, Any]
     records: tuple[Record, ...]
     note: ClockNote | None
+
+
+def read_games(path: Path) -> Iterator[KeptGame]:
+    """Yield all games of a journal, oldest first, as they are now; a host may be writing it.
+
+    Raises:
+        JournalError: it is no journal, or can't be read.
+    """
+    try:
+        address = f"{path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+            connection.execute("PRAGMA query_only = 1")
+            connection.execute("BEGIN")  # all that follows is of one moment
+            _check_version(connection, path)
+            yield from _games(connection, path, "")
+    except sqlite3.Error as error:
+        raise JournalError(f"{path} can't be read as a journal: {error}") from None
 
 
 class Journal:
@@ -90,16 +112,38 @@ class Journal:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self._lock_path = self.path.with_name(f"{self.path.name}-lock")
         self._styles: dict[str, Style] = {}
         self._queue: queue.SimpleQueue[tuple[_Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
         try:
+            self._lock = self._locked()
             self._connection = self._open()
-        except sqlite3.Error as error:
-            raise JournalError(f"{self.path} can't be used as a journal: {error}") from None
+        except (OSError, sqlite3.Error) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise JournalError(f"{self.path} can't be used as a journal: {why}") from None
         self._names: dict[str, str] = dict(self._connection.execute("SELECT * FROM names"))
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
+
+    def _locked(self) -> int:
+        """Keep other hosts out: two that resume the same games would contradict each other."""
+        path = self._lock_path
+        while True:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(lock), path.stat()):
+                        return lock
+            except BlockingIOError:
+                os.close(lock)
+                raise JournalError(f"{self.path} is in use by another server or match") from None
+            os.close(lock)  # its last owner has removed it meanwhile
+
+    def _unlock(self) -> None:
+        self._lock_path.unlink(missing_ok=True)
+        os.close(self._lock)
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -109,20 +153,12 @@ class Journal:
             self._prepare(connection)
         except BaseException:
             connection.close()
+            self._unlock()
             raise
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        # Two hosts that resume the same games from one file would contradict each other.
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, SCHEMA_VERSION):
-            raise JournalError(
-                f"{self.path} is a journal of version {version}; "
-                f"this program reads version {SCHEMA_VERSION}"
-            )
-        if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-            raise JournalError(f"{self.path} is a database of something else, not a journal")
+        _check_version(connection, self.path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(
@@ -226,16 +262,17 @@ class Journal:
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
+        self._unlock()
 
     # --- reading (at the start, before any game runs) -------------------------------------------
 
     def unfinished(self) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""
-        return list(self._games(is_open=True))
+        return list(_games(self._connection, self.path, "WHERE open = 1"))
 
     def finished(self) -> Iterator[KeptGame]:
         """Yield finished games, oldest first; together they may be large."""
-        return self._games(is_open=False)
+        return _games(self._connection, self.path, "WHERE open = 0")
 
     def token_hash(self, name: str) -> str | None:
         """Return the hash of the token that claimed a name."""
@@ -245,24 +282,34 @@ class Journal:
         """Return an opponent's last style; the caller keeps its odds away from certainty."""
         return self._styles.get(name)
 
-    def _games(self, *, is_open: bool) -> Iterator[KeptGame]:
-        rows = self._connection.execute(
-            "SELECT game, label, first, second, seq FROM games LEFT JOIN clock_notes USING (game) "
-            "WHERE open = ? ORDER BY created, game",
-            (is_open,),
-        )
-        for game, label, *clocks, seq in rows.fetchall():
-            note = None if seq is None else ClockNote(game=game, clocks=tuple(clocks), seq=seq)
-            yield KeptGame(game, json.loads(label), self._records(game), note)
 
-    def _records(self, game: str) -> tuple[Record, ...]:
-        rows = self._connection.execute(
-            "SELECT content FROM records WHERE game = ? ORDER BY number", (game,)
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that a database is a journal of this version, or empty."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version not in (0, SCHEMA_VERSION):
+        raise JournalError(
+            f"{path} is a journal of version {version}; this program reads version {SCHEMA_VERSION}"
         )
-        try:
-            return tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
-        except msgspec.DecodeError as error:
-            raise JournalError(f"{self.path}: game {game} can't be read: {error}") from None
+    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise JournalError(f"{path} is a database of something else, not a journal")
+
+
+def _games(connection: sqlite3.Connection, path: Path, which: str) -> Iterator[KeptGame]:
+    rows = connection.execute(
+        "SELECT game, created, label, first, second, seq "
+        f"FROM games LEFT JOIN clock_notes USING (game) {which} ORDER BY created, game"
+    )
+    for game, created, label, *clocks, seq in rows.fetchall():
+        note = None if seq is None else ClockNote(game=game, clocks=tuple(clocks), seq=seq)
+        yield KeptGame(game, created, json.loads(label), _records(connection, path, game), note)
+
+
+def _records(connection: sqlite3.Connection, path: Path, game: str) -> tuple[Record, ...]:
+    rows = connection.execute("SELECT content FROM records WHERE game = ? ORDER BY number", (game,))
+    try:
+        return tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
+    except msgspec.DecodeError as error:
+        raise JournalError(f"{path}: game {game} can't be read: {error}") from None
 
 
 def _encode(record: Record) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from contextlib import closing
-from itertools import chain
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
 
 
+_LEAST = 3
+"""Columns that are there on any terminal."""
+
+
 def games(
     journal: Path,
     /,
@@ -36,7 +41,7 @@ def games(
 ) -> None:
     """List the games of a journal; with --out write those that are over as GCG.
 
-    No other command can open the journal of a server or a match that is still running.
+    The server or the match may be running; what is listed is its journal at this moment.
 
     Args:
         journal: The file of `tilewire serve --db`, or a match's match.db.
@@ -45,18 +50,17 @@ def games(
     """
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
-    from harness.arbiter.journal import Journal, JournalError
+    from harness.arbiter.journal import JournalError, read_games
 
-    with sentences(kinds=(JournalError,), status=1), closing(Journal(journal)) as opened:
-        kept = chain(opened.finished(), opened.unfinished())
+    with sentences(kinds=(JournalError,), status=1):
+        kept = read_games(journal)
         if out is not None:
             _write(kept, load_words(lexicon), writable_folder(out))
         elif json_:
             for game in kept:
                 print(json.dumps(_listed(game), ensure_ascii=False))
         else:
-            head = ("game", "players", "scores", "turns", "outcome", "lexicon")
-            print(table(head, [_row(_listed(game)) for game in kept]))
+            print(_table([_listed(game) for game in kept]))
 
 
 def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:
@@ -73,6 +77,7 @@ def _listed(kept: KeptGame) -> dict[str, Any]:
     last = ended or (turns[-1] if turns else None)
     return {
         "game": kept.game,
+        "begun": datetime.fromtimestamp(kept.created, UTC).isoformat(timespec="seconds"),
         "players": opened.players,
         "lexicon": opened.lexicon,
         "turns": len(turns),
@@ -82,15 +87,29 @@ def _listed(kept: KeptGame) -> dict[str, Any]:
     }
 
 
-def _row(game: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        game["game"],
-        plain(" – ".join(game["players"])),
-        " – ".join(map(str, game["scores"])),
-        str(game["turns"]),
-        game["outcome"] or "is on",
-        plain(game["lexicon"]),
-    )
+def _table(games: Sequence[dict[str, Any]]) -> str:
+    """Write a row a game; on a terminal that is too narrow, with fewer columns."""
+    columns = {
+        "begun": [_local(game["begun"]) for game in games],
+        "players": [plain(" – ".join(game["players"])) for game in games],
+        "scores": [" – ".join(map(str, game["scores"])) for game in games],
+        "outcome": [game["outcome"] or "is on" for game in games],
+        "game": [game["game"] for game in games],
+        "turns": [str(game["turns"]) for game in games],
+        "lexicon": [plain(game["lexicon"]) for game in games],
+    }
+    width = sys.maxsize
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+    while True:
+        text = table(list(columns), list(zip(*columns.values(), strict=True)))
+        if len(columns) == _LEAST or max(map(len, text.splitlines())) <= width:
+            return text
+        columns.popitem()
+
+
+def _local(utc: str) -> str:
+    return f"{datetime.fromisoformat(utc).astimezone():%Y-%m-%d %H:%M}"
 
 
 def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:

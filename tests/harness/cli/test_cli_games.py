@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 
-from harness.arbiter.journal import Journal
+from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.records import Opened
+from protocol.parts import RulesInPlay, TimeControl
 
 WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
 
@@ -26,12 +30,16 @@ def match(tilewire: CommandLine, tmp_path: Path) -> Path:
 def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_path: Path) -> None:
     assert tilewire("games", match / "match.db") == 0
     head, _, *rows = tilewire.out.splitlines()
-    assert head.split() == ["game", "players", "scores", "turns", "outcome", "lexicon"]
+    shown = ["begun", "players", "scores", "outcome", "game", "turns", "lexicon"]
+    assert head.split() == shown
     assert tilewire("games", match / "match.db", "--json") == 0
     listed = [json.loads(line) for line in tilewire.out.splitlines()]
     assert {one["players"][0] for one in listed} == {"greedy-1", "greedy-2"}
     for row, one in zip(rows, listed, strict=True):
-        assert row.startswith(one["game"])
+        begun = datetime.fromisoformat(one["begun"])
+        assert begun.tzinfo == UTC
+        assert row.startswith(begun.astimezone().strftime("%Y-%m-%d %H:%M "))
+        assert one["game"] in row
         assert one["outcome"] in ("out", "zeroes")
         assert one["turns"] > 0
     out = tmp_path / "gcgs"
@@ -57,10 +65,53 @@ def test_what_is_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
     (tmp_path / "text.db").write_text("no journal " * 1_000)
     assert tilewire("games", tmp_path / "text.db") == 1
-    assert "can't be used as a journal" in tilewire.err
-    taken = Journal(tmp_path / "taken.db")
+    assert "can't be read as a journal" in tilewire.err
+    (tmp_path / "empty.db").touch()
+    assert tilewire("games", tmp_path / "empty.db") == 1
+    assert "can't be read as a journal" in tilewire.err
+
+
+def test_a_journal_is_listed_while_a_host_writes_it(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "games.db"
+    host = Journal(path)
     try:
-        assert tilewire("games", tmp_path / "taken.db") == 1
-        assert "locked" in tilewire.err
+        for game in ("first", "second"):
+            asyncio.run(host.create(opened(game), {}))
+            assert tilewire("games", path) == 0
+            assert tilewire.out.splitlines()[-1].split()[-3] == game
+        assert len(tilewire.out.splitlines()) == 2 + 2
+        with pytest.raises(JournalError, match=r"games\.db is in use by another server or match"):
+            Journal(path)
     finally:
-        taken.close()
+        host.close()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def opened(game: str) -> Opened:
+    return Opened(
+        game=game,
+        players=("one", "two"),
+        lexicon="words",
+        lexicon_checksum="00",
+        rules=RulesInPlay(),
+        time=TimeControl(),
+        secret="ab",
+        committed=True,
+        mirrored=False,
+    )
+
+
+def test_a_narrow_terminal_has_fewer_columns(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = Journal(tmp_path / "games.db")
+    asyncio.run(host.create(opened("0123456789abcdef"), {}))
+    host.close()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    shown = []
+    for columns in (60, 80, 160):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert tilewire("games", tmp_path / "games.db") == 0
+        assert max(map(len, tilewire.out.splitlines())) <= columns
+        shown.append(len(tilewire.out.splitlines()[0].split()))
+    assert shown == [4, 7, 7]
