@@ -45,7 +45,11 @@ LONGEST_WAIT_S = 10.0
 
 
 class TurnedAway(Exception):
-    """The other side rejects us for good; the message gives the reason."""
+    """The other side rejects us for good; the message gives the reason, ``code`` its word."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class _Goodbye(Exception):
@@ -53,10 +57,15 @@ class _Goodbye(Exception):
 
 
 class BotRunner:
-    """Says hello for a bot, gets it ready for games, and has them played."""
+    """Says hello for a bot, gets it ready for games, and has them played.
 
-    def __init__(self, bot: Bot) -> None:
+    ``hear`` is called with each message that was taken from the other side, and each that is sent;
+    what it raises ends the conversation.
+    """
+
+    def __init__(self, bot: Bot, hear: Callable[[Message], None] = lambda _message: None) -> None:
         self._bot = bot
+        self._hear = hear
         self._welcomes = 0
         self._session = BotSession()
         self.games = GameRegistry(
@@ -77,6 +86,7 @@ class BotRunner:
         dial: Callable[[], Awaitable[Channel]],
         *,
         patience_s: float = 300.0,
+        lost: Callable[[str], None] = lambda _why: None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> str:
@@ -84,7 +94,8 @@ class BotRunner:
 
         Waits double and vary randomly, so that a restarted server is not overrun, up to
         ``patience_s`` since the last welcome; a bot that was never welcome does not retry.
-        ``jitter`` returns a random number from 0 to 1.
+        ``lost`` is told why a connection was lost, before it is dialled again. ``jitter`` returns a
+        random number from 0 to 1.
 
         Raises:
             ChannelClosed: nobody answers at first, or before patience ends.
@@ -101,6 +112,7 @@ class BotRunner:
                     raise
                 pause_s = wait_s * (0.5 + jitter() / 2)
                 log.warning("connection lost", why=str(closed), dial_again_in_s=round(pause_s, 2))
+                lost(str(closed))
             await sleep(pause_s)
             waited_s += pause_s
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
@@ -169,8 +181,9 @@ class BotRunner:
                             await channel.send(Pong(id=number))
                         case Error(retry="later" | "reconnect", message=message):
                             raise ChannelClosed(f"{channel.peer}: {message}")
-                        case Error(message=message) | Goodbye(message=message):
-                            raise TurnedAway(f"{channel.peer} turned us away: {message}")
+                        case Error() | Goodbye():
+                            why = f"{channel.peer} turned us away: {content.message}"
+                            raise TurnedAway(why, content.code)
                         case _:
                             raise TurnedAway(f"{channel.peer} did not answer hello with welcome")
         except TimeoutError:
@@ -186,6 +199,7 @@ class BotRunner:
             self._wire(Seek(opponent=seek.opponent, games=left))
 
     def _wire(self, message: Message) -> None:
+        self._hear(message)
         if self._link is not None:
             self._link.send(message)
 
@@ -211,6 +225,7 @@ class BotRunner:
     def _take(self, message: Message, at_ms: int) -> None:
         try:
             self._dispatch(message, at_ms)
+            self._hear(message)
         except PeerError as error:
             self._complain(error)
         if self._link is not None:
@@ -249,7 +264,7 @@ class BotRunner:
         if self._sought and not self.games.on:
             if error.retry == "later":
                 raise ChannelClosed(error.message)
-            raise TurnedAway(error.message)
+            raise TurnedAway(error.message, error.code)
 
     def _happen(self, event: FromArbiter, at_ms: int) -> None:
         lag_ms = 0 if self._link is None else self._link.channel.lag_ms

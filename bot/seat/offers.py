@@ -70,7 +70,9 @@ def preload(equipment: Equipment) -> None:
 
 
 def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resources:
-    """Return a game's words and tables, own or embedded; new words take seconds.
+    """Return a game's words and tables; new words take seconds.
+
+    A bot that was given a file of words plays with these only, another with any embedded ones.
 
     Raises:
         Declined: ``unknown_lexicon``, or ``unsupported_rules`` if a table is not for these tiles.
@@ -84,7 +86,7 @@ def _lexicon_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Lexicon:
     own = _load(equipment.lexicon, rules.distribution)
     if _is_meant(own, offer):
         return own
-    if offer.lexicon in lexicon_names():
+    if offer.lexicon in lexicon_names() and equipment.lexicon in lexicon_names():
         own = _load(offer.lexicon, rules.distribution)
         if _is_meant(own, offer):
             return own

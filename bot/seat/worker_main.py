@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from bot.player import Factory
     from bot.registry import SeatSpec
     from protocol.channel import Channel
+    from protocol.messages import Message, Seek
+
+    from .connection import BotRunner
 
 TOKEN = "TILEWIRE_TOKEN"
 """The environment variable with the bot's secret; arguments are visible to all users."""
@@ -184,41 +187,24 @@ async def _live(
     equipment: Equipment,
     dial: Callable[[], Awaitable[Channel]],
 ) -> int:
-    loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
-    from bot.registry import create_player
     from protocol.channel import ChannelClosed
     from protocol.messages import Seek
 
-    from .connection import BotRunner, TurnedAway
-    from .player_thread import Bot
+    from .connection import TurnedAway
 
     seek = None
     if options.connect and (options.opponent or options.games):
         seek = Seek(opponent=options.opponent, games=options.games or 1)
 
-    bot = Bot(
-        options.name or spec.name,
-        lambda: create_player(spec, loaded.result()),
-        equipment,
-        built_in=spec.built_in,
-        seed=options.seed,
-        freeze=True,
-        loaded=loaded,
-        seek=seek,
-    )
-    runner = BotRunner(bot)
-    talking = runner.converse(await dial()) if options.pipe else runner.run(dial)
-    talk = asyncio.create_task(talking)
+    async def talk(runner: BotRunner) -> str:
+        return await (runner.converse(await dial()) if options.pipe else runner.run(dial))
+
     try:
-        await asyncio.wait({talk, loaded}, return_when=asyncio.FIRST_COMPLETED)
-        if loaded.done():
-            loaded.result()
-        await talk
+        await live(spec, equipment, talk, name=options.name, seed=options.seed, seek=seek)
     except (ChannelClosed, TurnedAway) as ended:
         if isinstance(ended, TurnedAway) or not options.pipe:
             print(ended, file=sys.stderr)
             return 3
-    await runner.games.settle(SETTLE_S)
     return 0
 
 
@@ -241,6 +227,50 @@ def _equipment(options: argparse.Namespace) -> Equipment:
         )
     except ValueError as error:
         raise _Unusable(str(error)) from None
+
+
+async def live(
+    spec: SeatSpec,
+    equipment: Equipment,
+    talk: Callable[[BotRunner], Awaitable[str]],
+    *,
+    name: str | None = None,
+    seed: int | None = None,
+    seek: Seek | None = None,
+    hear: Callable[[Message], None] = lambda _message: None,
+) -> None:
+    """Load a bot, and meanwhile ``talk``; return when the conversation has ended.
+
+    Raises:
+        SeatError: the bot can't be loaded.
+        Exception: as ``talk``.
+    """
+    loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
+    from bot.registry import create_player
+
+    from .connection import BotRunner
+    from .player_thread import Bot
+
+    bot = Bot(
+        name or spec.name,
+        lambda: create_player(spec, loaded.result()),
+        equipment,
+        built_in=spec.built_in,
+        seed=seed,
+        freeze=True,
+        loaded=loaded,
+        seek=seek,
+    )
+    runner = BotRunner(bot, hear)
+    talking = asyncio.ensure_future(talk(runner))
+    try:
+        await asyncio.wait({talking, loaded}, return_when=asyncio.FIRST_COMPLETED)
+        if loaded.done():
+            loaded.result()
+        await talking
+    finally:
+        talking.cancel()
+        await runner.games.settle(SETTLE_S)
 
 
 def _load(spec: SeatSpec, equipment: Equipment) -> Factory:

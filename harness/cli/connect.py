@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
-import sys
-from itertools import chain
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
 
-from bot.registry import SeatSpec
-from bot.seat.runtime import software
-from bot.seat.worker_handle import worker_command
+from cyclopts import Parameter
+
+from bot.equipment import Equipment
+from bot.registry import SeatError, SeatSpec
+from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.runtime import log_to_stderr, software
+from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
+from harness.arbiter.clock import is_loopback
+from harness.arbiter.records import verdict
+from harness.figures import plain
+from harness.matches.report import table_text
+from harness.matches.results import GameResult, SeatResult
+from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.seat_factory import open_remote
 from harness.seats.seats import welcomed
 from harness.server.relay import PLAYED, relay
@@ -18,7 +32,19 @@ from lexicons.store import lexicon_names
 from lexicons.text import read_text
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import Error, Hello, Ping, Pong, Seek, Seeking
+from protocol.messages import (
+    Decline,
+    Error,
+    GameOver,
+    Hello,
+    Message,
+    NewGame,
+    Ping,
+    Played,
+    Pong,
+    Seek,
+    Seeking,
+)
 from protocol.websocket import dial
 
 from . import options
@@ -32,91 +58,237 @@ def connect(
     bot: options.BotOption,
     name: str | None = None,
     opponent: str | None = None,
+    wait: Annotated[bool, Parameter(negative="")] = False,
     games: options.GamesOption = 1,
     token_file: Path | None = None,
     ca: Path | None = None,
     search: options.SearchOptions = options.SearchOptions(),
     seed: options.BotSeedOption | None = None,
+    json_: options.JsonOption = False,
     verbose: options.VerboseOption = False,
 ) -> None:
-    """Join somebody's server as a player.
+    """Join somebody's server as a player, and print the results.
 
     Args:
         url: The server, ws://host:port or wss://host:port.
         name: Its name there. [default: the bot's name]
         opponent: Whom to play against. [default: anyone]
+        wait: Wait for an opponent that isn't there yet.
         token_file: A file with the name's token.
         ca: Certificates (PEM) to trust for wss, instead of the system's.
+        json_: End with one JSON object on the last line.
     """
-    options.log_to_stderr(verbose)
+    log_to_stderr("info" if verbose else "error")
     with sentences():
         spec = parse_seat(bot)
-    name = name or spec.name
     token = _token(token_file)
-    if spec.kind == "remote":
-        hello = Hello(role="player", name=name, software=software())
-        wish = Seek(opponent=opponent, games=games)
-        with sentences(kinds=(ChannelClosed,), status=1):
-            options.run(_relay(url, spec, hello, wish, token, ca))
-        return
-    if search.ponder:
+    if search.ponder and spec.kind != "remote":
         options.check_pondering(1, search.threads, "--threads")
     equipment, tables = search.equipment(), search.tables
-    if tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
+    if spec.kind != "remote" and (
+        tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob
+    ):
         options.load_equipped(equipment)  # what is embedded is known to be sound
-    values = {
-        "--bot": bot,
-        "--connect": url,
-        "--name": name,
-        "--games": games,
-        "--opponent": opponent,
-        "--token-file": token_file,
-        "--tls-ca": ca,
-        "--seed": seed,
-    }
-    given = ((option, str(value)) for option, value in values.items() if value is not None)
-    # The process that a seat lives in is all there is to do: become that process.
-    command = worker_command(*equipment.arguments(), *chain.from_iterable(given))
-    os.execv(sys.executable, command)
+    host = urlsplit(url).hostname
+    if token and host and url.startswith("ws:") and not is_loopback(host):
+        options.say(f"the token can be read on its way to {host}, since {url} is not wss://")
+    tls = options.client_tls(url, ca)
+    name = name or spec.name
+    wish = Seek(opponent=opponent, games=games)
+    played = _Games(name, games, wait, tables.lexicon)
+
+    async def join() -> Channel:
+        return await dial(url, token=token, tls=tls)
+
+    try:
+        with sentences(kinds=(SeatError,)):
+            if spec.kind == "remote":
+                options.run(_relay(join, spec, name, wish, played))
+            else:
+                options.run(_play(join, spec, equipment, name, wish, seed, played))
+    except TurnedAway as away:
+        hint = "" if token or away.code != "forbidden" else "; give it by --token-file"
+        raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None
+    except ChannelClosed as closed:
+        raise CommandFailed(plain(str(closed)), status=1) from None
+    finally:
+        played.show(as_json=json_)
 
 
 def _token(path: Path | None) -> str | None:
+    secret = os.environ.pop(TOKEN, None)  # hidden from the player's code
+    if path is None:
+        return secret
     try:
         with sentences():
-            return read_text(path).strip() if path is not None else None
+            return read_text(path).strip()
     except FileNotFoundError:
         raise CommandFailed(f"there is no token file {path}") from None
     except OSError as error:
         raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
 
 
+async def _play(
+    join: Callable[[], Awaitable[Channel]],
+    spec: SeatSpec,
+    equipment: Equipment,
+    name: str,
+    wish: Seek,
+    seed: int | None,
+    played: _Games,
+) -> None:
+    """Have a bot of this machine play, over connections that may be lost."""
+
+    def lost(why: str) -> None:
+        options.say(f"{plain(why)}; connecting again")
+
+    async def talk(runner: BotRunner) -> str:
+        return await runner.run(join, lost=lost)
+
+    await live(spec, equipment, talk, name=name, seed=seed, seek=wish, hear=played.hear)
+
+
 async def _relay(
-    url: str, spec: SeatSpec, hello: Hello, wish: Seek, token: str | None, ca: Path | None
+    join: Callable[[], Awaitable[Channel]], spec: SeatSpec, name: str, wish: Seek, played: _Games
 ) -> None:
     """Put a bot elsewhere through to a server elsewhere."""
     ours = await open_remote(spec)
     try:
-        server = await dial(url, token=token, tls=options.client_tls(url, ca))
-        await server.send(hello)
+        server = await join()
+        await server.send(Hello(role="player", name=name, software=software()))
         await welcomed(server)
-        await _seek(server, wish)
+        await _seek(server, wish, played)
     except BaseException:
         await ours.close()
         raise
-    if (why := await relay(server, ours, wish.games)) != PLAYED:
+    if (why := await relay(server, ours, wish.games, played.hear)) != PLAYED:
         raise ChannelClosed(why)
 
 
-async def _seek(server: Channel, wish: Seek) -> None:
+async def _seek(server: Channel, wish: Seek, played: _Games) -> None:
     """Ask for games, and wait until the server says that they are sought."""
     await server.send(wish)
-    while True:
-        match (await server.receive()).content:
-            case Seeking():
-                return
-            case Ping(id=number):
-                await server.send(Pong(id=number))
-            case Error() | PeerError() as refusal:
-                why = refusal.message if isinstance(refusal, Error) else str(refusal)
-                await server.close()
-                raise ChannelClosed(f"{server.peer}: {why}")
+    try:
+        while True:
+            match (await server.receive()).content:
+                case Seeking() as seeking:
+                    played.hear(seeking)
+                    return
+                case Ping(id=number):
+                    await server.send(Pong(id=number))
+                case Error() | PeerError() as refusal:
+                    why = refusal.message if isinstance(refusal, Error) else str(refusal)
+                    raise TurnedAway(f"{server.peer}: {why}")
+    except TurnedAway:
+        await server.close()
+        raise
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Games:
+    """A bot's games on a server, by its messages: a line for each that ends, and a table."""
+
+    name: str
+    total: int
+    wait: bool
+    """Whether to wait for an opponent that isn't there."""
+    lexicon: str
+    results: list[GameResult] = field(default_factory=list)
+    _offers: dict[str, NewGame] = field(default_factory=dict)
+    _plays: dict[str, dict[int, Played]] = field(default_factory=dict)
+    """By game and number."""
+    _declined: str = ""
+    _sought: bool = False
+
+    def hear(self, message: Message) -> None:
+        """Take a message that was received or sent.
+
+        Raises:
+            TurnedAway: it means that no game will be played.
+        """
+        match message:
+            case Seeking(absent=absent) if not self._sought:
+                self._sought = True
+                if absent and not self.wait:
+                    raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
+                if absent or message.opponent is None:
+                    options.say(f"waits for {message.opponent or 'an opponent'}")
+            case NewGame():
+                self._begin(message)
+            case Played():
+                self._plays.setdefault(message.game, {})[message.seq] = message
+            case Decline():
+                hint = "; --lexicon names the words" if message.code == "unknown_lexicon" else ""
+                self._declined = message.message + hint
+            case GameOver() if message.game in self._offers:
+                self._end(self._offers.pop(message.game), message)
+
+    def _begin(self, offer: NewGame) -> None:
+        new = offer.game not in self._offers
+        if new and self.lexicon in lexicon_names() and self.lexicon != offer.lexicon:
+            options.say(f"the server plays with {plain(offer.lexicon)}, not with {self.lexicon}")
+        self._offers[offer.game] = offer
+        self._plays.setdefault(offer.game, {}).update({play.seq: play for play in offer.history})
+
+    def _end(self, offer: NewGame, over: GameOver) -> None:
+        plays = self._plays.pop(offer.game)
+        if self._declined:
+            raise TurnedAway(f"the game was declined: {self._declined}")
+        turns = [plays[seq] for seq in sorted(plays)]
+        self.results.append(_result(len(self.results) + 1, offer, turns, over))
+        players = plain(" – ".join(offer.players))
+        ending = plain(verdict(offer.players, over))
+        print(f"{len(self.results)}/{self.total}  {players}, {ending}", flush=True)
+
+    def show(self, *, as_json: bool) -> None:
+        """Print the table of the games that have ended, if there are any."""
+        if not self.results:
+            return
+        opponents = {result.sides[1].name for result in self.results}
+        other = opponents.pop() if len(opponents) == 1 else "opponents"
+        stats = match_statistics(self.results, (self.name, other))
+        print(table_text(stats, self.results), end="")
+        if as_json:
+            print(json.dumps(as_json_object(stats), ensure_ascii=False))
+
+
+def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> GameResult:
+    """Return a game's result, with its player as side a."""
+    you = offer.you or 0
+    own, other = (_side(seat, offer, turns, over) for seat in (you, 1 - you))
+    return GameResult(
+        game=offer.game,
+        number=number,
+        pair=number,
+        first=you,
+        sides=(own, other),
+        outcome=over.outcome,
+        winner=None if over.winner is None else int(over.winner != you),
+        turns=len(turns),
+        seconds=sum(turn.think_ms for turn in turns) / 1_000,
+    )
+
+
+def _side(seat: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> SeatResult:
+    own = [turn for turn in turns if turn.seat == seat]
+    left_ms = own[-1].clocks[seat] if own and offer.time.max_overtime_ms else 0
+    return SeatResult(
+        name=offer.players[seat],
+        score=over.scores[seat],
+        moves=len(own),
+        think_ms=sum(turn.think_ms for turn in own),
+        longest_ms=max((turn.think_ms for turn in own), default=0),
+        overtime_ms=max(0, -left_ms),
+        time_penalty=over.time_penalties[seat],
+        bingos=sum(_placed(turn.move) >= offer.rules.rack_size for turn in own),
+        faults=tuple(fault.code for fault in over.faults if fault.seat == seat),
+    )
+
+
+def _placed(move: str) -> int:
+    """Count the tiles that a move puts on the board: ``8D [CH]A.s`` has three."""
+    _, _, word = move.partition(" ")
+    return len(re.findall(r"\[[^\]]*\]|[^.]", word))

@@ -36,15 +36,18 @@ from protocol.messages import (
     Started,
     Watch,
 )
+from protocol.parts import ListedGame
 from protocol.websocket import dial
 
 from .board_view import SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
-from .options import client_tls, run
+from .options import client_tls, run, say
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
 ANSWER_S = 10.0
+ASK_AGAIN_S = 1.0
+"""Between questions whether a game has begun."""
 LAST_MOVES = 8
 """Listed beside the board."""
 
@@ -54,7 +57,7 @@ def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> No
 
     Args:
         url: The server, ws://host:port or wss://host:port.
-        game: Which game; the only one, if none is named.
+        game: Which game. [default: the only one, or the next to begin]
         ca: Certificates (PEM) to trust for wss, instead of the system's.
     """
     tls = client_tls(url, ca)
@@ -196,31 +199,38 @@ async def _join_again(
 
 
 async def _only_game(channel: Channel) -> str:
-    """Ask which games are on; fail unless it is one."""
+    """Return the game that is on, or wait for one; fail if there are several."""
+    games = await _games_on(channel)
+    if not games:
+        say(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
+    while not games:
+        await asyncio.sleep(ASK_AGAIN_S)
+        games = await _games_on(channel)
+    if len(games) == 1:
+        return games[0].game
+    lines = [f"{len(games)} games are on at {channel.peer}; name the one to follow:"]
+    for game in games:
+        names = " – ".join(game.players)
+        score = " to ".join(map(str, game.scores))
+        lines.append(plain(f"  {game.game}  {names}, {score} after {game.turns} turns"))
+    raise CommandFailed("\n".join(lines))
+
+
+async def _games_on(channel: Channel) -> tuple[ListedGame, ...]:
+    """Ask which games are on."""
     await channel.send(Games())
-    listed: GameList | None = None
     try:
         async with asyncio.timeout(ANSWER_S):
-            while listed is None:
+            while True:
                 match (await channel.receive()).content:
-                    case GameList() as listed:
-                        pass
+                    case GameList(games=games):
+                        return games
                     case Ping(id=number):
                         await channel.send(Pong(id=number))
                     case Error(message=message):
                         raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)
     except TimeoutError:
         raise ChannelClosed(f"{channel.peer} does not say which games are on") from None
-    if not listed.games:
-        raise CommandFailed(f"no game is on at {channel.peer}", status=1)
-    if len(listed.games) == 1:
-        return listed.games[0].game
-    lines = [f"{len(listed.games)} games are on at {channel.peer}; name the one to follow:"]
-    for game in listed.games:
-        names = " – ".join(game.players)
-        score = " to ".join(map(str, game.scores))
-        lines.append(plain(f"  {game.game}  {names}, {score} after {game.turns} turns"))
-    raise CommandFailed("\n".join(lines))
 
 
 async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncIterator[Followed]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 from bot.seat.link import Link
 from protocol.channel import Channel, ChannelClosed
@@ -16,10 +17,16 @@ from protocol.messages import GameOver, Goodbye, Message
 PLAYED = "all games are over"
 
 
-async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str:
+async def relay(
+    arbiter: Channel,
+    bot: Channel,
+    games: int | None = None,
+    hear: Callable[[Message], None] = lambda _message: None,
+) -> str:
     """Carry messages both ways until one side closes; close both and return why.
 
     Unreadable messages are only answered. After ``games`` games (None: any) return ``PLAYED``.
+    ``hear`` is called with each message that is carried; what it raises ends the relay.
     """
     over = set[str]()  # a verdict may be sent twice
     played: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -28,6 +35,7 @@ async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str
         if isinstance(message, Goodbye) or played.done():
             return
         links[1].send(message)
+        hear(message)
         if isinstance(message, GameOver):
             over.add(message.game)
             if len(over) == games:
@@ -36,6 +44,7 @@ async def relay(arbiter: Channel, bot: Channel, games: int | None = None) -> str
     def to_arbiter(message: Message, _at_ms: int) -> None:
         if not isinstance(message, Goodbye):
             links[0].send(message)
+            hear(message)
 
     links = Link(arbiter, to_bot), Link(bot, to_arbiter)
     runs = [asyncio.create_task(link.run()) for link in links]

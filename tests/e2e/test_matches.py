@@ -118,18 +118,23 @@ def test_a_bot_elsewhere(server: Server, tmp_path: Path) -> None:
 def test_a_player_joins_a_server(server: Server) -> None:
     joining = ("--bot", "greedy", "--name", "guest", "--opponent", "static", "--games", "2")
     done = run_command("connect", server.url, *joining)
-    assert done.stderr.count("game over") == 2, done.stderr
+    first, second, *table = done.stdout.splitlines()
+    assert first.startswith("1/2  ")
+    assert second.startswith("2/2  ")
+    assert "2 games" in table[0]
+    assert "level=" not in done.stderr
 
 
 def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
     with serving(tmp_path) as other:
         command = [*COMMAND, "connect", server.url, "--bot", f"{other.url}/static"]
-        command += ["--name", "from-afar", "--opponent", "guest-of-the-day"]
-        with subprocess.Popen(command) as relay:
+        command += ["--name", "from-afar", "--opponent", "guest-of-the-day", "--wait"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as relay:
             joining = ("--bot", "greedy", "--name", "guest-of-the-day", "--opponent", "from-afar")
-            done = run_command("connect", server.url, *joining)
-            assert done.stderr.count("game over") == 1, done.stderr
+            done = run_command("connect", server.url, *joining, "--wait")
             assert relay.wait(PATIENCE_S) == 0, "its game is over"
+            assert relay.stdout is not None
+            assert relay.stdout.readline() == done.stdout.splitlines(keepends=True)[0]
 
 
 def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:

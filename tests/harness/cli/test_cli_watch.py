@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
-import threading
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 
 import pytest
 from command_line import CommandLine
 from rich.console import Console
+from scripted import Scripted
 
 from harness.arbiter.spectator_view import Followed
 from harness.cli import watch as watching
@@ -34,7 +31,6 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.parts import ListedGame, RulesInPlay
-from protocol.websocket import listen
 
 GAME = "0123456789abcdef"
 PLAYERS = ("static", "greedy")
@@ -105,6 +101,8 @@ class Script:
 
     connections: list[list[Message]]
     games: tuple[ListedGame, ...] = ()
+    empty: int = 0
+    """How often none of them is on before."""
     heard: list[list[Message | PeerError]] = field(default_factory=list)
 
     async def __call__(self, channel: Channel, _request: object) -> None:
@@ -128,7 +126,8 @@ class Script:
                     await channel.send(Welcome(name="scripted"))
                 case Games():
                     await channel.send(Ping(id=7))
-                    await channel.send(GameList(games=self.games))
+                    await channel.send(GameList(games=() if self.empty else self.games))
+                    self.empty = max(0, self.empty - 1)
                 case Watch():
                     for answer in self.connections[number]:
                         await channel.send(answer)
@@ -137,47 +136,10 @@ class Script:
                     return
 
 
-class Scripted:
-    """A server on a thread of its own, from ``with`` to the end of the block."""
-
-    def __init__(self, script: Callable[[Channel, object], Awaitable[None]]) -> None:
-        self._script = script
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._stop = asyncio.Event()
-        self._thread = threading.Thread(target=self._serve)
-        self.url = ""
-
-    def _serve(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._until_stopped())
-
-    async def _until_stopped(self) -> None:
-        server = await listen("127.0.0.1", 0, self._script)
-        self.url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
-        self._ready.set()
-        await self._stop.wait()
-        server.close()
-        await server.wait_closed()
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        self._ready.wait()
-        return self.url
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-
 @pytest.fixture
 def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     monkeypatch.setattr(watching, "WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(watching, "ASK_AGAIN_S", 0.0)
     return tilewire
 
 
@@ -255,10 +217,16 @@ def test_a_gap_is_filled(tilewire: CommandLine) -> None:
     assert asked == 2
 
 
-def test_no_game_and_too_many(tilewire: CommandLine) -> None:
-    with Scripted(Script([[OVER]])) as url:
-        assert tilewire("watch", url) == 1
-    assert "no game is on" in tilewire.err
+def test_who_comes_before_a_game_waits_for_it(tilewire: CommandLine) -> None:
+    script = Script([[resumed(3), PLAYS[3], OVER]], games=(listed(),), empty=3)
+    with Scripted(script) as url:
+        assert tilewire("watch", url) == 0
+    assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
+    waiting = f"tilewire: no game is on at {url}; waiting for one (Ctrl-C ends this)\n"
+    assert tilewire.err == waiting, "said once"
+
+
+def test_too_many_games(tilewire: CommandLine) -> None:
     with Scripted(Script([[OVER]], games=(listed("a"), listed("b", turns=9)))) as url:
         assert tilewire("watch", url) == 2
     assert "2 games are on" in tilewire.err

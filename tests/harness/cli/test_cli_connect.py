@@ -1,0 +1,171 @@
+"""``tilewire connect``: what is printed of games, and what keeps it from playing."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from command_line import CommandLine
+from scripted import Scripted
+
+from bot.seat.connection import TurnedAway
+from harness.cli.connect import _Games, _placed
+from protocol.channel import Channel
+from protocol.messages import (
+    Decline,
+    Error,
+    GameOver,
+    Hello,
+    Message,
+    NewGame,
+    Played,
+    Seek,
+    Seeking,
+    Welcome,
+)
+
+ABSENT = "nobody called 'gredy' is here; did you mean greedy?"
+
+
+def offer(game: str, *history: Played, you: int = 1) -> NewGame:
+    players = ("greedy", "me") if you else ("me", "greedy")
+    return NewGame(
+        game=game, seq=0, players=players, you=you, lexicon="scowl", history=tuple(history)
+    )
+
+
+def played(game: str, seq: int, move: str, score: int) -> Played:
+    seat = (seq - 1) % 2
+    clocks = (60_000 - 1_000 * seq, -500)
+    return Played(
+        game=game,
+        seq=seq,
+        seat=seat,
+        move=move,
+        score=score,
+        scores=(0, 0),
+        bag=80,
+        clocks=clocks,
+        think_ms=1_000 * seq,
+    )
+
+
+def over(game: str, winner: int | None, scores: tuple[int, int]) -> GameOver:
+    return GameOver(
+        game=game, seq=4, outcome="out", winner=winner, scores=scores, message="a player went out"
+    )
+
+
+def test_a_line_a_game_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    games = _Games("me", 2, False, "scowl")
+    first, second = played("a", 1, "8D WORDS", 20), played("a", 2, "H1 OUTd..RSE", 74)
+    messages: tuple[Message, ...] = (
+        Seeking(opponent="greedy", games=2),
+        offer("a"),
+        first,
+        offer("a", first, second),  # again, after a lost connection
+        over("a", 1, (310, 402)),
+        over("a", 1, (310, 402)),  # and the verdict twice
+        offer("b", you=0),
+        over("b", None, (5, 5)),
+    )
+    for message in messages:
+        games.hear(message)
+    games.show(as_json=True)
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[:2] == [
+        "1/2  greedy – me, me wins, 310 to 402 (a player went out)",
+        "2/2  me – greedy, tied, 5 to 5 (a player went out)",
+    ]
+    assert "2 games, 1 tied" in lines[2]
+    result = json.loads(lines[-1])
+    assert (result["a"], result["b"]) == ("me", "greedy")
+    assert (result["wins"], result["losses"], result["ties"]) == (1, 0, 1)
+    assert result["mean_spread"] == (402 - 310) / 2
+    assert result["bingos_mean"] == {"a": 0.5, "b": 0.0}
+    assert result["overtime_games"] == {"a": 1, "b": 0}
+    assert err == ""
+    for width in map(len, lines[2:-1]):
+        assert width <= 80
+
+
+def test_nothing_is_printed_of_no_games(capsys: pytest.CaptureFixture[str]) -> None:
+    _Games("me", 2, False, "scowl").show(as_json=True)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("move", "tiles"),
+    [("8D WORDS", 5), ("H1 OUTd..RS", 6), ("A1 [CH].a", 2), ("-ABC", 0), ("-", 0)],
+)
+def test_tiles_of_a_move(move: str, tiles: int) -> None:
+    assert _placed(move) == tiles
+
+
+def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    seeking = Seeking(opponent="gredy", games=1, absent=ABSENT)
+    with pytest.raises(TurnedAway, match=r"did you mean greedy\?; --wait waits until"):
+        _Games("me", 1, False, "scowl").hear(seeking)
+    patient = _Games("me", 1, True, "scowl")
+    patient.hear(seeking)
+    assert capsys.readouterr().err == "tilewire: waits for gredy\n"
+    later = _Games("me", 1, False, "scowl")
+    later.hear(Seeking(opponent="gredy", games=1))
+    later.hear(seeking)  # the connection was lost meanwhile, the opponent's too
+
+
+def test_other_words_than_the_servers(capsys: pytest.CaptureFixture[str]) -> None:
+    games = _Games("me", 1, False, "other.txt")
+    games.hear(offer("a"))
+    games.hear(Decline(game="a", code="unknown_lexicon", message="'scowl' is not here"))
+    with pytest.raises(TurnedAway, match="declined: 'scowl' is not here; --lexicon names"):
+        games.hear(over("a", 1, (0, 0)))
+    assert capsys.readouterr().err == ""
+    embedded = _Games("me", 1, False, "scowl")
+    embedded.hear(offer("a"))
+    embedded.hear(msgspec.structs.replace(offer("b"), lexicon="other"))
+    assert capsys.readouterr().err == "tilewire: the server plays with other, not with scowl\n"
+
+
+class Turning:
+    """A server that answers a hello or a seek with one message."""
+
+    def __init__(self, answer: Message) -> None:
+        self.answer = answer
+        self.heard: list[object] = []
+
+    async def __call__(self, channel: Channel, _request: object) -> None:
+        while True:
+            message = (await channel.receive()).content
+            self.heard.append(message)
+            if isinstance(message, Hello) and isinstance(self.answer, Seeking):
+                await channel.send(Welcome(name="scripted"))
+            elif isinstance(message, Hello | Seek):
+                await channel.send(self.answer)
+
+
+def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine) -> None:
+    script = Turning(Error(code="forbidden", message="the name 'me' needs its token", retry="no"))
+    with Scripted(script) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--name", "me") == 1
+    assert tilewire.err == (
+        f"tilewire: {url} turned us away: the name 'me' needs its token; give it by --token-file\n"
+    )
+    assert tilewire.out == ""
+    script = Turning(Seeking(opponent="gredy", games=1, absent=ABSENT))
+    with Scripted(script) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--opponent", "gredy") == 1
+    assert tilewire.err.splitlines()[-1].startswith(f"tilewire: {ABSENT}; --wait ")
+
+
+def test_a_token_without_tls_is_warned_of(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEWIRE_TOKEN", "secret")
+    assert tilewire("connect", "ws://nobody.invalid:1", "--bot", "greedy") == 1
+    warning, failure = tilewire.err.splitlines()
+    assert warning.startswith("tilewire: the token can be read on its way to nobody.invalid")
+    assert failure.startswith("tilewire: can't reach ws://nobody.invalid:1: ")
+    assert "secret" not in tilewire.err

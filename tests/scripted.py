@@ -1,0 +1,49 @@
+"""A server on a thread of its own, for commands that run in the test's."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+from protocol.channel import Channel
+from protocol.websocket import listen
+
+
+class Scripted:
+    """A server on a thread of its own, from ``with`` to the end of the block."""
+
+    def __init__(self, script: Callable[[Channel, object], Awaitable[None]]) -> None:
+        self._script = script
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._serve)
+        self.url = ""
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._until_stopped())
+
+    async def _until_stopped(self) -> None:
+        server = await listen("127.0.0.1", 0, self._script)
+        self.url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        await server.wait_closed()
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        self._ready.wait()
+        return self.url
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
