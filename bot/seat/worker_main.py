@@ -21,7 +21,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .runtime import log_to_stderr, loop_factory, set_pipes_aside
@@ -106,12 +105,6 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
     where.add_argument("--try-out", action="store_true", help="load the bot, and end")
     where.add_argument("--connect", metavar="URL", help="dial a server: ws://… or wss://…")
-    parser.add_argument("--token-file", type=Path, help=f"holds the bot's secret; or set {TOKEN}")
-    parser.add_argument(
-        "--tls-ca", type=Path, help="certificates to trust, in place of the system's"
-    )
-    parser.add_argument("--opponent", help="ask the server for games against this player or bot")
-    parser.add_argument("--games", type=int, help="how many games to ask the server for")
     return parser
 
 
@@ -188,19 +181,14 @@ async def _live(
     dial: Callable[[], Awaitable[Channel]],
 ) -> int:
     from protocol.channel import ChannelClosed
-    from protocol.messages import Seek
 
     from .connection import TurnedAway
-
-    seek = None
-    if options.connect and (options.opponent or options.games):
-        seek = Seek(opponent=options.opponent, games=options.games or 1)
 
     async def talk(runner: BotRunner) -> str:
         return await (runner.converse(await dial()) if options.pipe else runner.run(dial))
 
     try:
-        await live(spec, equipment, talk, name=options.name, seed=options.seed, seek=seek)
+        await live(spec, equipment, talk, name=options.name, seed=options.seed)
     except (ChannelClosed, TurnedAway) as ended:
         if isinstance(ended, TurnedAway) or not options.pipe:
             print(ended, file=sys.stderr)
@@ -316,22 +304,12 @@ def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]
 
 
 def _web_dialler(options: argparse.Namespace) -> Callable[[], Awaitable[Channel]]:
-    import ssl
-
     token = os.environ.pop(TOKEN, None)  # hidden from the player's code
-    tls = None
-    try:
-        if options.token_file is not None:
-            token = options.token_file.read_text(encoding="ascii").strip()
-        if options.tls_ca is not None:
-            tls = ssl.create_default_context(cafile=options.tls_ca)
-    except (OSError, UnicodeDecodeError) as error:
-        raise _Unusable(f"the token or the certificates can't be read: {error}") from None
 
     async def dial() -> Channel:
         from protocol.websocket import dial as dial_websocket
 
-        return await dial_websocket(options.connect, token=token, tls=tls)
+        return await dial_websocket(options.connect, token=token)
 
     return dial
 

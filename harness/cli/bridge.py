@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from harness.figures import table
 from harness.server.bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
 
 from .failing import UNREADABLE, CommandFailed, sentences
-from .options import VerboseOption, log_to_stderr, run, say, until_told_to_stop
+from .options import JsonOption, VerboseOption, log_to_stderr, run, say, until_told_to_stop
 
 app = App(name="bridge")
 
@@ -43,15 +44,20 @@ def bridge(
 
 
 @app.command
-def tokens(*, config: Path) -> None:
+def tokens(*, config: Path, json_: JsonOption = False) -> None:
     """List the pages that were paired, each with the id that revokes it.
 
     Args:
         config: The bridge's configuration.
+        json_: Print a line of JSON a page.
     """
     with sentences(kinds=UNREADABLE):
         pages = TokenFile(tokens_of(config)).read().values()
     rows = [(page.id, page.origin, page.made) for page in pages]
+    if json_:
+        for row in rows:
+            print(json.dumps(dict(zip(("id", "origin", "paired"), row, strict=True))))
+        return
     print(table(("id", "origin", "paired"), rows) if rows else "no page is paired")
 
 

@@ -81,6 +81,7 @@ def connect(
     log_to_stderr("info" if verbose else "error")
     with sentences():
         spec = parse_seat(bot)
+        host = urlsplit(url).hostname
     token = _token(token_file)
     if search.ponder and spec.kind != "remote":
         options.check_pondering(1, search.threads, "--threads")
@@ -89,7 +90,6 @@ def connect(
         tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob
     ):
         options.load_equipped(equipment)  # what is embedded is known to be sound
-    host = urlsplit(url).hostname
     if token and host and url.startswith("ws:") and not is_loopback(host):
         options.say(f"the token can be read on its way to {host}, since {url} is not wss://")
     tls = options.client_tls(url, ca)

@@ -20,7 +20,7 @@ from rich.live import Live
 from bot.seat.runtime import software
 from harness.arbiter.records import verdict
 from harness.arbiter.spectator_view import Followed
-from harness.figures import plain
+from harness.figures import counted, plain
 from harness.seats.seats import welcomed
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.messages import (
@@ -212,7 +212,7 @@ async def _only_game(channel: Channel) -> str:
     for game in games:
         names = " – ".join(game.players)
         score = " to ".join(map(str, game.scores))
-        lines.append(plain(f"  {game.game}  {names}, {score} after {game.turns} turns"))
+        lines.append(plain(f"  {game.game}  {names}, {score} after {counted(game.turns, 'turn')}"))
     raise CommandFailed("\n".join(lines))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -158,6 +159,14 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine) -> None:
     with Scripted(script) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--opponent", "gredy") == 1
     assert tilewire.err.splitlines()[-1].startswith(f"tilewire: {ABSENT}; --wait ")
+
+
+def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> None:
+    joining = ("connect", "ws://127.0.0.1:1", "--bot", "greedy", "--token-file")
+    assert tilewire(*joining, tmp_path / "none") == 2
+    assert tilewire.err == f"tilewire: there is no token file {tmp_path / 'none'}\n"
+    assert tilewire(*joining, tmp_path) == 2
+    assert tilewire.err == f"tilewire: the token file {tmp_path} can't be read: Is a directory\n"
 
 
 def test_a_token_without_tls_is_warned_of(

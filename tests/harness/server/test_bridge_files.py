@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 from datetime import UTC, datetime
@@ -60,6 +61,10 @@ def test_tokens_are_listed_and_revoked(tilewire: CommandLine, tmp_path: Path) ->
     assert [line.split()[:2] for line in tilewire.out.splitlines()[2:]] == [
         [page.id, ORIGIN] for page in pages
     ]
+    assert tilewire("bridge", "tokens", "--config", config, "--json") == 0
+    listed = [json.loads(line) for line in tilewire.out.splitlines()]
+    assert [page["id"] for page in listed] == [page.id for page in pages]
+    assert {page["origin"] for page in listed} == {ORIGIN}
     assert tilewire("bridge", "revoke", "--config", config) == 2
     assert tilewire("bridge", "revoke", pages[0].id, "0", "--config", config) == 2
     assert tilewire.out == f"revoked {pages[0].id} of {ORIGIN}\n"
