@@ -213,7 +213,7 @@ async def _serve(
         await server.start()
         url = f"{'wss' if tls else 'ws'}://{server.host}:{server.port}"
         _tell(f"serving on {url}, journal {settings['db']}")
-        for warning in _warnings(server, open_to_all=tokens is None):
+        for warning in exposures(server.host, open_to_all=tokens is None, tls=tls):
             options.say(warning)
         at_once = await options.until_told_to_stop()
         _tell(
@@ -235,14 +235,14 @@ def _tell(sentence: str) -> None:
     print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {plain(sentence)}", file=sys.stderr, flush=True)
 
 
-def _warnings(server: MatchServer, *, open_to_all: bool) -> Iterator[str]:
-    """Yield a warning for what strangers can do on a server that is not on loopback."""
-    if is_loopback(server.host):
+def exposures(host: str, *, open_to_all: bool, tls: ssl.SSLContext | None) -> Iterator[str]:
+    """Yield a warning for each thing that strangers can do with a server, unless on loopback."""
+    if is_loopback(host):
         return
     if open_to_all:
-        yield f"anybody who can reach {server.host} may play; --tokens FILE lets in whom you know"
-    if server.tls is None:
+        yield f"anybody who can reach {host} may play; --tokens FILE lets in whom you know"
+    if tls is None:
         yield (
-            f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "
+            f"what is sent to {host} can be read on its way, tokens too; serve wss by "
             "--tls-cert, here or in a reverse proxy"
         )

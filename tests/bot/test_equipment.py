@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 from bot_table import TestArbiter
 from lexicon_parts import leaves_worth
@@ -19,6 +20,7 @@ from lexicons.alphabet import load_distribution
 from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
+from lexicons.store import load_lexicon
 from lexicons.tables import trained_leaves, win_probabilities_for
 
 SAYS_WHAT_IT_HAS = """
@@ -114,6 +116,19 @@ def test_a_game_with_tiles_that_the_leave_table_is_not_for_is_declined(
     with pytest.raises(Declined) as caught:
         resources_for(equipment, table.offer(), rules)
     assert caught.value.code in ("unknown_lexicon", "unsupported_rules")
+
+
+def test_a_bot_that_was_given_words_plays_with_no_others(
+    tmp_path: Path, table: TestArbiter
+) -> None:
+    (tmp_path / "other.txt").write_text("aa\nae\n")
+    embedded = load_lexicon()
+    offer = msgspec.structs.replace(
+        table.offer(), lexicon=embedded.name, lexicon_checksum=embedded.checksum
+    )
+    with pytest.raises(Declined, match="the lexicon 'scowl' is not here; 'other' is"):
+        resources_for(Equipment(str(tmp_path / "other.txt")), offer, table.rules)
+    assert resources_for(Equipment(), offer, table.rules).lexicon.checksum == embedded.checksum
 
 
 async def test_what_a_worker_is_given_reaches_its_player(

@@ -211,6 +211,7 @@ def test_a_server_tells_of_tables_that_were_trained_on_other_words(
         port = str(taken.getsockname()[1])  # so that it goes no further
         served = ("serve", "--port", port, "--db", "out", "--lexicon", "few.txt")
         assert tilewire(*served) == 1
+        assert f"can't listen at 127.0.0.1, port {port}: another program" in tilewire.err
         assert len(doubts(tilewire.err)) == 1
         assert tilewire(*served, "--leaves", "formula") == 1
         assert doubts(tilewire.err) == []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 
-from harness.cli.serve import ServerTime, read_config
+from harness.cli.serve import ServerTime, exposures, read_config
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,34 @@ def test_a_configuration_that_is_not_there(
     config = tmp_path / "none.toml"
     assert tilewire(command, "--config", config) == 2
     assert tilewire.err == f"tilewire: {config}: No such file or directory\n"
+
+
+def test_a_file_of_tokens_that_is_not_there(tilewire: CommandLine, tmp_path: Path) -> None:
+    tokens = tmp_path / "none"
+    assert tilewire("serve", "--tokens", tokens, "--db", tmp_path / "j.db") == 2
+    make = f"'tilewire token NAME --tokens {tokens}' makes one"
+    assert tilewire.err == f"tilewire: {tokens}: No such file or directory; {make}\n"
+    assert not (tmp_path / "j.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "open_to_all", "tls", "warnings"),
+    [
+        ("127.0.0.1", True, None, []),
+        ("localhost", True, None, []),
+        ("0.0.0.0", True, None, ["anybody who can reach 0.0.0.0 may play", "tokens too"]),
+        ("0.0.0.0", False, None, ["can be read on its way"]),
+        ("0.0.0.0", True, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ["--tokens FILE lets in"]),
+        ("0.0.0.0", False, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), []),
+    ],
+)
+def test_what_strangers_can_do_is_warned_of(
+    host: str, open_to_all: bool, tls: ssl.SSLContext | None, warnings: list[str]
+) -> None:
+    said = list(exposures(host, open_to_all=open_to_all, tls=tls))
+    assert len(said) == len(warnings)
+    for sentence, warning in zip(said, warnings, strict=True):
+        assert warning in sentence
 
 
 def test_players_of_a_server_have_time_to_compile(tmp_path: Path) -> None:
