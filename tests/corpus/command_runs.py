@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -13,7 +14,7 @@ from unittest.mock import patch
 import structlog
 from corpus.product import run_command
 
-PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
 Answer = tuple[int, str, str]
 """An exit status, and what came on standard output and on standard error."""
 
@@ -45,6 +46,7 @@ def answer_to(arguments: Sequence[str], folder: Path | None = None) -> Answer:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
+        time.tzset()  # local time is that of TZ
         try:
             status = run_command(arguments)
         except SystemExit as stop:
