@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from importlib.resources import files
@@ -15,7 +16,7 @@ from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.store import Lexicon, lexicon_names
 
 from .failing import UNREADABLE, CommandFailed, sentences
-from .options import LexiconOption, load_words
+from .options import JsonOption, LexiconOption, load_words
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
 
@@ -24,6 +25,7 @@ DistributionOption: TypeAlias = Annotated[
     Parameter(help="Whose letters the words are in: an embedded distribution or a CSV file."),
 ]
 
+_VALID = "valid"
 _ORIGINS = {
     "scowl": (
         "SCOWL 2020.12.07 by Kevin Atkinson and others, up to size 80, words of 2 and 3 letters "
@@ -46,6 +48,8 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
     if out.suffix.lower() not in GRAPH_SUFFIXES:
         endings = " or ".join(GRAPH_SUFFIXES)
         raise CommandFailed(f"{out}: the name of a word graph ends in {endings}")
+    if not out.parent.is_dir():
+        raise CommandFailed(f"{out}: there is no folder {out.parent}")
     lexicon = _load(source, distribution)
     with sentences(f"{out} can't be written: ", UNREADABLE):
         write_kwg(out, lexicon.graph)
@@ -54,16 +58,38 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = "engl
 
 
 @app.command(usage="Usage: tilewire lexicon info [OPTIONS] [LEXICON]")
-def info(name: str = "scowl", /, *, distribution: DistributionOption = "english") -> None:
+def info(
+    name: str = "scowl",
+    /,
+    *,
+    distribution: DistributionOption = "english",
+    json_: JsonOption = False,
+) -> None:
     """Describe a lexicon.
 
     Args:
         name: An embedded lexicon, or a word list or KWG file.
+        json_: Print one JSON object; lengths is how many words have so many letters.
     """
     lexicon = _load(name, distribution)
     alphabet = lexicon.distribution.alphabet
     lengths = Counter(map(len, lexicon.graph.words()))
     letters = alphabet.text(range(1, len(alphabet) + 1))
+    source, terms = _ORIGINS.get(name, (None, None))
+    if json_:
+        described = {
+            "name": lexicon.name,
+            "words": lengths.total(),
+            "lengths": dict(sorted(lengths.items())),
+            "nodes": len(lexicon.graph.nodes),
+            "checksum": lexicon.checksum,
+            "distribution": lexicon.distribution.name,
+            "letters": letters,
+            "source": source,
+            "licence": terms,
+        }
+        print(json.dumps(described, ensure_ascii=False))
+        return
     print(f"name      {lexicon.name}")
     print(f"words     {lengths.total():,}")
     for length, count in sorted(lengths.items()):
@@ -71,8 +97,7 @@ def info(name: str = "scowl", /, *, distribution: DistributionOption = "english"
     print(f"nodes     {len(lexicon.graph.nodes):,}")
     print(f"checksum  {lexicon.checksum}")
     print(f"alphabet  {lexicon.distribution.name}, {len(alphabet)} letters: {letters}")
-    if name in _ORIGINS:
-        source, terms = _ORIGINS[name]
+    if source:
         print(f"source    {source}")
         print(f"licence   {terms}")
 
@@ -83,22 +108,27 @@ def check(
     lexicon: LexiconOption = "scowl",
     distribution: DistributionOption = "english",
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    json_: JsonOption = False,
 ) -> None:
     """Check whether words are valid; the exit status is 1 if any is not.
 
     Args:
         words: Words in any case; a tile of several characters may stand in brackets: [CH].
         quiet: Print nothing; the exit status tells.
+        json_: Print one JSON object: each word, and whether it is valid.
     """
     if not words:
         raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
     loaded = _load(lexicon, distribution)
     width = max(map(len, words))
     verdicts = [_verdict(word, loaded) for word in words]
+    if json_:
+        valid = (verdict == _VALID for verdict in verdicts)
+        print(json.dumps(dict(zip(words, valid, strict=True)), ensure_ascii=False))
     for word, verdict in zip(words, verdicts, strict=True):
-        if not quiet:
+        if not quiet and not json_:
             print(f"{word.upper():<{width}}  {verdict}")
-    if set(verdicts) != {"valid"}:
+    if set(verdicts) != {_VALID}:
         sys.exit(1)
 
 
@@ -147,7 +177,7 @@ def _verdict(word: str, lexicon: Lexicon) -> str:
         tiles = _tiles(word.upper(), lexicon.distribution.alphabet)
     except ValueError as error:
         return f"not valid: {error}"
-    return "valid" if lexicon.graph.contains(tiles) else "not valid"
+    return _VALID if lexicon.graph.contains(tiles) else "not valid"
 
 
 def _tiles(word: str, alphabet: Alphabet) -> tuple[int, ...]:

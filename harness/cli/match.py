@@ -308,8 +308,8 @@ def _check_concurrency(games: int, threads: int, specs: tuple[SeatSpec, SeatSpec
     if games > 1 and games * threads > cores and any(spec.kind != "remote" for spec in specs):
         each = f" with --threads {threads}" if threads > 1 else ""
         raise CommandFailed(
-            f"--concurrency {games}{each} would have players share a core: this machine has "
-            f"{cores}, and a move late by the host's own fault is nobody's"
+            f"--concurrency {games}{each} would have players share a core, and moves would come "
+            f"late because of that: this machine has {cores}"
         )
     if games > 1 and any(spec.dialect == "files" for spec in specs):
         raise CommandFailed(f"--concurrency {games}: a seat files:… plays one game at a time")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def test_what_can_not_be_built(tilewire: CommandLine, words: Path, tmp_path: Pat
     assert tilewire("lexicon", "build", words, tmp_path / "few.dawg") == 2
     assert "ends in .kwg" in tilewire.err
     assert tilewire("lexicon", "build", words, tmp_path / "no" / "few.kwg") == 2
-    assert "can't be written" in tilewire.err
+    assert f"there is no folder {tmp_path / 'no'}" in tilewire.err
     assert tilewire("lexicon", "build", tmp_path / "none.txt", tmp_path / "few.kwg") == 2
     words.write_text("care\nca're\n")
     assert tilewire("lexicon", "build", words, tmp_path / "few.kwg") == 2
@@ -138,3 +139,15 @@ def test_the_words_in_the_order_of_their_checksum(
     assert tilewire.out == "CORO\n[CH]OCO\n"
     assert tilewire("lexicon", "words", "--out", tmp_path / "none" / "out.txt") == 2
     assert "out.txt can't be written" in tilewire.err
+
+
+def test_what_there_is_as_json(tilewire: CommandLine, tmp_path: Path) -> None:
+    words = tmp_path / "w.txt"
+    words.write_text("AA\nAB\nCAB\n")
+    assert tilewire("lexicon", "info", words, "--json") == 0
+    described = json.loads(tilewire.out)
+    assert described["words"] == 3
+    assert described["lengths"] == {"2": 2, "3": 1}
+    assert described["source"] is None
+    assert tilewire("lexicon", "check", "ab", "ba", "--lexicon", words, "--json") == 1
+    assert json.loads(tilewire.out) == {"ab": True, "ba": False}
