@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
+from errno import ENAMETOOLONG
 from importlib.metadata import version
 from typing import Any
 
@@ -107,7 +109,12 @@ def main() -> None:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run a command and return its exit status; a failure is a sentence on stderr."""
-    from .failing import OUTPUT_GONE, CommandFailed, OutputLost, stop_status, told_to_end
+    for name in arguments[:1]:
+        if name not in COMMANDS and not name.startswith(("-", "_")):
+            near = get_close_matches(name, COMMANDS, 1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            return _failed(f"no command is called {name!r}; {meant}tilewire --help lists them", 2)
+    from .failing import OUTPUT_GONE, CommandFailed, OutputLost, reason, stop_status, told_to_end
 
     try:
         try:
@@ -127,6 +134,9 @@ def run_command(arguments: Sequence[str]) -> int:
         return _failed(str(lost), 1) if str(lost) else OUTPUT_GONE
     except KeyboardInterrupt as stop:
         return stop_status(stop)
+    except (OSError, MemoryError) as error:
+        is_input = getattr(error, "errno", None) == ENAMETOOLONG
+        return _failed(reason(error), 2 if is_input else 1)
     except Exception:
         if told := told_to_end():  # a compiler that is interrupted fails in its own ways
             return 128 + told
@@ -144,8 +154,9 @@ def _failed(sentence: str, status: int) -> int:
 def _sentence(error: CycloptsError) -> str:
     """Write what is wrong with the arguments as other failures are written."""
     if isinstance(error, MissingArgumentError) and error.argument is not None:
-        name = error.argument.name
-        return f"{name} needs a value" if name.startswith("-") else f"{name} is missing"
+        if error.keyword:
+            return f"{error.keyword} needs a value"
+        return f"{error.argument.name} is missing"
     if isinstance(error, UnusedCliTokensError):
         return f"nothing is known to do with {' '.join(error.unused_tokens or ())}"
     sentence = str(error).removeprefix("Invalid value for ").removesuffix(".")

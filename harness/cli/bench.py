@@ -8,27 +8,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import App, Parameter
+from msgspec import Meta
 
 from harness.figures import figure_rows, table
 
 from .endings import USUAL_MEMORY, Memory
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import (
-    Duration,
+    MOST_THREADS,
+    Count,
     JsonOption,
     LeavesOption,
     LexiconOption,
+    PositiveDuration,
     ThreadsOption,
     WinprobOption,
-    check_counts,
-    check_durations,
     equip,
     load_words,
     log_to_stderr,
     run,
     say,
 )
-from .study_run import StudyRun, load_chances, load_field, show_figures, show_rows
+from .study_run import Many, StudyRun, load_chances, load_field, show_figures, show_rows
 
 if TYPE_CHECKING:
     from harness.lab.bench.deadlines import DeadlineBench
@@ -50,7 +51,7 @@ class _Playing:
 
     lexicon: LexiconOption = "scowl"
     """An embedded lexicon, or a word list or KWG file."""
-    words: int | None = None
+    words: Count | None = None
     """Play with this many of its words, chosen by the seed. [default: all]"""
     leaves: Annotated[
         LeavesOption,
@@ -68,7 +69,7 @@ class _Playing:
     threads: Annotated[
         ThreadsOption, Parameter(help="Threads; games are the same with any number of them.")
     ] = 1
-    seed: int = 0
+    seed: Annotated[int, Meta(ge=0)] = 0
     """For the bags, and all else that chance does."""
     json_: JsonOption = False
     """Print one JSON object."""
@@ -103,7 +104,7 @@ class _Playing:
 
 
 @app.command
-def selfplay(*, games: int = 2_000, playing: _Playing | None = None) -> None:
+def selfplay(*, games: Many = 2_000, playing: _Playing | None = None) -> None:
     """Play games between two static players; print how many a second.
 
     Args:
@@ -117,7 +118,7 @@ def selfplay(*, games: int = 2_000, playing: _Playing | None = None) -> None:
 
 
 @app.command
-def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
+def generate(*, games: Many = 200, playing: _Playing | None = None) -> None:
     """List all placements in each position of static games; print how long one takes.
 
     Args:
@@ -133,9 +134,9 @@ def generate(*, games: int = 200, playing: _Playing | None = None) -> None:
 @app.command
 def sim(
     *,
-    rollouts: int = 10_000,
-    candidates: int = 15,
-    plies: int | None = None,
+    rollouts: Count = 10_000,
+    candidates: Count = 15,
+    plies: Count | None = None,
     position: str | None = None,
     stages: Annotated[bool, Parameter(negative="")] = False,
     playing: _Playing | None = None,
@@ -167,7 +168,7 @@ def sim(
 
 
 @app.command
-def infer(*, plays: int = 20, playing: _Playing | None = None) -> None:
+def infer(*, plays: Many = 20, playing: _Playing | None = None) -> None:
     """Work out what plays tell that keep two to five tiles; print how long it takes.
 
     Args:
@@ -192,8 +193,8 @@ def infer(*, plays: int = 20, playing: _Playing | None = None) -> None:
 @app.command
 def endgame(
     *,
-    positions: int = 300,
-    time: Duration = 30_000,
+    positions: Many = 300,
+    time: PositiveDuration = 30_000,
     memory: Memory = USUAL_MEMORY,
     threads: ThreadsOption = 1,
     run: StudyRun | None = None,
@@ -206,8 +207,6 @@ def endgame(
         run: With what.
     """
     run = run or StudyRun()
-    check_counts(positions=positions, threads=threads)
-    check_durations(time=time)
     run.check_cores(threads)
     from engine.endgame.solver import least_memory
     from harness.lab.bench.endgame import EndgameStudy
@@ -226,10 +225,10 @@ def endgame(
 def deadlines(
     *,
     bot: str = "champion",
-    moves: int = 2_000,
-    load: int = 2,
-    from_: Annotated[Duration, Parameter(name="--from")] = 20,
-    to: Duration = 2_000,
+    moves: Many = 2_000,
+    load: Annotated[int, Meta(ge=0, le=MOST_THREADS)] = 2,
+    from_: Annotated[PositiveDuration, Parameter(name="--from")] = 20,
+    to: PositiveDuration = 2_000,
     playing: _Playing | None = None,
 ) -> None:
     """Ask a seat for moves while all cores are busy; print how much of its time it leaves unused.
@@ -247,11 +246,16 @@ def deadlines(
         raise CommandFailed(
             "a seat loads its words and tables by name; leave --words and --leaves synthetic out"
         )
+    if to < from_:
+        raise CommandFailed("--to must be at least as long as --from")
     from bot.registry import SeatError
+    from bot.seat_text import parse_seat
     from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
     from protocol.channel import ChannelClosed
 
     log_to_stderr(verbose=False)
+    with sentences():
+        parse_seat(bot)  # before anything is loaded
     given = equip(playing.lexicon, playing.leaves, playing.winprob, playing.threads)
     answers: list[Answer] = []
 
@@ -298,10 +302,10 @@ def faults(*, json_: JsonOption = False) -> None:
 @app.command
 def server(
     *,
-    connections: int = 200,
-    rate: float = 1_000.0,
-    seconds: float = 15.0,
-    searching: int = 2,
+    connections: Annotated[int, Meta(ge=1, le=10_000)] = 200,
+    rate: Annotated[float, Meta(ge=1, le=1_000_000)] = 1_000.0,
+    seconds: Annotated[float, Meta(ge=0.1)] = 15.0,
+    searching: Annotated[int, Meta(ge=0, le=MOST_THREADS)] = 2,
     json_: JsonOption = False,
 ) -> None:
     """Load a server with small messages while seats search; print the round trips.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
+from msgspec import Meta
 
 from bot.cores import usable_cores
 from harness import figures
@@ -17,16 +18,17 @@ from harness.arbiter.clock import LOCAL_READY_MS
 from . import options
 from .failing import CommandFailed, take_time
 from .options import (
-    Duration,
+    Count,
+    PositiveDuration,
     WinprobOption,
-    check_counts,
-    check_durations,
     log_to_stderr,
     say,
     say_once,
 )
 from .study_run import (
+    Many,
     StudyRun,
+    check_plot,
     draw,
     going_on,
     load_chances,
@@ -57,7 +59,7 @@ def duel(
     opponent: str,
     /,
     *,
-    games: int | None = None,
+    games: Many | None = None,
     plot: Path | None = None,
     run: StudyRun | None = None,
 ) -> None:
@@ -76,6 +78,7 @@ def duel(
     run = run or StudyRun()
     from harness.lab.studies.duel import JUDGES, Games, play_duel
 
+    check_plot(plot)
     names = player, opponent
     tables = [name for name in names if _is_leave_table(name)]
     if not tables and (run.out is not None or not set(names) <= set(JUDGES)):
@@ -112,6 +115,7 @@ def _judge(name: str, field: Field) -> Judge:
 
 def _drawing(path: Path | None) -> Callable[[Tables], None]:
     """Return a function that draws duels into the file of ``--plot``, if it is asked for."""
+    check_plot(path)
     from harness.lab.studies.published import draw_duels
 
     return lambda rows: draw(path, lambda at: draw_duels(rows["duels"], at))
@@ -128,7 +132,7 @@ class _AgainstEngine:
     player: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = ()
     """A player that meets the engine; may be given again. [default: vanilla, rh, mc, mc+rh,
     champion]"""
-    time: Duration | None = None
+    time: PositiveDuration | None = None
     """Each side's clock in games against the engine. [default: 25m]"""
     plot: Annotated[Path | None, Parameter(name="--plot")] = None
     """Draw how far each player was ahead of the engine, game by game, into this file (PNG)."""
@@ -143,7 +147,7 @@ class _AgainstEngine:
 @app.command
 def cs221(
     *,
-    games: int = 300,
+    games: Many = 300,
     against: _AgainstEngine | None = None,
     run: StudyRun | None = None,
 ) -> None:
@@ -182,8 +186,7 @@ def _play_engine(engine: str, against: _AgainstEngine, games: int, run: StudyRun
     from protocol.parts import TimeControl
 
     log_to_stderr(False)
-    check_counts(games=games, workers=run.workers)
-    check_durations(time=against.time)
+    check_plot(against.plot)
     cores = usable_cores()
     if run.workers > cores:
         raise CommandFailed(
@@ -232,9 +235,9 @@ def _show_engine_table(table: EngineTable, plot: Path | None, as_json: bool) -> 
 def richards_amir(
     *,
     table: Literal[1, 2] = 1,
-    games: int = _GAMES,
-    time: Duration | None = None,
-    iterations: int | None = None,
+    games: Many = _GAMES,
+    time: PositiveDuration | None = None,
+    iterations: Count | None = None,
     memory: str | None = None,
     model: str | None = None,
     plot: Annotated[Path | None, Parameter(name="--plot")] = None,
@@ -281,9 +284,9 @@ def oracle(
     opponent: str,
     /,
     *,
-    positions: int = 400,
-    judge_plies: int = 8,
-    judge_rollouts: int = 5_000,
+    positions: Many = 400,
+    judge_plies: Count = 8,
+    judge_rollouts: Count = 5_000,
     winprob: Annotated[
         WinprobOption,
         Parameter(help="trained, or a table of win probabilities (CSV) for the judge."),
@@ -304,8 +307,6 @@ def oracle(
         run: With what.
     """
     run = run or StudyRun()
-    check_counts(positions=positions)
-    check_counts(**{"judge-plies": judge_plies, "judge-rollouts": judge_rollouts})
     run.check_cores()
     from harness.lab.studies.oracle import Oracle
 
@@ -321,11 +322,11 @@ def oracle(
 @app.command
 def calibration(
     *,
-    positions: int = 3_000,
+    positions: Many = 3_000,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     seat: str = "sim?time=150ms",
-    racks: int = 200_000,
-    doubt: float = 0.0,
+    racks: Count = 200_000,
+    doubt: Annotated[float, Meta(ge=0, le=1)] = 0.0,
     plot: Path | None = None,
     run: StudyRun | None = None,
 ) -> None:
@@ -349,9 +350,7 @@ def calibration(
         run: With what.
     """
     run = run or StudyRun()
-    check_counts(positions=positions, racks=racks)
-    if not 0 <= doubt <= 1:
-        raise CommandFailed(f"--doubt {doubt}: it is a share, from 0 to 1")
+    check_plot(plot)
     from harness.lab.studies.calibration import Calibration, draw_calibration
     from harness.lab.studies.duel import Games
     from harness.lab.studies.replayed_beliefs import read_games

@@ -26,6 +26,9 @@ UNREADABLE = (ValueError, OSError)
 OUTPUT_GONE = 141
 """The status when a pipe's reader has gone: 128 and the number of SIGPIPE."""
 
+_SHOWN = 80
+"""How much of a file's name is shown."""
+
 _GRACE_S = 1.2
 """How long a command may take to end after a signal."""
 
@@ -57,15 +60,18 @@ def sentences(
     try:
         yield
     except kinds as error:
-        raise CommandFailed(f"{where}{_reason(error, where)}", status) from None
+        raise CommandFailed(f"{where}{reason(error, where)}", status) from None
 
 
-def _reason(error: Exception, where: str) -> str:
-    """Write what an error says, without the number of a system's error."""
+def reason(error: Exception, where: str = "") -> str:
+    """Write what an error says, without a system error's number; ``where`` names its file."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for that; ask for less"
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
-    named = f"{error.filename}: " if error.filename and not where else ""
-    return f"{named}{error.strerror}"
+    file = str(error.filename or "")
+    shown = file if len(file) <= _SHOWN else f"{file[:_SHOWN]}…"
+    return f"{shown}: {error.strerror}" if shown and not where else error.strerror
 
 
 def stop_status(stop: KeyboardInterrupt) -> int:

@@ -79,20 +79,6 @@ def write_duration(ms: int) -> str:
     return "".join(parts) or "0s"
 
 
-def check_counts(**counts: int | None) -> None:
-    """Check that counts, by the names of options, are at least 1 where they are given."""
-    for name, count in counts.items():
-        if count is not None and count < 1:
-            raise CommandFailed(f"--{name} must be at least 1 (got {count})")
-
-
-def check_durations(**durations: int | None) -> None:
-    """Check that durations, by the names of options, are at least 1 ms where they are given."""
-    for name, ms in durations.items():
-        if ms is not None and ms < 1:
-            raise CommandFailed(f"--{name} must be at least 1ms (got {write_duration(ms)})")
-
-
 def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Check what was typed, or fail with a sentence: values are not empty, numbers in range.
 
@@ -143,7 +129,8 @@ def _duration(_type: Any, tokens: Sequence[Token]) -> int:
 
 def _positive_duration(_type: Any, tokens: Sequence[Token]) -> int:
     ms = parse_duration(tokens[0].value)
-    check_durations(**{(tokens[0].keyword or "").removeprefix("--"): ms})
+    if ms < 1:
+        raise CommandFailed(f"{tokens[0].keyword} must be at least 1ms (got {tokens[0].value})")
     return ms
 
 
@@ -185,6 +172,8 @@ DistributionOption: TypeAlias = Annotated[
 ThreadsOption: TypeAlias = Annotated[
     int, Parameter(help="Threads for each search."), Meta(ge=1, le=MOST_THREADS)
 ]
+WorkersOption: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
+"""Processes at once; its help is the command's own."""
 PonderOption: TypeAlias = Annotated[
     bool,
     Parameter(

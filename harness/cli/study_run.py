@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
+from msgspec import Meta
 
 from bot.cores import usable_cores
 from harness import figures
@@ -22,7 +23,7 @@ from .options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
-    check_counts,
+    WorkersOption,
     load_given,
     load_words,
     say,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 _TELL_EVERY_S = 20
 
+Many: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
+"""How many games or positions: results are kept in memory, so more than that are a slip."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -46,11 +50,11 @@ class StudyRun:
     lexicon: LexiconOption = "scowl"
     """An embedded lexicon, or a word list or KWG file."""
     leaves: LeavesOption = None
-    workers: int = 1
+    workers: WorkersOption = 1
     """How many games or positions at once, each in a process and on a core of its own."""
     cluster: str | None = None
     """The address of a Dask scheduler, tcp://host:port, whose workers do it instead."""
-    seed: int = 0
+    seed: Annotated[int, Meta(ge=0)] = 0
     """For the bags and all else that chance does."""
     out: Annotated[Path | None, Parameter(name="--out")] = None
     """Where results are kept, a line of JSON each; the same command resumes it."""
@@ -59,9 +63,6 @@ class StudyRun:
 
     def field(self, winprob: str | None = None) -> Field:
         """Load words, rules and a leave table, or fail with a sentence."""
-        check_counts(workers=self.workers)
-        if self.seed < 0:
-            raise CommandFailed(f"--seed {self.seed}: it is 0 or more")
         return load_field(load_words(self.lexicon), self.leaves, winprob)
 
     def check_cores(self, threads: int = 1) -> None:
@@ -175,6 +176,12 @@ def draw(path: Path | None, drawing: Callable[[Path], None]) -> None:
     if path is not None:
         with sentences("--plot", path):
             drawing(path)
+
+
+def check_plot(path: Path | None) -> None:
+    """Check that there is a folder for the picture of ``--plot``, before hours are spent."""
+    if path is not None and not path.parent.is_dir():
+        raise CommandFailed(f"--plot {path}: there is no folder {path.parent}")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import App, Parameter
+from msgspec import Meta
 
 from harness import figures
 
@@ -22,13 +23,13 @@ from .options import (
     LeavesOption,
     LexiconOption,
     ThreadsOption,
-    check_counts,
+    WorkersOption,
     equip,
     load_given,
     load_words,
     say,
 )
-from .study_run import sentences, show_rows, telling
+from .study_run import Many, sentences, show_rows, telling
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
@@ -52,9 +53,9 @@ class _Playing:
     """An embedded lexicon, or a word list or KWG file."""
     distribution: Annotated[str, Parameter(name="--distribution")] = "english"
     """The tiles: an embedded distribution or a CSV file."""
-    seed: int = 0
+    seed: Annotated[int, Meta(ge=0)] = 0
     """For all that chance does; the same seed learns the same."""
-    workers: int = 1
+    workers: WorkersOption = 1
     """Processes on this machine; they make no difference to what is learned."""
     cluster: str | None = None
     """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
@@ -66,7 +67,6 @@ class _Playing:
         from lexicons.layout import load_layout
 
         announce_compilation(say)
-        check_counts(workers=self.workers)
         try:
             tiles = load_distribution(self.distribution)
         except (ValueError, OSError) as error:
@@ -84,9 +84,9 @@ class _Playing:
 def leaves(
     *,
     out: OutOption,
-    games: int | None = None,
-    minutes: float | None = None,
-    floor: int = 100,
+    games: Many | None = None,
+    minutes: Annotated[float, Meta(ge=0.01)] | None = None,
+    floor: Annotated[int, Meta(ge=0)] = 100,
     resume: Annotated[bool, Parameter(negative="")] = False,
     playing: _Playing | None = None,
 ) -> None:
@@ -133,8 +133,8 @@ def winprob(
         LeavesOption,
         Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
     ] = None,
-    games: int = 500_000,
-    check: int = 200_000,
+    games: Many = 500_000,
+    check: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000,
     playing: _Playing | None = None,
 ) -> None:
     """Learn how likely the player on turn is to win; write a table (CSV), its manifest, a picture.
@@ -147,8 +147,6 @@ def winprob(
     """
     playing = playing or _Playing()
     _check_out(out)
-    if check < 0:
-        raise CommandFailed(f"--check {check}: 0 or more games")
     lexicon, rules = playing.load()
     from harness.lab.study_context import Field
     from harness.lab.training.winprob import (
@@ -181,7 +179,7 @@ def winprob(
 def features(
     *,
     out: OutOption,
-    games: int | None = None,
+    games: Many | None = None,
     with_simulation: Annotated[bool, Parameter(negative="")] = False,
     threads: Annotated[
         ThreadsOption, Parameter(help="Games at once; what is learned is the same.")

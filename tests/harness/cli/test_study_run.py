@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli.failing import CommandFailed
-from harness.cli.options import check_counts
 from harness.cli.study_run import going_on, telling
 from harness.lab.rows import with_error
 from harness.lab.workers import WorkersError
@@ -59,12 +58,6 @@ def test_one_who_stops_is_told_how_it_goes_on(capsys: pytest.CaptureFixture[str]
         with pytest.raises(KeyboardInterrupt), going_on(out):
             raise KeyboardInterrupt
         assert capsys.readouterr().err == f"tilewire: stopped{says}\n"
-
-
-def test_counts_are_one_or_more() -> None:
-    check_counts(games=1, workers=2)
-    with pytest.raises(CommandFailed, match=r"--workers must be at least 1 \(got -1\)"):
-        check_counts(games=1, workers=-1)
 
 
 def test_values_with_their_errors() -> None:

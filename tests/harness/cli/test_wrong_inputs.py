@@ -1,0 +1,320 @@
+"""What is typed wrong: each command answers with a sentence and a status, and makes nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from harness.cli.failing import in_plain_characters
+
+TILEWIRE = (sys.executable, "-c", "from harness.cli import main; main()")
+EMPTY_BOARD = "/".join(["15"] * 15)
+OPENING = f"'{EMPTY_BOARD} AEINRST/ 0/0 0'"
+
+WRONG = [
+    # Numbers: not whole, out of range, with units, without them, empty, negative.
+    ("match greedy greedy --games 2.5", "--games must be a whole number (got '2.5')"),
+    ("match greedy greedy --games 0", "--games must be at least 1 (got 0)"),
+    ("match greedy greedy --games -3", "--games must be at least 1 (got -3)"),
+    ("match greedy greedy --games ten", "--games must be a whole number (got 'ten')"),
+    ("match greedy greedy --games 5m", "--games must be a whole number (got '5m')"),
+    ("match greedy greedy --games ''", "--games must not be empty"),
+    ("match greedy greedy --games=", "--games must not be empty"),
+    ("match greedy greedy --games 9e9", "--games must be a whole number (got '9e9')"),
+    (f"match greedy greedy --games 1{'0' * 40}", "--games must be at most 9,007,199,254,740,992"),
+    (f"match greedy greedy --games {'9' * 9999}", "--games must be a whole number (got '9999"),
+    ("match greedy greedy --concurrency 0", "--concurrency must be at least 1 (got 0)"),
+    ("match greedy greedy --threads 1000000000", "--threads must be at most 1,024"),
+    ("match greedy greedy --seed -1", "--seed must be at least 0 (got -1)"),
+    ("match greedy greedy --seed 1.0", "--seed must be a whole number (got '1.0')"),
+    ("match greedy greedy --overtime-penalty x", "--overtime-penalty must be a whole number"),
+    ("match greedy greedy --time -5m", "--time: '-5m' is no duration; write 25m, 1m30s, 0.5s"),
+    ("match greedy greedy --time 5", "--time: '5' is no duration"),
+    ("match greedy greedy --time 5min", "--time: '5min' is no duration"),
+    ("match greedy greedy --time ''", "--time must not be empty"),
+    ("match greedy greedy --time 99999h", "--time: '99999h' is longer than a year"),
+    ("match greedy greedy --margin -1s", "--margin: '-1s' is no duration"),
+    ("match greedy greedy --increment inf", "--increment: 'inf' is no duration"),
+    ("serve --port 80.7", "--port must be a whole number (got '80.7')"),
+    ("serve --port http", "--port must be a whole number (got 'http')"),
+    ("serve --max-games 0", "--max-games must be at least 1 (got 0)"),
+    ("serve --max-games 1.5", "--max-games must be a whole number (got '1.5')"),
+    ("serve --drain 5", "--drain: '5' is no duration"),
+    ("connect ws://127.0.0.1:1 --bot greedy --games 0", "--games must be at least 1 (got 0)"),
+    ("files there --bot greedy --games 1e3", "--games must be a whole number (got '1e3')"),
+    ("show game.gcg --turn 2.5", "--turn must be a whole number (got '2.5')"),
+    (f"generate {OPENING} --top 2.9", "--top must be a whole number (got '2.9')"),
+    (f"generate {OPENING} --top 0", "--top must be at least 1 (got 0)"),
+    (f"analyze {OPENING} --time 0s", "--time must be at least 1ms (got 0s)"),
+    (f"analyze {OPENING} --candidates 0", "--candidates must be at least 1 (got 0)"),
+    (f"analyze {OPENING} --plies two", "--plies must be a whole number (got 'two')"),
+    (f"analyze {OPENING} --rollouts -1", "--rollouts must be at least 1 (got -1)"),
+    (f"endgame {OPENING} --time -1s", "--time: '-1s' is no duration"),
+    (f"endgame {OPENING} --memory 5", "--memory: '5' is no amount of memory; write 256M or 1G"),
+    (f"preendgame {OPENING} --candidates 0", "--candidates must be at least 1 (got 0)"),
+    (f"preendgame {OPENING} --threads 0", "--threads must be at least 1 (got 0)"),
+    (f"infer {OPENING} --model margin --margin x", "--margin must be a number (got 'x')"),
+    (f"infer {OPENING} --temperature nan", "--temperature must be a number (got 'nan')"),
+    (f"infer {OPENING} --racks 1.5", "--racks must be a whole number (got '1.5')"),
+    ("siu --threads x", "--threads must be a whole number (got 'x')"),
+    ("siu --seed -1", "--seed must be at least 0 (got -1)"),
+    ("leaves --top 2.9", "--top must be a whole number (got '2.9')"),
+    ("train winprob --out x.csv --games 0", "--games must be at least 1 (got 0)"),
+    ("train winprob --out x.csv --check -1", "--check must be at least 0 (got -1)"),
+    ("train leaves --out x.klv2 --minutes inf", "--minutes must be a number (got 'inf')"),
+    ("train leaves --out x.klv2 --minutes -1", "--minutes must be at least 0.01 (got -1)"),
+    ("train leaves --out x.klv2 --games 5", "5 games; a training has 100 or more"),
+    ("train leaves --out x.klv2 --games 500 --workers 0", "--workers must be at least 1 (got 0)"),
+    ("experiment duel static greedy --games 0", "--games must be at least 1 (got 0)"),
+    ("experiment duel static greedy --games 1000000000000", "--games must be at most 100,000,000"),
+    ("experiment duel static greedy --workers 100000", "--workers must be at most 1,024"),
+    ("experiment duel static greedy --seed -1", "--seed must be at least 0 (got -1)"),
+    ("experiment oracle greedy static --judge-plies 0", "--judge-plies must be at least 1"),
+    ("experiment calibration --doubt 2", "--doubt must be at most 1 (got 2)"),
+    ("experiment richards-amir --iterations 0", "--iterations must be at least 1 (got 0)"),
+    ("bench selfplay --games 1e6", "--games must be a whole number (got '1e6')"),
+    ("bench selfplay --games 10000000000", "--games must be at most 100,000,000"),
+    ("bench generate --seed x", "--seed must be a whole number (got 'x')"),
+    ("bench sim --words 0", "--words must be at least 1 (got 0)"),
+    ("bench infer --plays 1.5", "--plays must be a whole number (got '1.5')"),
+    ("bench endgame --positions 0", "--positions must be at least 1 (got 0)"),
+    ("bench endgame --memory 1K", "--memory: with so many threads (1) it is 32M or more"),
+    ("bench deadlines --load 100000", "--load must be at most 1,024 (got 100000)"),
+    ("bench deadlines --from 2s --to 1s", "--to must be at least as long as --from"),
+    ("bench server --connections 0", "--connections must be at least 1 (got 0)"),
+    ("bench server --rate 0", "--rate must be at least 1 (got 0)"),
+    ("bench server --seconds nan", "--seconds must be a number (got 'nan')"),
+    # What is not there, twice, or of no such name.
+    ("mach greedy greedy", "no command is called 'mach'; did you mean match? tilewire --help"),
+    ("nosuch", "no command is called 'nosuch'; tilewire --help lists them"),
+    ("bench nosuch", 'unknown command "nosuch"'),
+    ("match greedy greedy --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
+    ("match greedy greedy static", "nothing is known to do with static"),
+    ("match greedy greedy --transport tcp", 'invalid value "tcp" for --transport'),
+    ("match greedy greedy --games", "--games needs a value"),
+    ("match greedy greedy --out ''", "--out must not be empty"),
+    ("match gredy greedy", "no bot is called 'gredy'"),
+    ("match 'greedy?x=1' greedy", "no option is called 'x'; it takes none"),
+    ("match no.py:Bot greedy", "there is no file 'no.py'"),
+    ("match nomodule:Bot greedy", "there is no module 'nomodule' to be imported"),
+    ("match greedy ws://", "'ws://' names no host; write ws://host:port/bot"),
+    ("match greedy greedy --leaves no.klv2", "there is no leave table /"),
+    ("match greedy greedy --winprob no.csv", "there is no table of win probabilities /"),
+    ("match --resume folder", "folder holds no match: there is no match.json in it"),
+    ("match greedy greedy --resume folder", "--resume folder has its seats already"),
+    ("serve --tls-key key.pem", "--tls-key needs --tls-cert"),
+    ("connect", "URL is missing"),
+    ("connect ws://127.0.0.1:1", "--bot is missing"),
+    ("connect ws://127.0.0.1:1 --bot gredy", "no bot is called 'gredy'"),
+    ("connect ws://127.0.0.1:1 --bot greedy --token-file no.txt", "there is no token file no.txt"),
+    ("watch", "URL is missing"),
+    ("show no.gcg", "there is no file no.gcg"),
+    ("games no.db", "there is no journal no.db"),
+    (f"preendgame {OPENING} --model clever", 'invalid value "clever" for --model'),
+    (f"infer {OPENING} --margin 3", "--margin is for --model margin, and this is soft"),
+    ("leaves --table no.klv2", "there is no leave table no.klv2"),
+    ("token", "NAME is missing"),
+    ("token 'two words'", "a name is one word of 1 to 64 characters"),
+    ("token '#a'", "'#' begins a comment in a file of tokens"),
+    ("bridge", "--config is missing"),
+    ("files folder", "--bot is missing"),
+    ("files folder --bot gredy", "no bot is called 'gredy'"),
+    ("train leaves --games 500", "--out is missing"),
+    ("train leaves --out folder --games 500", "--out folder is a folder; a file is to be written"),
+    ("train leaves --out no/x.klv2 --games 500", "there is no folder no"),
+    ("train leaves --out x.klv2 --games 500 --resume", "there is no x.klv2.checkpoint"),
+    ("train features --out x.json --workers 2", "use --threads"),
+    ("experiment duel static", "OPPONENT is missing"),
+    ("experiment duel static gredy", "no bot is called 'gredy'"),
+    ("experiment duel static greedy --plot no/x.png", "--plot no/x.png: there is no folder no"),
+    ("experiment richards-amir --table 3", 'invalid value "3" for --table'),
+    ("experiment cs221 --player rh", "--player is for games against an --engine; name one"),
+    ("bench sim --stages --position x", "--stages has positions of its own"),
+    ("bench deadlines --bot gredy", "no bot is called 'gredy'"),
+    # Lexicons.
+    ("lexicon info folder", "folder is a folder; a lexicon is a file, or embedded: scowl"),
+    (f"generate {OPENING} --lexicon folder", "folder is a folder; a lexicon is a file"),
+    ("match greedy greedy --lexicon folder", "folder is a folder; a lexicon is a file"),
+    ("lexicon info /dev/null", "/dev/null is not a regular file; a lexicon is one"),
+    ("lexicon info no.txt", "no lexicon is called 'no.txt' (embedded: scowl) and no file is there"),
+    (f"lexicon info {'x' * 5000}", "no lexicon is called 'xxxxxxxxxx"),
+    (f"match greedy greedy --lexicon {'x' * 300}", "File name too long"),
+    ("lexicon info empty.txt", "empty.txt: no words in it; a word list has one word a line"),
+    ("lexicon info latin.txt", "latin.txt, line 2: byte 0xC9 is not UTF-8; save it as UTF-8 text"),
+    ("lexicon info long.txt", "long.txt, line 1: 'AAAAAAAAAAAAAAAAAAAA'… has 200,000 characters"),
+    ("lexicon info defined.txt", "'AA' has something behind it; a line holds one word"),
+    ("lexicon info cut.kwg", "cut.kwg: 3 bytes; a word graph is a whole number of 4-byte nodes"),
+    ("lexicon build words.txt words.txt", "the name of a word graph ends in .kwg or .kbwg"),
+    ("lexicon build words.txt", "OUT is missing"),
+    ("lexicon build words.txt no/w.kwg", "no/w.kwg: there is no folder no"),
+    ("lexicon check", "no words to check; write: tilewire lexicon check WORD…"),
+    ("lexicon check QI --lexicon folder", "folder is a folder"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with files that are wrong in one way each."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "words.txt").write_text("AA\nAB\n")
+    (tmp_path / "empty.txt").write_text("# nothing\n")
+    (tmp_path / "latin.txt").write_bytes("AA\nÉTÉ\n".encode("latin-1"))
+    (tmp_path / "long.txt").write_text("a" * 200_000)
+    (tmp_path / "defined.txt").write_text("AA rough lava\n")
+    (tmp_path / "cut.kwg").write_bytes(b"abc")
+    (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AEINRST - +0 0\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("typed", "sentence"), WRONG, ids=[typed[:60] for typed, _ in WRONG])
+def test_a_wrong_input_gets_a_sentence_and_nothing_is_made(
+    tilewire: CommandLine, folder: Path, typed: str, sentence: str
+) -> None:
+    there = sorted(folder.rglob("*"))
+    assert tilewire(*shlex.split(typed)) == 2
+    assert sentence in tilewire.err
+    assert tilewire.err.splitlines()[-1].startswith("tilewire: ")
+    assert "Traceback" not in tilewire.err
+    assert not tilewire.out
+    assert sorted(folder.rglob("*")) == there
+
+
+def test_there_are_as_many_as_were_promised() -> None:
+    assert len(WRONG) >= 95
+    assert len({typed for typed, _ in WRONG}) == len(WRONG)
+
+
+# --- output that fails --------------------------------------------------------------------------
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    shell = 'set -o pipefail; "$@" | head -n 1'
+    done = subprocess.run(
+        ["bash", "-c", shell, "bash", *TILEWIRE, "lexicon", "info"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.startswith("name")
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)  # 0: all was written before the reader left
+
+
+def test_output_that_nobody_reads_ends_a_command_as_other_tools() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*TILEWIRE, "lexicon", "list"], stdout=writing, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("arguments", [("lexicon", "list"), ("--help",)], ids=" ".join)
+def test_a_full_disk_is_told(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*TILEWIRE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    told = "tilewire: the output can't be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, told)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_of_few_characters_gets_others(encoding: str) -> None:
+    done = subprocess.run(
+        [*TILEWIRE, "match", "--help"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    done.stdout.decode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"), [("a – b … ± 1 × 2", b"a - b ... +- 1 x 2"), ("漢\udcff", b"??")]
+)
+def test_a_character_that_is_not_to_be_had(text: str, plain: bytes) -> None:
+    encoded = b""
+    while text:
+        try:
+            encoded += text.encode("ascii")
+            break
+        except UnicodeEncodeError as error:
+            replaced, after = in_plain_characters(error)
+            encoded += text[: error.start].encode("ascii") + replaced.encode("ascii")
+            text = text[after:]
+    assert encoded == plain
+
+
+# --- signals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"]
+)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("experiment", "duel", "static", "greedy", "--games", "4000000"),  # compiled code, threads
+        ("bench", "server", "--seconds", "60"),  # an event loop
+    ],
+    ids=["kernels", "loop"],
+)
+def test_a_signal_ends_whatever_runs(
+    tmp_path: Path, arguments: tuple[str, ...], number: signal.Signals, status: int
+) -> None:
+    with subprocess.Popen(
+        [*TILEWIRE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(1.5)  # wherever it is by now
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert "Traceback" not in out + err
+
+
+# --- help ---------------------------------------------------------------------------------------
+
+
+def test_the_shell_completes(tmp_path: Path) -> None:
+    script, home = tmp_path / "completion", {**os.environ, "HOME": str(tmp_path)}
+    install = [*TILEWIRE, "--install-completion", "--shell", "bash", "--output", str(script)]
+    subprocess.run(install, env=home, capture_output=True, check=True)
+    typed = f"source {script}; COMP_WORDS=(tilewire match --gam); COMP_CWORD=2; _tilewire"
+    done = subprocess.run(
+        ["bash", "-c", typed + "; echo ${COMPREPLY[@]}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "--games\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("match", "tilewire match [OPTIONS] SEAT SEAT"),
+        ("watch", "tilewire watch [OPTIONS] URL [GAME]"),
+        ("leaves", "tilewire leaves [OPTIONS] [LEAVE...]"),
+        ("lexicon info", "tilewire lexicon info [OPTIONS] [LEXICON]"),
+        ("lexicon check", "tilewire lexicon check [OPTIONS] WORD..."),
+        ("bridge revoke", "tilewire bridge revoke --config PATH [OPTIONS] [ID...]"),
+    ],
+)
+def test_usage_names_what_a_command_takes(tilewire: CommandLine, command: str, usage: str) -> None:
+    assert tilewire(*command.split(), "--help") == 0
+    assert tilewire.out.startswith(f"Usage: {usage}\n\n")
+
+
+def test_statuses_are_told_by_the_help(tilewire: CommandLine) -> None:
+    assert tilewire("--help") == 0
+    told = " ".join(tilewire.out.split())
+    assert "0 done, 1 failed while running, 2 wrong input" in told
