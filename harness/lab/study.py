@@ -79,7 +79,7 @@ class RecordFile:
         """Return the records that make up the count, or all if there are fewer."""
         there, total, chosen = self.by_number(study), 0, []
         for number in study.numbers(count):
-            if total >= count:
+            if total >= count or len(chosen) == len(there):
                 break
             if number in there:
                 chosen.append(there[number])

@@ -138,8 +138,8 @@ def test_positions_of_each_stage_have_tiles_in_the_bag() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--rollouts", "0"), "0 rollouts of 15 candidates for 2, 4 plies in 1 threads"),
-        (("--plies", "0"), "for 0 plies"),
+        (("--rollouts", "0"), "--rollouts must be at least 1 (got 0)"),
+        (("--plies", "0"), "--plies must be at least 1 (got 0)"),
         (("--position", "15/15 AB/ 0/0 0"), "2 rows"),
         (("--position", LAST), "the bag is empty in this position"),
         (("--stages", "--position", "x"), "--stages has positions of its own"),
@@ -180,8 +180,8 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path
 @pytest.mark.parametrize(
     ("options", "status", "says"),
     [
-        (("--moves", "0"), 2, "0 moves with 2 busy processes"),
-        (("--from", "2s", "--to", "1s"), 2, "2000 to 1000 ms each"),
+        (("--moves", "0"), 2, "--moves must be at least 1 (got 0)"),
+        (("--from", "2s", "--to", "1s"), 2, "--to must be at least as long as --from"),
         (("--bot", "nobody"), 2, "no bot is called 'nobody'"),
         (("--words", "5"), 2, "leave --words and --leaves synthetic out"),
         (("--leaves", "synthetic"), 2, "leave --words and --leaves synthetic out"),
@@ -210,7 +210,7 @@ def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
     few, all_of_five = found["within_budget"][1], found["rows"][-1]
     assert few["leaves"] <= all_of_five["leaves"]
     assert tilewire("bench", "infer", "--plays", "0") == 2
-    assert "there is at least one" in tilewire.err
+    assert "--plays must be at least 1 (got 0)" in tilewire.err
 
 
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
@@ -243,10 +243,10 @@ def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--games", "0"), "0 games in 1 threads"),
+        (("--games", "0"), "--games must be at least 1 (got 0)"),
         (("--threads", "0"), "--threads must be at least 1 (got 0)"),
         (("--words", "10"), "--words: 10 words of few; it has 9"),
-        (("--words", "0"), "--words: 0 words of few"),
+        (("--words", "0"), "--words must be at least 1 (got 0)"),
         (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
     ],
 )

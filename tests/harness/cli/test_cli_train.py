@@ -195,10 +195,10 @@ def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
         ((), "a training has a number of games or of minutes, and not both"),
         (("--games", "500", "--minutes", "1"), "a number of games or of minutes, and not both"),
         (("--games", "99"), "99 games; a training has 100 or more"),
-        (("--games", "-5"), "-5 games"),
-        *((("--minutes", minutes), f"{minutes} minutes") for minutes in ("-1.0", "nan", "inf")),
-        (("--games", "500", "--floor", "-1"), "0 or more"),
-        (("--games", "500", "--seed", "-1"), "0 or more"),
+        (("--games", "-5"), "--games must be at least 1 (got -5)"),
+        *((("--minutes", minutes), "--minutes must be a") for minutes in ("-1.0", "nan", "inf")),
+        (("--games", "500", "--floor", "-1"), "--floor must be at least 0 (got -1)"),
+        (("--games", "500", "--seed", "-1"), "--seed must be at least 0 (got -1)"),
         (("--games", "500", "--workers", "0"), "--workers must be at least 1 (got 0)"),
         (("--games", "500", "--lexicon", "nosuch"), "no lexicon is called 'nosuch'"),
         (("--games", "500", "--distribution", "no.csv"), "--distribution: "),
@@ -228,7 +228,7 @@ def test_features_are_learned_in_one_process(tilewire: CommandLine, tmp_path: Pa
     out = ("--out", tmp_path / "w.json")
     for option in (("--workers", "2"), ("--cluster", "tcp://127.0.0.1:1")):
         refused(tilewire, "in one process; use --threads", "features", *out, *option)
-    refused(tilewire, "0 games", "features", *out, "--games", "0")
+    refused(tilewire, "--games must be at least 1", "features", *out, "--games", "0")
 
 
 def test_a_training_under_way_is_not_disturbed_and_can_be_interrupted(

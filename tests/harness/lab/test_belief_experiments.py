@@ -198,7 +198,7 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
     [
         ("--positions", "0", "--positions must be at least 1 (got 0)"),
         ("--racks", "0", "--racks must be at least 1 (got 0)"),
-        ("--doubt", "1.5", "--doubt 1.5: it is a share, from 0 to 1"),
+        ("--doubt", "1.5", "--doubt must be at most 1 (got 1.5)"),
         ("--seat", "smi", "no bot is called 'smi'"),
         ("--from", "/nowhere", "--from /nowhere: No such file"),
     ],

@@ -133,7 +133,7 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
         (("--judge-plies", "0"), "--judge-plies must be at least 1 (got 0)"),
         (("--judge-rollouts", "0"), "--judge-rollouts must be at least 1 (got 0)"),
         (("--workers", f"{usable_cores() + 1}"), "need a core each"),
-        (("--seed", "-1"), "--seed -1: it is 0 or more"),
+        (("--seed", "-1"), "--seed must be at least 0 (got -1)"),
         (("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
     ],
 )
