@@ -160,8 +160,15 @@ def words(
 
 
 @app.command(name="list")
-def embedded() -> None:
-    """Name the embedded lexicons."""
+def embedded(*, json_: JsonOption = False) -> None:
+    """Name the embedded lexicons.
+
+    Args:
+        json_: Print one JSON object: the source of each.
+    """
+    if json_:
+        print(json.dumps({name: _ORIGINS.get(name, (None,))[0] for name in lexicon_names()}))
+        return
     for name in lexicon_names():
         print("  ".join((name, *_ORIGINS.get(name, ())[:1])))
 

@@ -77,7 +77,8 @@ class RecordFile:
 
     def chosen(self, study: Study, count: int) -> list[Record]:
         """Return the records that make up the count, or all if there are fewer."""
-        there, total, chosen = self.by_number(study), 0, []
+        there, total = self.by_number(study), 0
+        chosen: list[Record] = []
         for number in study.numbers(count):
             if total >= count or len(chosen) == len(there):
                 break

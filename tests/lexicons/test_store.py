@@ -112,7 +112,7 @@ def test_another_alphabet_has_a_graph_of_its_own(word_file: Path) -> None:
 def test_what_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"'twl' \(embedded: .*scowl"):
         load_lexicon("twl")
-    with pytest.raises(FileNotFoundError, match="no file is there"):
+    with pytest.raises(ValueError, match="is a folder; a lexicon is a file"):
         load_lexicon(tmp_path)
     bad = tmp_path / "bad.kwg"
     bad.write_bytes(b"AA\nAB")

@@ -151,3 +151,5 @@ def test_what_there_is_as_json(tilewire: CommandLine, tmp_path: Path) -> None:
     assert described["source"] is None
     assert tilewire("lexicon", "check", "ab", "ba", "--lexicon", words, "--json") == 1
     assert json.loads(tilewire.out) == {"ab": True, "ba": False}
+    assert tilewire("lexicon", "list", "--json") == 0
+    assert "SCOWL" in json.loads(tilewire.out)["scowl"]
