@@ -4,17 +4,17 @@ It shares nothing with ``engine.kernels`` and ``engine.rules.rules``: no word gr
 cross-sets, a scorer of its own. For each line, each start and each word it asks what the rules
 ask: is the word on the board's squares, does it agree with the tiles there, does it end where
 tiles end, is something placed, does the rack have it, does it touch a tile (or cover the start
-square), are the words across it words? numpy asks this of all words of a length at once.
+square), are the words across it words? numpy asks this of all words of a length on all runs of so
+many squares at once.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,256 +23,270 @@ from engine.rules.moves import PLAYED_THROUGH, Direction, Place
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
 TILES = 64
+ANY_LETTER = 2**TILES - 1
 Words: TypeAlias = npt.NDArray[np.uint8]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Masks: TypeAlias = npt.NDArray[np.uint64]  # of tiles, a bit each
 Tiles: TypeAlias = tuple[int, ...]
 
 
 class Dictionary:
-    """A word list: a set to look words up in, and a table of tile numbers for each length."""
+    """A word list: a set to look words up in, and a table of tile numbers.
+
+    The table has the shorter words first; behind a word its row is 0.
+    """
 
     def __init__(self, words: Iterable[tuple[int, ...]]) -> None:
         self.known = {bytes(word) for word in words}
         self.kinds = max((max(word) for word in self.known if word), default=0) + 1
-        self.of_length: dict[int, Words] = {}
-        self.counts: dict[int, npt.NDArray[np.int8]] = {}  # for each how often each tile is in it
-        self.masks: dict[int, npt.NDArray[np.uint64]] = {}  # and which tiles are in it at all
-        by_length: dict[int, list[bytes]] = {}
-        for word in sorted(self.known):
-            by_length.setdefault(len(word), []).append(word)
-        for length, listed in by_length.items():
-            table = np.frombuffer(b"".join(listed), np.uint8).reshape(-1, length)
-            counts = np.zeros((len(table), self.kinds), np.int8)
-            for column in table.T:
-                counts[np.arange(len(table)), column] += 1
-            self.of_length[length] = table
-            self.counts[length] = counts
-            self.masks[length] = np.bitwise_or.reduce(np.uint64(1) << table.astype(np.uint64), 1)
-        self._all = {length: np.arange(len(table)) for length, table in self.of_length.items()}
+        in_order = sorted(self.known, key=lambda word: (len(word), word))
+        lengths = [len(word) for word in in_order]
+        self.of_length = {  # which words are of a length
+            length: slice(bisect_left(lengths, length), bisect_right(lengths, length))
+            for length in sorted(set(lengths))
+        }
+        self.longest = max(lengths, default=1)
+        table = b"".join(word.ljust(self.longest, b"\0") for word in in_order)
+        self.words = np.frombuffer(table, np.uint8).reshape(len(lengths), self.longest)
+        # How often each tile is in each word.
+        self.counts = np.zeros((len(lengths), self.kinds), np.int8)
+        for column in self.words.T:
+            self.counts[np.arange(len(lengths)), column] += column > 0
+        self.masks = _masks(self.counts)
         # The next line, or the next position of a game, asks the same again.
-        self._within = lru_cache(maxsize=1024)(self._look_through)
-        self._fitting = lru_cache(maxsize=1 << 14)(self._look_for)
+        self._having = cache(self._look_through)
+        self.crossings = lru_cache(maxsize=1 << 12)(self._cross)
         self._letters_between = lru_cache(maxsize=1 << 14)(self._try_letters)
 
     def __contains__(self, word: Iterable[int]) -> bool:
         return bytes(tile & ~BLANK_FLAG for tile in word) in self.known
 
-    def within(
-        self, length: int, there: tuple[tuple[int, int], ...], letters: bytes, blanks: int
-    ) -> Words:
-        """The words of a length with these letters at these places, whose others can be supplied.
+    def agreeing(self, there: bytes) -> Ints:
+        """The numbers of the words that have the rarest of some letters at its place.
 
-        Args:
-            length: of the words.
-            there: place in the word and letter, of each letter that lies there already.
-            letters: what the others are taken from, sorted.
-            blanks: how many of the others may be any letter.
+        ``there`` is a letter for each place of the word; 0 is any.
         """
-        return self._within(length, there, letters, blanks)
+        having = [self._having(len(there), at, letter) for at, letter in enumerate(there) if letter]
+        return min(having, key=len)
 
-    def letters_between(self, before: list[int], after: list[int]) -> npt.NDArray[np.bool_]:
-        """By letter, whether it makes a word between tiles."""
-        before, after = ([tile & ~BLANK_FLAG for tile in tiles] for tiles in (before, after))
-        return self._letters_between(bytes(before), bytes(after))
+    def _look_through(self, length: int, at: int, letter: int) -> Ints:
+        of_length = self.of_length[length]
+        return of_length.start + np.flatnonzero(self.words[of_length, at] == letter)
 
-    def _look_through(
-        self, length: int, there: tuple[tuple[int, int], ...], letters: bytes, blanks: int
-    ) -> Words:
-        rows = self._fitting(length, there) if there else self._all[length]
-        if not len(rows):
-            return self.of_length[length][:0]
-        mask = 0
-        supplied = np.zeros(TILES, np.int8)
-        for letter in (*letters, *(letter for _, letter in there)):
-            mask |= 1 << letter
-            supplied[letter] += 1
-        # First those that lack no more kinds of letters than there are blanks: quicker.
-        rows = rows[np.bitwise_count(self.masks[length][rows] & np.uint64(~mask % 2**64)) <= blanks]
-        if not len(rows):
-            return self.of_length[length][:0]
-        missing = np.maximum(self.counts[length][rows] - supplied[: self.kinds], 0)
-        words: Words = self.of_length[length][rows[missing.sum(axis=1) <= blanks]]
-        return words
+    def _cross(self, line: bytes, points: tuple[int, ...]) -> tuple[list[bool], list[int], Masks]:
+        """What a line of tiles means for words across it, by square.
 
-    def _look_for(self, length: int, there: tuple[tuple[int, int], ...]) -> npt.NDArray[np.int64]:
-        """The numbers of the words with these letters at these places."""
-        *others, (at, letter) = there
-        column = self.of_length[length][:, at]
-        if not others:
-            return np.flatnonzero(column == letter)
-        found = self._fitting(length, tuple(others))
-        return found[column[found] == letter] if len(found) else found
+        That is: whether a tile lies beside the square, the points of the tiles that cross there,
+        and, on an empty square, which letters make a word of them.
+        """
+        crossed, crossing_points = [False] * len(line), [0] * len(line)
+        allowed = np.full(len(line), ANY_LETTER, np.uint64)
+        for at, tile in enumerate(line):
+            before = line[:at].rpartition(b"\0")[2]
+            after = line[at + 1 :].partition(b"\0")[0]
+            if before or after:
+                crossed[at] = True
+                crossing_points[at] = sum(
+                    points[BLANK if tile & BLANK_FLAG else tile] for tile in before + after
+                )
+                if not tile:
+                    allowed[at] = self._letters_between(before, after)
+        return crossed, crossing_points, allowed
 
-    def _try_letters(self, before: bytes, after: bytes) -> npt.NDArray[np.bool_]:
-        return np.array([before + bytes([letter]) + after in self.known for letter in range(TILES)])
+    def _try_letters(self, before: bytes, after: bytes) -> int:
+        """The letters that make a word between tiles, a bit each."""
+        first, last = (bytes(tile & ~BLANK_FLAG for tile in tiles) for tiles in (before, after))
+        words = [first + bytes([letter]) + last for letter in range(TILES)]
+        return sum(1 << letter for letter, word in enumerate(words) if word in self.known)
 
 
-@dataclass
-class Square:
-    """A square of a line, as far as words along the line are concerned."""
+class Placements(NamedTuple):
+    """Placements as arrays."""
 
-    tile: int
-    letter_multiplier: int
-    word_multiplier: int
-    is_start: bool
-    crossed: bool  # a tile lies beside it, across the line
-    crossing_points: int  # points of the tiles that cross here
-    allowed: npt.NDArray[np.bool_]  # by letter: the word across is one
+    directions: Ints
+    rows: Ints
+    columns: Ints
+    lengths: Ints  # of the main word
+    tiles: Words  # a row each, as in ``Place`` as far as the word goes
+    scores: Ints
 
 
-def placements(
-    squares: npt.NDArray[np.uint8], rack: Tiles, dictionary: Dictionary, rules: Any
-) -> dict[Place, int]:
+SQUARE = np.dtype(
+    [
+        ("direction", np.int64),  # of the line that this is a square of
+        ("row", np.int64),
+        ("column", np.int64),
+        ("is_wall", np.bool_),
+        ("is_empty", np.bool_),
+        ("letter", np.uint8),  # that lies there, or 0
+        ("points", np.int64),  # of the tile there
+        ("letter_multiplier", np.int64),
+        ("word_multiplier", np.int64),
+        ("touches", np.bool_),  # a word over it may be placed
+        ("crossed", np.bool_),  # a tile lies beside it, across the line
+        ("crossing_points", np.int64),  # of the tiles that cross here
+        ("allowed", np.uint64),  # letters, a bit each: the word across is one
+    ]
+)
+Squares: TypeAlias = npt.NDArray[Any]  # of ``SQUARE``
+
+
+def placements(board: Words, rack: Tiles, dictionary: Dictionary, rules: Any) -> dict[Place, int]:
     """Every placement with its score, each once; a single tile both ways is across only.
 
-    ``squares`` are the board's tiles, rows × columns.
+    ``board`` has the board's tiles, rows × columns.
     """
     found: dict[Place, int] = {}
-    supply, some_tiles = Supply(rack), bool(squares.any())
-    for direction in Direction:
-        for number, line in enumerate(_lines(squares, direction, dictionary, rules)):
-            for start, tiles, score in _in_line(line, supply, dictionary, rules, some_tiles):
-                if direction is Direction.DOWN and tiles.count(PLAYED_THROUGH) == len(tiles) - 1:
-                    (at,) = (at for at, tile in enumerate(tiles, start) if tile != PLAYED_THROUGH)
-                    if line[at].crossed:
-                        continue  # the same tile makes a word across
-                row, column = (number, start) if direction is Direction.ACROSS else (start, number)
-                place = Place(row, column, direction, tiles)
-                assert place not in found
-                found[place] = score
+    for group in placement_arrays(board, rack, dictionary, rules):
+        entries = zip(*(field.tolist() for field in group), strict=True)
+        for direction, row, column, length, tiles, score in entries:
+            place = Place(row, column, Direction(direction), tuple(tiles[:length]))
+            assert place not in found
+            found[place] = score
     return found
 
 
-def _lines(
-    squares: npt.NDArray[np.uint8], direction: Direction, dictionary: Dictionary, rules: Any
-) -> Iterator[list[Square]]:
-    """The board's lines in a direction, each a list of its squares."""
-    layout = rules.layout
-    letter = np.array(layout.letter_multipliers).reshape(squares.shape)
-    word = np.array(layout.word_multipliers).reshape(squares.shape)
-    is_start = np.zeros(squares.shape, bool)
-    is_start[layout.start] = True
+def placement_arrays(
+    board: Words, rack: Tiles, dictionary: Dictionary, rules: Any
+) -> Iterator[Placements]:
+    """Every placement as ``placements`` has it, in arrays."""
+    spans = _spans(board, len(rack), dictionary, rules)
+    span, word, missing = _words_on(spans, rack, dictionary)
+    placed = spans["is_empty"]
+    # Blanks have to stand for the letters missing, and may stand for more.
+    for count in range(rack.count(BLANK) + 1):
+        for blanked in map(list, combinations(range(spans.shape[1]), count)):
+            can = np.flatnonzero(np.all(placed[:, blanked], axis=1)[span])
+            still_missing = missing[can]
+            for at in blanked:
+                still_missing[np.arange(len(can)), dictionary.words[word[can], at]] -= 1
+            can = can[np.all(still_missing <= 0, axis=1)]
+            on = spans.take(span[can], axis=0)
+            tiles = np.where(on["is_empty"], dictionary.words[word[can]], PLAYED_THROUGH)
+            tiles[:, blanked] |= BLANK_FLAG
+            first, lengths = on[:, 0], (~on["is_wall"]).sum(axis=1)
+            where = first["direction"], first["row"], first["column"]
+            yield Placements(*where, lengths, tiles, _scores(tiles, on, rules))
+
+
+def _spans(board: Words, rack_tiles: int, dictionary: Dictionary, rules: Any) -> Squares:
+    """The spans on which some word might be placed: spans × squares, filled up with walls."""
+    lines = np.concatenate([_lines(board, each, dictionary, rules) for each in Direction])
+    has_tile = lines["letter"] != 0
+    so_far = np.cumsum([lines["is_empty"], lines["is_wall"], lines["touches"]], axis=1)
+    spans = []
+    for length in dictionary.of_length:
+        if 2 <= length <= max(board.shape):
+            # From the second square on: the first is a wall.
+            empty, walls, touching = so_far[:, length:-1] - so_far[:, : -length - 1]
+            longer = has_tile[: -length - 1] | has_tile[length + 1 :]
+            fits = (empty >= 1) & (empty <= rack_tiles) & (walls == 0) & (touching > 0) & ~longer
+            starts = 1 + np.flatnonzero(fits)
+            squares = np.zeros((len(starts), dictionary.longest), np.int64)
+            squares[:, :length] = starts[:, None] + np.arange(length)
+            spans.append(squares)
+    nothing = np.empty((0, dictionary.longest), np.int64)
+    found = lines.take(np.concatenate([nothing, *spans]))  # of records, quicker than an index
+    # A single tile that makes a word both ways is across.
+    single = found["is_empty"].sum(axis=1) == 1
+    both_ways = single & (found["is_empty"] & found["crossed"]).any(axis=1)
+    once = ~both_ways | (found["direction"][:, 0] == Direction.ACROSS)
+    return found.take(np.flatnonzero(once), axis=0)
+
+
+def _lines(board: Words, direction: Direction, dictionary: Dictionary, rules: Any) -> Squares:
+    """The squares of all lines in a direction, one line after another, each between walls."""
+    layout, points = rules.layout, rules.distribution.points
+    squares = np.zeros(board.shape, SQUARE)
+    squares["direction"] = direction
+    squares["row"], squares["column"] = np.indices(board.shape)
+    squares["is_empty"] = board == 0
+    squares["letter"] = board & ~np.uint8(BLANK_FLAG)
+    squares["points"] = np.where(board, _points(board, rules), 0)
+    squares["letter_multiplier"] = np.reshape(layout.letter_multipliers, board.shape)
+    squares["word_multiplier"] = np.reshape(layout.word_multipliers, board.shape)
+    squares["touches"] = board != 0
+    squares["touches"][layout.start] |= not board.any()
     if direction is Direction.DOWN:
-        squares, letter, word, is_start = squares.T, letter.T, word.T, is_start.T
-    for line in range(len(squares)):
-        yield [
-            Square(
-                int(squares[line, at]),
-                int(letter[line, at]),
-                int(word[line, at]),
-                bool(is_start[line, at]),
-                *_crossing(squares[:, at].tolist(), line, dictionary, rules.distribution),
-            )
-            for at in range(squares.shape[1])
-        ]
+        squares, board = squares.T, board.T
+    for at, across in enumerate(board.T):
+        crossed, crossing_points, allowed = dictionary.crossings(across.tobytes(), points)
+        squares["crossed"][:, at] = crossed
+        squares["crossing_points"][:, at] = crossing_points
+        squares["allowed"][:, at] = allowed
+    squares["touches"] |= squares["crossed"]
+    wall = np.zeros((len(squares), 1), SQUARE)
+    wall["is_wall"] = True
+    wall["allowed"] = ANY_LETTER
+    return np.hstack([wall, squares, wall]).ravel()
 
 
-def _crossing(
-    across: list[int], at: int, dictionary: Dictionary, distribution: Any
-) -> tuple[bool, int, npt.NDArray[np.bool_]]:
-    """What the tiles across an empty square allow there, and their points."""
-    first = at
-    while first > 0 and across[first - 1]:
-        first -= 1
-    end = at + 1
-    while end < len(across) and across[end]:
-        end += 1
-    before, after = across[first:at], across[at + 1 : end]
-    allowed = np.ones(TILES, bool)
-    if (before or after) and not across[at]:
-        allowed = dictionary.letters_between(before, after)
-    points = sum(_points(tile, distribution) for tile in before + after)
-    return bool(before or after), points, allowed
+def _words_on(
+    spans: Squares, rack: Tiles, dictionary: Dictionary
+) -> tuple[Ints, Ints, npt.NDArray[np.int8]]:
+    """Each span and word that can be placed there, and which of its letters blanks stand for."""
+    blanks = rack.count(BLANK)
+    letters = np.bincount([tile for tile in rack if tile != BLANK], minlength=TILES)
+    # What the words of each span are made of, blanks apart: the letters there, and the rack.
+    keys = np.arange(len(spans))[:, None] * TILES + spans["letter"]
+    supplied = np.bincount(keys.ravel(), minlength=len(spans) * TILES).reshape(-1, TILES) + letters
+    supplied = supplied[:, : dictionary.kinds].astype(np.int8)
 
-
-def _points(tile: int, distribution: Any) -> int:
-    return int(distribution.points[BLANK if tile & BLANK_FLAG else tile])
-
-
-class Supply:
-    """A rack, and the ways to put letters on the board from it."""
-
-    def __init__(self, rack: Tiles) -> None:
-        self.size = len(rack)
-        self.blanks = rack.count(BLANK)
-        self.letters = bytes(sorted(tile for tile in rack if tile != BLANK))
-        self.ways: Callable[[bytes], list[Tiles]] = cache(partial(_ways, self.letters, self.blanks))
-
-
-def _ways(letters: bytes, blanks: int, missing: bytes) -> list[Tiles]:
-    """Each way to put a word's missing letters on the board: which of them are blanks."""
-    # Blanks have to stand at least for what the rack lacks, and may stand for more.
-    lacking = [(tile, count - letters.count(tile)) for tile, count in Counter(missing).items()]
-    lacking = [(tile, count) for tile, count in lacking if count > 0]
-    fewest = sum(count for _, count in lacking)
-    return [
-        tuple(tile | BLANK_FLAG if at in blanked else tile for at, tile in enumerate(missing))
-        for count in range(fewest, blanks + 1)
-        for blanked in combinations(range(len(missing)), count)
-        if all([missing[at] for at in blanked].count(tile) >= lacks for tile, lacks in lacking)
+    # Those that agree with a letter there ...
+    free = {
+        length: words.start
+        + np.flatnonzero(np.bitwise_count(dictionary.masks[words] & ~_masks(letters)) <= blanks)
+        for length, words in dictionary.of_length.items()
+        if length <= len(rack)
+    }
+    nothing = bytes(dictionary.longest)
+    letters_there = [line.tobytes() for line in spans["letter"]]
+    lengths = (~spans["is_wall"]).sum(axis=1).tolist()
+    fitting = [
+        free[length] if there == nothing else dictionary.agreeing(there[:length])
+        for there, length in zip(letters_there, lengths, strict=True)
     ]
+    sizes = list(map(len, fitting))
+    word = np.concatenate([np.empty(0, np.int64), *fitting])
+    # ... of no more kinds of other letters than there are blanks, which is quicker ...
+    lacked = np.repeat(~_masks(supplied), sizes)
+    few = np.bitwise_count(dictionary.masks[word] & lacked) <= blanks
+    span, word = np.repeat(np.arange(len(spans)), sizes)[few], word[few]
+    # ... and of no more other letters at all ...
+    missing = np.maximum(dictionary.counts[word] - supplied[span], 0)
+    few = missing.sum(axis=1) <= blanks
+    span, word, missing = span[few], word[few], missing[few]
+    # ... that have all the letters there, and make words across.
+    there = spans["letter"][span]
+    agrees = ((there == dictionary.words[word]) | (there == 0)).all(axis=1)
+    across = spans["allowed"][span] >> dictionary.words[word].astype(np.uint64) & np.uint64(1)
+    can = agrees & across.all(axis=1)
+    return span[can], word[can], missing[can]
 
 
-def _in_line(
-    line: list[Square], supply: Supply, dictionary: Dictionary, rules: Any, some_tiles: bool
-) -> Iterator[tuple[int, Tiles, int]]:
-    """Every placement in a line: its first square, its tiles, its score."""
-    for start, end in _spans(line, supply.size, some_tiles):
-        squares = line[start:end]
-        if len(squares) not in dictionary.of_length:
-            continue
-        tiles = [PLAYED_THROUGH] * len(squares)
-        empty = [at for at, square in enumerate(squares) if not square.tile]
-        there = [
-            (at, square.tile & ~BLANK_FLAG) for at, square in enumerate(squares) if square.tile
-        ]
-        words = dictionary.within(len(squares), tuple(there), supply.letters, supply.blanks)
-        if not len(words):
-            continue
-        for word in _fitting(words, squares)[:, empty].tolist():
-            for way in supply.ways(bytes(word)):
-                for at, tile in zip(empty, way, strict=True):
-                    tiles[at] = tile
-                yield start, tuple(tiles), _score(tiles, squares, rules)
+def _masks(counts: npt.NDArray[Any]) -> Masks:
+    """Which tiles there are, a bit each; ``counts`` are by tile, on the last axis."""
+    bits = np.uint64(1) << np.arange(counts.shape[-1], dtype=np.uint64)
+    masks: Masks = ((counts > 0) * bits).sum(axis=-1, dtype=np.uint64)
+    return masks
 
 
-def _spans(line: list[Square], rack_tiles: int, some_tiles: bool) -> Iterator[tuple[int, int]]:
-    """Each first square on which some word might be placed, with the square behind its last."""
-    for start in range(len(line)):
-        if start > 0 and line[start - 1].tile:
-            continue  # the word would be longer
-        empty, touches = 0, False
-        for end, square in enumerate(line[start:], start + 1):
-            empty += not square.tile
-            touches |= bool(square.tile or square.crossed) if some_tiles else square.is_start
-            if empty > rack_tiles:
-                break
-            longer = end < len(line) and line[end].tile
-            if empty and touches and end - start > 1 and not longer:
-                yield start, end
-
-
-def _fitting(words: Words, squares: list[Square]) -> Words:
-    """Those of the words that make words across."""
-    for at, square in enumerate(squares):
-        if square.crossed and not square.tile:
-            words = words[square.allowed[words[:, at]]]
-    return words
-
-
-def _score(tiles: list[int], squares: list[Square], rules: Any) -> int:
+def _scores(tiles: Words, spans: Squares, rules: Any) -> Ints:
     """The rules' words: premium squares count once, under a tile just placed, in each word it
     makes; letters first, then words; placing a full rack earns the bonus.
     """
-    main, main_multiplier, across, placed = 0, 1, 0, 0
-    for tile, square in zip(tiles, squares, strict=True):
-        if tile == PLAYED_THROUGH:
-            main += _points(square.tile, rules.distribution)
-            continue
-        placed += 1
-        points = _points(tile, rules.distribution) * square.letter_multiplier
-        main += points
-        main_multiplier *= square.word_multiplier
-        if square.crossed:
-            across += (points + square.crossing_points) * square.word_multiplier
-    bonus = rules.bingo_bonus if placed == rules.rack_size else 0
-    return main * main_multiplier + across + int(bonus)
+    placed = spans["is_empty"]
+    points = _points(tiles, rules) * spans["letter_multiplier"]
+    main = np.where(placed, points, spans["points"]).sum(axis=1)
+    main *= np.where(placed, spans["word_multiplier"], 1).prod(axis=1)
+    across = (points + spans["crossing_points"]) * spans["word_multiplier"]
+    main += np.where(placed & spans["crossed"], across, 0).sum(axis=1)
+    scores: Ints = main + np.where(placed.sum(axis=1) == rules.rack_size, rules.bingo_bonus, 0)
+    return scores
+
+
+def _points(tiles: Words, rules: Any) -> Ints:
+    points: Ints = np.array(rules.distribution.points)[
+        np.where(tiles & BLANK_FLAG, BLANK, tiles & ~np.uint8(BLANK_FLAG))
+    ]
+    return points
