@@ -65,23 +65,27 @@ def but_the_pass(everything: list[RankedMove]) -> list[RankedMove]:
     return [ranked for ranked in everything if ranked.move is not PASS]
 
 
-def assert_best_is_the_head(finder: Generator, position: Position) -> list[RankedMove]:
-    everything = finder.everything(position)
+def assert_best_is_the_head(finder: Generator, position: Position, of: int | None = None) -> None:
+    """Of the moves all are made into values, or a head of ``of`` and a pass."""
+    moves = finder.arrays(position)
+    assert len(np.unique(moves.packed)) == len(moves.packed)
+    everything = finder.everything(position, of and of + 1)
+    assert len(everything) == min(len(moves.packed), of + 1 if of else len(moves.packed))
     assert len({ranked.move for ranked in everything}) == len(everything)
     equities = [ranked.equity for ranked in everything]
-    assert equities == sorted(equities, reverse=True)
+    assert equities == np.sort(moves.equities)[::-1][: len(equities)].tolist()
     ranking = but_the_pass(everything) or everything  # what ``best`` gives the head of
     for count in COUNTS:
         assert finder.best(position, count) == ranking[:count]
     if len(everything) > MAX_KEPT + 1:
         assert finder.best(position, MAX_KEPT + 1) == everything[: MAX_KEPT + 1]
-    return everything
 
 
 @pytest.mark.parametrize("game", range(GAMES))
 def test_the_best_moves_are_the_head_of_all_moves(game: int) -> None:
-    for position in positions_of(game):
-        assert_best_is_the_head(generator(), position)
+    for at, position in enumerate(positions_of(game)):
+        all_as_values = at == game % POSITIONS_A_GAME
+        assert_best_is_the_head(generator(), position, None if all_as_values else MAX_KEPT + 1)
 
 
 def test_the_positions_are_of_every_kind() -> None:
