@@ -13,10 +13,9 @@ from functools import cache
 from typing import cast
 
 import msgspec
+from positions import legal_moves_of
 
-from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_move
-from engine.rules.moves import Exchange, Place
 from engine.rules.moves import Move as EngineMove
 from harness.arbiter.records import Began, ClockNote, Draws, Ended, Opened, Record, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
@@ -228,9 +227,8 @@ def random_policy(seed: int) -> Policy:
     def choose(play: Play) -> str:
         game = play.book.game
         assert game is not None
-        moves = [scored.move for scored in legal_moves(game.position, words(), game.rules)]
-        places = [move for move in moves if isinstance(move, Place)]
-        exchanges = [move for move in moves if isinstance(move, Exchange)]
+        moves = legal_moves_of(game.position, words(), game.rules)
+        places, exchanges = moves.by_kind()
         chance = rng.random()
         if exchanges and (chance < 0.12 or not places):
             among: Sequence[EngineMove] = exchanges

@@ -95,6 +95,12 @@ def scowl_words() -> list[Word]:
     return list(scowl().graph.words())
 
 
+@cache
+def scowl_letters() -> set[Word]:
+    """The letters of each word, in order."""
+    return {tuple(sorted(word)) for word in scowl_words()}
+
+
 def mapped_of(*words: Word, longest: int = MAX_SIDE) -> WordMap:
     return word_map(search_nodes(build_word_graph(words), SEARCHED_LETTERS), longest)
 
@@ -134,7 +140,7 @@ def test_of_letters_that_are_no_word_few_get_by_the_filters(size: int) -> None:
     bag = np.repeat(np.arange(27), scowl().distribution.counts)
     bag = bag[bag > 0]
     drawn = [tuple(sorted(chance.choice(bag, size, replace=False).tolist())) for _ in range(4_000)]
-    words = {tuple(sorted(word)) for word in scowl_words()}
+    words = scowl_letters()
     less_a_letter = {
         (*word[:at], *word[at + 1 :])
         for word in words

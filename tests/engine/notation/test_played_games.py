@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from positions import legal_moves_of
 
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp, write_cgp
@@ -42,12 +43,12 @@ def lexicon(rules: Rules) -> Lexicon:
 
 def choose(game: Game, lexicon: Lexicon, chance: random.Random) -> Move:
     """Take a good move mostly, any move sometimes, and now and then one that is no placement."""
-    moves = [scored.move for scored in legal_moves(game.position, lexicon, game.rules)]
     roll = chance.random()
     if roll < 0.03:
         return Pass()
+    moves = legal_moves_of(game.position, lexicon, game.rules)
     if roll < 0.1:
-        exchanges = [move for move in moves if isinstance(move, Exchange)]
+        _, exchanges = moves.by_kind()
         return chance.choice(exchanges or moves)
     return chance.choice(moves) if roll < 0.3 else moves[0]
 
