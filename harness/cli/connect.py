@@ -15,6 +15,7 @@ from cyclopts import Parameter
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
+from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.runtime import log_to_stderr, software
 from bot.seat.worker_main import TOKEN, live
@@ -22,7 +23,6 @@ from bot.seat_text import parse_seat
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.records import verdict
 from harness.figures import plain
-from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult
 from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.seat_factory import open_remote
@@ -49,6 +49,7 @@ from protocol.websocket import dial
 
 from . import options
 from .failing import CommandFailed, sentences
+from .match import print_table
 
 
 def connect(
@@ -111,6 +112,12 @@ def connect(
         raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
+    except CommandFailed:
+        raise
+    except Exception as error:
+        if spec.kind == "remote" or spec.built_in:
+            raise
+        raise CommandFailed(f"{name}: {in_words(error)}", status=1) from None
     finally:
         played.show(as_json=json_)
 
@@ -250,7 +257,7 @@ class _Games:
         opponents = {result.sides[1].name for result in self.results}
         other = opponents.pop() if len(opponents) == 1 else "opponents"
         stats = match_statistics(self.results, (self.name, other))
-        print(table_text(stats, self.results), end="")
+        print_table(stats, self.results)
         if as_json:
             print(json.dumps(as_json_object(stats), ensure_ascii=False))
 

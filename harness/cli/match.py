@@ -32,7 +32,8 @@ from harness.matches.match import (
     write_config,
 )
 from harness.matches.report import MatchFolder, MatchProgress, table_text
-from harness.matches.statistics import as_json_object
+from harness.matches.results import GameResult
+from harness.matches.statistics import MatchStatistics, as_json_object
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
@@ -346,11 +347,16 @@ async def _play(config: MatchConfig, words: Lexicon, files: MatchFolder) -> None
         await Match(config, words, files, progress.game_finished, notice).play()
 
 
+def print_table(stats: MatchStatistics, results: Sequence[GameResult]) -> None:
+    """Print a match's table as the terminal has room and letters for it."""
+    columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
+    print(table_text(stats, results, columns, encoding), end="")
+
+
 def _report(files: MatchFolder, names: tuple[str, str], *, as_json: bool) -> None:
     """Print the games so far as a table."""
     stats = files.write_summary(*names)
-    columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
-    sys.stdout.write(table_text(stats, files.results, columns, encoding))
+    print_table(stats, files.results)
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")

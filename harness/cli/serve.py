@@ -131,6 +131,9 @@ def serve(
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
+    with sentences():
+        for name, spec in specs.items():
+            options.run(SeatMaker(spec, name, equipment).try_out())
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_serve(settings, control, drain / 1_000, tls, equipment, tokens, specs))
 
