@@ -48,7 +48,7 @@ class Artefact:
             recorded.splitlines(), made.splitlines(), "recorded", "made now", lineterm="", n=1
         )
         shown = [line[:WIDEST_SHOWN] for _, line in zip(range(MOST_SHOWN), lines, strict=False)]
-        again = f"PYTHONPATH=tests:. python tests/corpus/record.py {self.part}"
+        again = f"PYTHONPATH=tests:. python -m corpus.record {self.part}"
         return "\n".join([f"{self.name} differs; if it is meant to: {again}", *shown])
 
 

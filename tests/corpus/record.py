@@ -1,6 +1,6 @@
 """Record what the product does today, in the directory of the repository:
 
-    PYTHONPATH=tests:. python tests/corpus/record.py [PART…]
+    PYTHONPATH=tests:. python -m corpus.record [PART…]
 
 Parts are the folders of ``tests/corpus/data``: static, champion, answers, wire, journals, siu,
 help, wrong, formats; without any, all are recorded. Look at what ``git diff`` says then: whatever
