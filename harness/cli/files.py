@@ -68,8 +68,9 @@ def _show(over: str) -> None:
 async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int | None) -> None:
     """Put the bot through to the host until all games are played."""
     last_words = ""
+    maker = SeatMaker(spec, spec.name, equipment, seed, notice=options.say_once())
     try:
-        bot = await SeatMaker(spec, spec.name, equipment, seed, notice=options.say_once()).worker()
+        bot = await maker.worker()
         try:
             options.say(f"{spec.name} waits for a host to write {host.peer}")
             why = await relay(host, bot.channel)
@@ -78,5 +79,7 @@ async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int
             await bot.kill()
     except ChannelClosed as closed:
         why = str(closed)
+    finally:
+        await maker.close()
     if host.games:
         raise CommandFailed(f"{why}{chr(10) * bool(last_words)}{last_words}", status=1)

@@ -140,7 +140,8 @@ async def ask_for_moves(
     situations = varied_situations(field, asking.moves, asking.seed)
     arbiter = _Arbiter(asking, field)
     spec = parse_seat(asking.bot)
-    worker = await SeatMaker(spec, spec.name, asking.equipment, seed=asking.seed).worker()
+    maker = SeatMaker(spec, spec.name, asking.equipment, seed=asking.seed)
+    worker = await maker.worker()
     try:
         with _busy(asking.load):
             for number, situation in enumerate(situations):
@@ -152,6 +153,7 @@ async def ask_for_moves(
         raise ChannelClosed(f"{closed}{': ' if words else ''}{words[-1_000:]}") from None
     finally:
         await worker.kill()
+        await maker.close()
 
 
 def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
