@@ -115,6 +115,8 @@ class SeatProcess(ChildProcess):
     async def kill(self) -> None:
         """Kill the process and its descendants, and close the pipe; may be repeated."""
         await super().kill()
+        if isinstance(self._process, Forked):
+            self._process.close()
         if self._rest:
             self.heard_on_stderr("\n")
         if self._channel is not None:
@@ -222,17 +224,9 @@ class _Ends:
 
     async def spawned(self) -> Spawned:
         """Wait until the guard says its number; OSError if it does not."""
-        status = await _reader(self.ours["status"])
-        assert status is not None
-        pid = await status.readline()
-        process = Forked(
-            int(pid or 0),
-            status,
-            await _writer(self.ours.get("stdin")),
-            await _reader(self.ours.get("stdout")),
-            await _reader(self.ours["stderr"]),
-        )
-        if not pid:
+        process = await Forked.on(self.ours)
+        if not process.pid:
+            process.close()
             os.close(self.ours["lifeline"])
             raise OSError("the warm parent of the players' processes ended")
         return Spawned(process, self.ours["lifeline"])
@@ -241,18 +235,27 @@ class _Ends:
 class Forked:
     """A forked worker under its guard, as ``Process`` has it."""
 
-    def __init__(
-        self,
-        pid: int,
-        status: asyncio.StreamReader,
-        stdin: asyncio.StreamWriter | None,
-        stdout: asyncio.StreamReader | None,
-        stderr: asyncio.StreamReader | None,
-    ) -> None:
-        self.pid = pid
+    def __init__(self) -> None:
+        self.pid = 0
         self.returncode: int | None = None
-        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
-        self._ended = asyncio.create_task(self._end(status))
+        self.stdin: asyncio.StreamWriter | None = None
+        self.stdout: asyncio.StreamReader | None = None
+        self.stderr: asyncio.StreamReader | None = None
+        self._transports: list[asyncio.BaseTransport] = []
+        self._ended: asyncio.Task[int]
+
+    @classmethod
+    async def on(cls, ends: Mapping[str, int]) -> Forked:
+        """Return what runs at the other ends of these pipes; its ``pid`` is 0 if nothing does."""
+        forked = cls()
+        status = await forked._reader(ends["status"])
+        forked.pid = int(await status.readline() or 0)
+        forked.stderr = await forked._reader(ends["stderr"])
+        if "stdout" in ends:
+            forked.stdout = await forked._reader(ends["stdout"])
+            forked.stdin = await forked._writer(ends["stdin"])
+        forked._ended = asyncio.create_task(forked._end(status))
+        return forked
 
     async def wait(self) -> int:
         """Wait for its end; return its exit status."""
@@ -264,25 +267,29 @@ class Forked:
             raise ProcessLookupError
         os.kill(self.pid, number)
 
+    def close(self) -> None:
+        """Close the pipes."""
+        self._ended.cancel()
+        for transport in self._transports:
+            transport.close()
+
     async def _end(self, status: asyncio.StreamReader) -> int:
         self.returncode = int(await status.readline() or _KILLED)
         return self.returncode
 
+    async def _reader(self, descriptor: int) -> asyncio.StreamReader:
+        reader = asyncio.StreamReader(MAX_LINE)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+        )
+        self._transports.append(transport)
+        return reader
 
-async def _reader(descriptor: int | None) -> asyncio.StreamReader | None:
-    if descriptor is None:
-        return None
-    reader = asyncio.StreamReader(MAX_LINE)
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
-    )
-    return reader
-
-
-async def _writer(descriptor: int | None) -> asyncio.StreamWriter | None:
-    if descriptor is None:
-        return None
-    transport, protocol = await asyncio.get_running_loop().connect_write_pipe(
-        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(descriptor, "wb", 0)
-    )
-    return asyncio.StreamWriter(transport, protocol, None, asyncio.get_running_loop())
+    async def _writer(self, descriptor: int) -> asyncio.StreamWriter:
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
+            os.fdopen(descriptor, "wb", 0),
+        )
+        self._transports.append(transport)
+        return asyncio.StreamWriter(transport, protocol, None, loop)
