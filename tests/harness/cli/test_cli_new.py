@@ -67,7 +67,7 @@ def test_what_it_writes_is_formatted_as_ours_is(tilewire: CommandLine, here: Pat
         ("Quick", "can't be the name of a package: write small letters"),
         ("../up", "can't be the name of a package"),
         ("1st", "can't be the name of a package"),
-        ("", "can't be the name of a package"),
+        ("", "NAME must not be empty"),
         ("two words", "can't be the name of a package"),
         ("greedy", "a player is called that"),
         ("bot", "a module is called that"),

@@ -155,7 +155,7 @@ def test_tables_fit_a_terminal(
     ("leave", "says"),
     [
         ("AAAAAAAAA", "'AAAAAAAAA' has 9 tiles; a leave has 1 to 6"),
-        ("", "'' has 0 tiles; a leave has 1 to 6"),
+        ("", "TILES must not be empty"),
         ("AZZ", "AZZ holds 2 of Z; the bag of 100 tiles has 1"),
         ("qU", "qU: q is a blank that was played; write Q or ?"),
     ],

@@ -104,7 +104,7 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
     ("options", "says"),
     [
         ("--positions 0", "--positions must be at least 1 (got 0)"),
-        ("--time 0ms", "--time must be at least 1ms (got 0s)"),
+        ("--time 0ms", "--time must be at least 1ms (got 0ms)"),
         ("--threads 0", "--threads must be at least 1 (got 0)"),
         ("--memory 31M", "--memory: with so many threads (1) it is 32M or more"),
         ("--memory 900000G", "not enough memory"),
