@@ -69,9 +69,6 @@ class Process(Protocol):
     async def wait(self) -> int:
         """Wait for its end; return its exit status."""
 
-    def send_signal(self, number: int, /) -> None:
-        """Send a signal; ProcessLookupError if it has ended."""
-
 
 @dataclass(frozen=True)
 class Spawned:
@@ -175,8 +172,10 @@ class ChildProcess:
             os.close(self._lifeline)
             self._lifeline = -1
             _in_use.subtract(self._cores)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGCONT)  # the guard, if the process stopped it
+        # Popen.send_signal might reap the guard, and asyncio would not learn its exit status.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGCONT)  # the guard, if the process stopped it
         reading = asyncio.create_task(self._read_out())  # unread output would hide the end
         try:
             async with asyncio.timeout(KILL_S):

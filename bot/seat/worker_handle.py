@@ -261,12 +261,6 @@ class Forked:
         """Wait for its end; return its exit status."""
         return await asyncio.shield(self._ended)
 
-    def send_signal(self, number: int, /) -> None:
-        """Send a signal to the guard; ProcessLookupError if it has ended."""
-        if self.returncode is not None:
-            raise ProcessLookupError
-        os.kill(self.pid, number)
-
     def close(self) -> None:
         """Close the pipes."""
         self._ended.cancel()
