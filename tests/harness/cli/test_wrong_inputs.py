@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -279,11 +280,22 @@ def test_a_signal_ends_whatever_runs(
     with subprocess.Popen(
         [*TILEWIRE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        time.sleep(1.5)  # wherever it is by now
+        until_it_catches(process.pid, signal.SIGTERM)
+        time.sleep(1)  # wherever it is by now
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert process.returncode == status
     assert "Traceback" not in out + err
+
+
+def until_it_catches(pid: int, number: signal.Signals) -> None:
+    """Wait until a process handles a signal: before that, Python itself is still starting."""
+    status = Path(f"/proc/{pid}/status")
+    while status.exists():
+        (caught,) = re.findall(r"SigCgt:\s*([0-9a-f]+)", status.read_text())
+        if int(caught, 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.02)
 
 
 # --- help ---------------------------------------------------------------------------------------
