@@ -86,13 +86,15 @@ class MatchSettings(_Settings, total=False):
     """Settings of a new match that are options and keys of its TOML file; only those given."""
 
     time: Annotated[options.TimeOption, Parameter(show_default="25m")]
-    increment: options.IncrementOption
+    increment: Annotated[options.IncrementOption, Parameter(show_default="0s")]
     max_overtime: options.Duration
     """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
     move_cap: options.Duration
     """Cap per turn."""
-    margin: options.Duration
-    """How late a move may come after the deadline."""
+    margin: Annotated[
+        options.Duration,
+        Parameter(help="How late a move may come after the deadline.", show_default="0s"),
+    ]
     first_move: options.FirstMoveOption
 
 
