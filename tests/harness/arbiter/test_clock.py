@@ -30,6 +30,10 @@ def test_overtime_costs_what_the_control_says() -> None:
     assert Clock(-60_001).penalty(TimeControl(overtime_penalty=0)) == 0
 
 
+def test_who_is_late_within_the_margin_loses_no_points() -> None:
+    assert Clock(-5).penalty(TimeControl(max_overtime_ms=0, margin_ms=50)) == 0
+
+
 def test_a_turn_may_take_what_is_left_and_all_overtime() -> None:
     assert Clock(25 * MINUTE).limit(TOURNAMENT) == (35 * MINUTE, "time")
     assert Clock(-9 * MINUTE).limit(TOURNAMENT) == (MINUTE, "time")
