@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 app = App(name="experiment", help="Find out who is better, and by how much.")
 
+_Stratum = Literal["1-4", "5-7", "8-14", "15-40", "41-86"]
 _KERNEL_GAMES = 40_000
 _GAMES = 400
 
@@ -285,8 +286,9 @@ def oracle(
     /,
     *,
     positions: Many = 400,
-    judge_plies: Count = 8,
-    judge_rollouts: Count = 5_000,
+    bag: Annotated[tuple[_Stratum, ...], Parameter(negative="", show_default=False)] = (),
+    judge_plies: Count | None = None,
+    judge_rollouts: Annotated[int, Meta(ge=2)] = 2_500,
     winprob: Annotated[
         WinprobOption,
         Parameter(help="trained, or a table of win probabilities (CSV) for the judge."),
@@ -295,27 +297,30 @@ def oracle(
 ) -> None:
     """See how much win probability one player chooses better than another.
 
-    Both choose in positions of static games with tiles in the bag; where they differ, a simulation
-    of both moves says whose wins more often. Errors are standard errors.
+    Both choose in positions of static games, as many with few tiles in the bag as with many; where
+    they differ, a simulation of both moves says whose wins more often. Errors are standard errors.
 
     Args:
         player: A local seat, such as "sim?time=1s&plies=4".
         opponent: The same.
         positions: How many, each of a game of its own.
+        bag: Only with so many tiles in the bag; may be given again. [default: all]
         judge_plies: Turns that the judge plays after each of the moves; 64 reach every game's end.
+            [default: 10; with 20 tiles or fewer in the bag to the end]
         judge_rollouts: Of each of the moves.
         run: With what.
     """
     run = run or StudyRun()
     run.check_cores()
-    from harness.lab.studies.oracle import Oracle
+    from harness.lab.studies.oracle import STRATA, Oracle
 
     field = run.field(winprob)
     chances = load_chances(field, winprob)
     if chances is None:
         raise CommandFailed(f"{field.rules.distribution.name} tiles need --winprob")
     seats = player, opponent
-    study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts)
+    strata = tuple(name for name in STRATA if not bag or name in bag)
+    study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts, strata)
     run.work([study], positions)
 
 

@@ -69,12 +69,24 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     return Situation(known, bags[turn], tuple(turns))
 
 
-def situation_in_play(field: Field, seed: int, number: int) -> Situation:
-    """Return a position of a game; each turn with tiles in the bag is equally likely."""
-    for_game, for_turn = np.random.SeedSequence((seed, number)).generate_state(2).tolist()
-    games = recorded_games(field, 1, for_game)
-    turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
-    return situation(games, 0, int(np.random.default_rng(for_turn).choice(turns)), field.rules)
+def situation_in_play(
+    field: Field, seed: int, number: int, bags: range = range(1, 100)
+) -> Situation:
+    """Return a position of a game; each turn with so many tiles in the bag is equally likely.
+
+    Raises:
+        ValueError: none of 10,000 games has one, where a turn was chosen by chance.
+    """
+    for attempt in range(_MOST_GAMES):
+        of = (seed, number, attempt) if attempt else (seed, number)
+        for_game, for_turn = np.random.SeedSequence(of).generate_state(2).tolist()
+        games = recorded_games(field, 1, for_game)
+        turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
+        # One of all turns, so that games with more turns of this kind count more.
+        turn = int(np.random.default_rng(for_turn).choice(turns))
+        if games.results.bags[0, turn] in bags:
+            return situation(games, 0, turn, field.rules)
+    raise ValueError(f"no game of {_MOST_GAMES:,} has {bags.start} to {bags.stop - 1} in the bag")
 
 
 def varied_situations(field: Field, count: int, seed: int) -> list[Situation]:

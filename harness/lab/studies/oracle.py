@@ -1,18 +1,24 @@
 """How much win probability one player's choices gain over another's, judged by a long simulation.
 
-Positions come from games between static players, with tiles in the bag. Both players get the game
-so far and choose a move, without a clock unless their options set one. Where the moves differ, a
-simulation with equal samples of both estimates the first move's gain. The judge had no part in the
-choices, so its sampling errors cancel over positions. Beyond its plies it relies on a table of win
-probabilities: 64 plies reach the end of every game. It knows nothing of the opponent's rack.
+Positions come from games between static players, one a game, as many from each stratum of tiles in
+the bag. Both players get the game so far and choose a move, without a clock unless their options
+set one. Where the moves differ, a simulation with equal samples of both, common draws, a seed of
+its own and no prior estimates the first move's gain: ten turns, to the end of the game with few
+tiles left. The judge had no part in the choices, so its sampling errors cancel over positions. It
+knows nothing of the opponent's rack, and plays statically beyond the moves, so it can't credit
+better later decisions: paired games have the last word.
+
+A stratum's mean gain a turn, times the turns that a player has there, is its gain a game.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import count, islice
+from typing import Annotated, Final
 
 import numpy as np
 
@@ -21,9 +27,10 @@ from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.moves import Move, Place
 from engine.rules.rules import canonical, check_move
+from engine.simulation.rollout_input import TO_THE_END
 from engine.simulation.simulation import Simulation
 from harness.lab.in_process import unhurried, view_of
-from harness.lab.positions import Situation, situation_in_play
+from harness.lab.positions import Situation, recorded_games, situation_in_play
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
@@ -31,37 +38,60 @@ from lexicons.win_probability import WinProbabilities
 
 from .duel import create
 
-_BAGS = (("all", 1, 99), ("1–7", 1, 7), ("8–28", 8, 28), ("29–57", 29, 57), ("58–86", 58, 86))
+STRATA: Final = {
+    "1-4": range(1, 5),
+    "5-7": range(5, 8),
+    "8-14": range(8, 15),
+    "15-40": range(15, 41),
+    "41-86": range(41, 87),
+}
+"""Tiles in the bag."""
+PLIES = 10
+"""Usual turns of the judge after a move."""
+PLAYED_OUT = 20
+"""Most tiles in the bag with which the judge usually plays to the end of the game."""
+_GAMES = 2_000
+"""Static games whose turns are counted, and their seed."""
+_GAMES_SEED = 1
 
 
 @dataclass(frozen=True)
 class OracleRow:
-    """Positions by tiles in the bag; errors are standard errors over positions."""
+    """The positions of a stratum; errors are standard errors over positions."""
 
     bag: Annotated[str, Column("tiles in the bag")]
     positions: Annotated[int, Column("positions")]
-    differ: Annotated[float | None, percent("moves differ")]
-    win: Annotated[
-        float | None, percent("more wins, ± standard error", error="win_error", decimals=3)
-    ]
+    differ: Annotated[float, percent("moves differ")]
+    win: Annotated[float, percent("wins a turn, ± s.e.", error="win_error", decimals=3)]
     """Gain of the first player's choices; 0 where the moves are the same."""
     win_error: float | None
-    points: Annotated[
-        float | None, Column("more points", error="points_error", decimals=2, sign=True)
-    ]
+    points: Annotated[float, Column("points a turn", error="points_error", decimals=2, sign=True)]
     points_error: float | None
+    turns: Annotated[float, Column("turns a game", decimals=2)]
+    """Of each player."""
+    game_win: Annotated[float, percent("wins a game, ± s.e.", error="game_win_error", decimals=2)]
+    game_win_error: float | None
+    game_points: Annotated[
+        float, Column("points a game", error="game_points_error", decimals=2, sign=True)
+    ]
+    game_points_error: float | None
 
 
 @dataclass(frozen=True)
 class Oracle(Study):
-    """Two players' choices; win probabilities, plies and rollouts per move are the judge's."""
+    """Two players' choices; win probabilities, plies and rollouts per move are the judge's.
+
+    ``plies`` None: ``PLIES``, and to the end with ``PLAYED_OUT`` tiles or fewer in the bag.
+    ``bags`` are the strata of which positions are taken.
+    """
 
     seats: tuple[str, str]
     field: Field
     seed: int
     win_probabilities: WinProbabilities
-    plies: int
+    plies: int | None
     rollouts: int
+    bags: tuple[str, ...] = tuple(STRATA)
 
     def settings(self) -> dict[str, object]:
         """Return the settings that decide the results, tables as checksums of their content."""
@@ -85,11 +115,16 @@ class Oracle(Study):
         for seat in self.seats:
             create(seat)
 
+    def numbers(self, count_: int) -> Iterator[int]:
+        """Return the positions of the strata, by turns: strata share out all numbers."""
+        wanted = {which for which, name in enumerate(STRATA) if name in self.bags}
+        return islice((number for number in count() if number % len(STRATA) in wanted), count_)
+
     def record(self, number: int) -> Record:
         """Ask both players for a move in one position, and judge the moves."""
         ready()
-        field = self.field
-        situation = situation_in_play(field, self.seed, number)
+        field, bags = self.field, tuple(STRATA.values())[number % len(STRATA)]
+        situation = situation_in_play(field, self.seed, number, bags)
         generator = Generator(field.lexicon, field.rules, field.leaves)
         every = {ranked.move: ranked for ranked in generator.everything(situation.position)}
         seed = int(np.random.SeedSequence((self.seed, number)).generate_state(3)[2])
@@ -123,13 +158,14 @@ class Oracle(Study):
     def _judged(
         self, generator: Generator, situation: Situation, chosen: Sequence[RankedMove], seed: int
     ) -> Record:
+        usual = TO_THE_END if situation.bag <= PLAYED_OUT else PLIES
         simulation = Simulation(
             [generator],
             situation.position,
             chosen,
             self.win_probabilities,
-            plies=self.plies,
-            seed=seed,
+            plies=self.plies or usual,
+            seed=~seed,  # not that of the players, whose luck would count twice
             rule="equal",
             use_prior=False,
             limit=2 * self.rollouts,
@@ -141,25 +177,63 @@ class Oracle(Study):
         return {"win": first.win - second.win, "points": first.equity - second.equity}
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Summarize positions by tiles in the bag."""
+        """Summarize positions by stratum, then a whole game."""
+        games = recorded_games(self.field, _GAMES, _GAMES_SEED).results.bags
         rows = [
-            _row(name, [record for record in records if least <= record["bag"] <= most])
-            for name, least, most in _BAGS
+            _row(name, some, float(np.isin(games, STRATA[name]).sum()) / len(games) / 2)
+            for name in self.bags
+            if (some := [each for each in records if each["bag"] in STRATA[name]])
         ]
-        return {"positions": [row for row in rows if row.positions or row.bag == "all"]}
+        return {"positions": [*rows, _game(rows)] if rows else []}
 
 
-def _row(bag: str, records: Sequence[Record]) -> OracleRow:
-    moves = [record["moves"] for record in records]
-    differ = sum(first != second for first, second in moves) / len(moves) if moves else None
-    win, points = ([record[name] for record in records] for name in ("win", "points"))
-    return OracleRow(bag, len(records), differ, *_mean(win), *_mean(points))
-
-
-def _mean(values: Sequence[float]) -> tuple[float | None, float | None]:
-    if not values:
-        return None, None
-    many = len(values) > 1
-    return float(np.mean(values)), (
-        float(np.std(values, ddof=1) / np.sqrt(len(values))) if many else None
+def _row(bag: str, records: Sequence[Record], turns: float) -> OracleRow:
+    differ = sum(len(set(record["moves"])) > 1 for record in records) / len(records)
+    win, win_error = _mean([record["win"] for record in records])
+    points, points_error = _mean([record["points"] for record in records])
+    return OracleRow(
+        bag,
+        len(records),
+        differ,
+        win,
+        win_error,
+        points,
+        points_error,
+        turns,
+        turns * win,
+        None if win_error is None else turns * win_error,
+        turns * points,
+        None if points_error is None else turns * points_error,
     )
+
+
+def _game(rows: Sequence[OracleRow]) -> OracleRow:
+    """Sum up a game's turns; the gain a turn is that of the mean turn."""
+    turns = sum(row.turns for row in rows)
+    win, win_error = sum(row.game_win for row in rows), _root([row.game_win_error for row in rows])
+    points = sum(row.game_points for row in rows)
+    points_error = _root([row.game_points_error for row in rows])
+    return OracleRow(
+        "a game",
+        sum(row.positions for row in rows),
+        sum(row.turns * row.differ for row in rows) / turns,
+        win / turns,
+        None if win_error is None else win_error / turns,
+        points / turns,
+        None if points_error is None else points_error / turns,
+        turns,
+        win,
+        win_error,
+        points,
+        points_error,
+    )
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float | None]:
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
+    return float(np.mean(values)), error
+
+
+def _root(errors: Sequence[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    return math.hypot(*known) if len(known) == len(errors) else None

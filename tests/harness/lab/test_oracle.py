@@ -19,7 +19,7 @@ from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
 from harness.lab.in_process import view_of
 from harness.lab.positions import situation_in_play
-from harness.lab.studies.oracle import Oracle
+from harness.lab.studies.oracle import STRATA, Oracle
 from harness.lab.study_context import Field
 from lexicons.tables import win_probabilities_for
 from lexicons.win_probability import write_win_probabilities
@@ -93,17 +93,34 @@ def test_gains_by_hand(field: Field) -> None:
         record(5, 0.1, "8D AB", "8D AC"),
         record(6, -0.04, "8D AB", "-"),
         record(30, 0.0, "-", "-"),
+        record(31, 0.0, "-", "-"),
     ]
     study = oracle(field, "static", "greedy")
-    every, few, many = study.summary(records)["positions"]
-    assert (every.bag, few.bag, many.bag) == ("all", "1–7", "29–57")
-    assert (every.positions, every.differ) == (3, pytest.approx(2 / 3))
-    assert every.win == pytest.approx(0.02)
+    few, many, game = study.summary(records)["positions"]
+    assert (few.bag, many.bag, game.bag) == ("5-7", "15-40", "a game")
+    assert (few.positions, few.differ, many.differ) == (2, 1, 0)
     assert (few.win, few.points) == pytest.approx((0.03, 3))
     assert few.win_error == pytest.approx(0.07), "0.14 / √2 / √2"
-    assert (many.win, many.win_error) == (0, None)
-    (none,) = study.summary([])["positions"]
-    assert (none.positions, none.win, none.differ) == (0, None, None)
+    assert (many.win, many.win_error) == (0, 0)
+    assert (0.2 < few.turns < 0.6, 2 < many.turns < 5) == (True, True), "in static games"
+    assert few.game_win == pytest.approx(few.turns * 0.03)
+    assert game.positions == 4
+    assert game.turns == pytest.approx(few.turns + many.turns)
+    assert (game.game_win, game.game_win_error) == (few.game_win, few.game_win_error)
+    assert (game.game_points, game.win) == pytest.approx((few.turns * 3, few.game_win / game.turns))
+    assert study.summary(records[:1])["positions"][0].win_error is None
+    assert study.summary([])["positions"] == []
+
+
+def test_each_stratum_has_its_positions(field: Field) -> None:
+    study = oracle(field, "static", "static")
+    bags = [study.record(number)["bag"] for number in study.numbers(10)]
+    assert [
+        bag in some for bag, some in zip(bags, 2 * list(STRATA.values()), strict=True)
+    ] == 10 * [True]
+    late = replace(study, bags=("5-7", "1-4"))
+    assert list(late.numbers(4)) == [0, 1, 5, 6]
+    assert late.settings() == study.settings()
 
 
 def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
@@ -115,10 +132,12 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     assert tilewire(*command, "--positions", 3, "--json") == 0, tilewire.err
     assert out.read_bytes().startswith(before)
     rows = json.loads(tilewire.out)
-    assert (rows[0]["bag"], rows[0]["positions"]) == ("all", 3)
-    assert sum(row["positions"] for row in rows[1:]) == 3
+    assert (rows[-1]["bag"], rows[-1]["positions"]) == ("a game", 3)
+    assert sum(row["positions"] for row in rows[:-1]) == 3
     assert tilewire(*command, "--positions", 3, "--winprob", "trained") == 0
-    assert "more wins, ± standard error" in tilewire.out
+    assert "wins a game, ± s.e." in tilewire.out
+    assert tilewire(*command, "--positions", 2, "--bag", "5-7", "--bag", "1-4", "--json") == 0
+    assert [row["bag"] for row in json.loads(tilewire.out)] == ["1-4", "5-7", "a game"]
     table = win_probabilities_for(RULES.distribution)
     assert table is not None
     write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
@@ -131,7 +150,7 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     [
         (("--positions", "0"), "--positions must be at least 1 (got 0)"),
         (("--judge-plies", "0"), "--judge-plies must be at least 1 (got 0)"),
-        (("--judge-rollouts", "0"), "--judge-rollouts must be at least 1 (got 0)"),
+        (("--judge-rollouts", "0"), "--judge-rollouts must be at least 2 (got 0)"),
         (("--workers", f"{usable_cores() + 1}"), "need a core each"),
         (("--seed", "-1"), "--seed must be at least 0 (got -1)"),
         (("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
