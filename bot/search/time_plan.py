@@ -3,8 +3,9 @@
 A turn has three ends, counted from the arrival of the question:
 
 * ``deadline_ms``: the planned end. The clock's time, plus future increments and less a small
-  reserve for the turns after the last tile is drawn, is shared evenly over the likely turns before
-  that. What a turn does not need stays on the clock for later turns.
+  reserve for the turns after the last tile is drawn, is shared over the likely turns before that:
+  evenly, but twice as much to late turns, in which a better search gains most
+ . What a turn does not need stays on the clock for later turns.
 * ``stretch_ms``: the end of a close decision: twice the share, but never more than half of the
   clock's time above that reserve.
 * ``last_ms``: the latest moment for an answer. Until then the turn costs only time.
@@ -33,6 +34,12 @@ from protocol.parts import TimeControl
 
 TILES_A_ROUND = 9
 """Tiles that two players draw in a turn each."""
+
+LATE_BAG = 14
+"""Most tiles in the bag of a late turn."""
+
+LATE_SHARES = 2
+"""Shares of a late turn; an earlier one has one."""
 
 LATE_TURNS = 2
 """Turns planned once the bag is empty: nine players in ten have no more left."""
@@ -74,7 +81,8 @@ def plan(
     last = max(0, min(bank, longest - min(margin, longest // 5)))
     half = min(spare // 2, last)
     turns = turns_left(view)
-    share = (spare + view.time.increment_ms * (turns - 1)) // turns - lag_ms
+    own, all_shares = _shares(view.bag), sum(map(_shares, _bags(view)))
+    share = (spare + view.time.increment_ms * (turns - 1)) * own // all_shares - lag_ms
     share = max(0, min(share, half))
     return Budget(asked + share, asked + last, clock, stretch_ms=asked + min(STRETCH * share, half))
 
@@ -97,7 +105,16 @@ def turns_left(view: View) -> int:
     It adds one to what the tiles suggest: in 300 games of ``static`` against itself a player had
     0.3 to 0.5 turns more on average, and in one case of ten 1 to 1.5 more.
     """
-    return -(-view.bag // TILES_A_ROUND) + 1 if view.bag else LATE_TURNS
+    return len(_bags(view))
+
+
+def _bags(view: View) -> list[int]:
+    """Return the likely numbers of tiles in the bag at these turns."""
+    return [*range(view.bag, 0, -TILES_A_ROUND), 0] if view.bag else LATE_TURNS * [0]
+
+
+def _shares(bag: int) -> int:
+    return LATE_SHARES if bag <= LATE_BAG else 1
 
 
 def _reserve_ms(view: View, bank: int) -> int:

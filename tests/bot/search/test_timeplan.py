@@ -95,8 +95,8 @@ def test_a_turn_gets_its_share_of_the_clock() -> None:
     budget = planned(Clock(900_000), time)
     spare = 900_000 - MARGIN_MS - 900_000 // 40
     assert turns_left(view_at(1, time)) == 11
-    assert budget.deadline_ms == spare // 11
-    assert budget.stretch_ms == 2 * (spare // 11)
+    assert budget.deadline_ms == spare // 14, "the last three turns have two shares each"
+    assert budget.stretch_ms == 2 * (spare // 14)
     assert budget.last_ms == 900_000 - MARGIN_MS, "overtime costs points"
 
 
@@ -104,7 +104,7 @@ def test_increments_to_come_are_shared_too() -> None:
     time = TimeControl(initial_ms=900_000, increment_ms=11_000, max_overtime_ms=0)
     plain = planned(Clock(900_000), TimeControl(initial_ms=900_000))
     assert planned(Clock(900_000), time).deadline_ms == pytest.approx(
-        plain.deadline_ms + 10_000, abs=1
+        plain.deadline_ms + 10 * 11_000 // 14, abs=1
     )
 
 
@@ -255,7 +255,15 @@ def test_time_that_is_saved_early_is_there_later() -> None:
 
 def test_a_turn_on_time_gives_the_next_as_much() -> None:
     shares = [budget.deadline_ms for budget in play(TimeControl(), whole).budgets[:8]]
-    assert max(shares) < 1.15 * min(shares)
+    assert max(shares) < 1.25 * min(shares)
+
+
+def test_late_turns_get_twice_as_much() -> None:
+    bags = [86, 77, 68, 59, 50, 41, 32, 23, 14, 5]
+    shares = [budget.deadline_ms for budget in play(TimeControl(), whole, bags).budgets]
+    early, late = shares[:8], shares[8:]
+    assert max(early) < 1.01 * min(early)
+    assert late == pytest.approx([2 * early[0]] * 2, rel=0.01)
 
 
 def test_the_opponents_time_is_there_to_ponder_until_he_has_lost() -> None:
@@ -269,7 +277,7 @@ def test_a_minute_of_overtime_that_is_paid_for_is_shared_too() -> None:
     budget = planned(Clock(-1_000), time, bag=40)
     assert turns_left(view_at(1, time, 40)) == 6
     assert budget.last_ms == 59_000 - MARGIN_MS
-    assert budget.deadline_ms == (59_000 - MARGIN_MS) * 6 // 8 // 6
+    assert budget.deadline_ms == (59_000 - MARGIN_MS) * 6 // 8 // 9
 
 
 # --- lag ------------------------------------------------------------------------------------------
