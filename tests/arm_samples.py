@@ -35,9 +35,8 @@ def adjusted_of(values: Reals, samples: Any, room: int | None = None) -> Adjuste
     for row, one in zip(remembered, taken, strict=True):
         kept = one[: len(row)]
         row[: len(kept)] = kept
-    sums = np.array([one.sum() for one in taken])
-    squares = np.array([(one * one).sum() for one in taken])
-    return adjust(counts, sums, squares, remembered, int(np.argmax(counts)))
+    means = np.array([one.mean() for one in taken])
+    return adjust(counts, means, remembered, int(np.argmax(counts)))
 
 
 def statistics_from(values: Reals, samples: Any, prior: Prior | None = None) -> ArmStatistics:

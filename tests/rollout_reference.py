@@ -24,6 +24,8 @@ from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
 SURE = 100_000
+SCALE = 100
+"""Points of lead that are squashed into 0.73."""
 _BITS = (1 << 64) - 1
 
 
@@ -62,6 +64,8 @@ class Rollout:
     """Thousandths of a point."""
     win: int = 0
     """In parts of ``SURE``."""
+    lead: int = 0
+    """Squashed, in parts of ``SURE``."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,7 @@ class SlowRollouts:
         ahead = gained + (before[mover] - before[1 - mover]) * 1_000
         rollout.gained = gained
         rollout.win = self._win(rollout, ahead, mover)
+        rollout.lead = math.floor(SURE / (1 + math.exp(-ahead / 1_000 / SCALE)) + 0.5)
 
     def _win(self, rollout: Rollout, ahead: int, mover: int) -> int:
         if rollout.ending:

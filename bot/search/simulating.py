@@ -1,29 +1,44 @@
 """Simulation of a position against the clock, for as long as it pays.
 
-It ends when the leader is certain, or another candidate could gain next to nothing; or when the
-turn's planned time is over, unless the decision is close: then it may stretch.
+It goes deeper in stages: first many candidates for few turns, then those that may still be the best
+for more. A stage only has to find out by how much its longer rollouts differ from those of the one
+before, whose estimates are its baseline and its prior. A stage ends when its leader is
+certain, or another candidate could gain next to nothing, or when its share of the turn is over; the
+last one may stretch beyond the turn's planned time if the decision is close.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bot.player import Budget, Choice, Considered, View
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
-from engine.simulation.rollout_input import TO_THE_END, Belief
+from engine.simulation.rollout_input import TO_THE_END, Baseline, Belief, Utility
 from engine.simulation.simulation import Estimate, Simulation
 from lexicons.tables import win_probabilities_for
 
 from .anytime import ROLLOUTS, Anytime
 from .static_choice import generator_for
 
-LATE_BAG = 7
-"""Most tiles in the bag with which rollouts go to the end of the game."""
+LATE_BAG = 14
+"""Most tiles in the bag with which all rollouts go to the end of the game."""
+DEEP_BAG = 25
+"""The same for rollouts of the last stage."""
+
+OPEN_BAG = 40
+"""With more tiles in the bag, longer rollouts say what those of two turns do."""
 
 FIRST_SAMPLES = 8  # per candidate
+
+STAGE_SHARE = 0.25
+"""Share of a turn's remaining time that a stage may take if another follows."""
+DEEPER = 0.006
+"""Standard deviation, in wins, of a stage's estimates from those of the one before."""
+ALIVE = 0.025
+"""How far behind the leader, in wins, a candidate may be to take part in the next stage."""
 
 ENOUGH = 0.0002
 """Expected regret, in wins, below which more time is wasted."""
@@ -32,33 +47,53 @@ CLOSE = 0.002
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A simulation of the best moves so far."""
+
+    candidates: int
+    plies: int
+    """Turns after a candidate."""
+
+
+def usual_stages(bag: int) -> Sequence[Stage]:
+    """Return the usual stages, by the number of tiles in the bag.
+
+    With an empty bag each move takes one rollout, and the best may have a low static equity.
+    """
+    if bag <= LATE_BAG:
+        return (Stage(15 if bag else 300, TO_THE_END),)
+    if bag > OPEN_BAG:
+        return (Stage(15, 2),)
+    return Stage(15, 2), Stage(8, 4), Stage(6, TO_THE_END if bag <= DEEP_BAG else 8)
+
+
+@dataclass(frozen=True)
 class Settings:
     """How a position is simulated."""
 
     candidates: int | None = None
-    """Number of moves compared, the best by static equity; None: ``usual_candidates``."""
+    """Number of moves compared first, the best by static equity; None: as ``stages`` has it."""
     plies: int | None = None
-    """Turns after a candidate; None: ``usual_plies``."""
+    """Turns after a candidate, in a single stage; None: as ``stages`` has it."""
     iterations: int | None = None
-    """Rollouts per candidate, two or more; None: as many as time allows."""
+    """Rollouts per candidate in each stage, two or more; None: as many as time allows."""
     rule: str = "top-two"
     """How samples are allotted (``engine.simulation.sampling``)."""
     time_ms: int | None = None
     bags: range | None = None
     """Numbers of tiles in the bag with which a position is simulated at all; None: all."""
+    utility: Utility | None = None
+    """By default the usual one."""
+    stages: Callable[[int], Sequence[Stage]] = usual_stages
+    """By the number of tiles in the bag."""
 
-
-def usual_candidates(bag: int) -> int:
-    """Return the usual number of candidates, by the number of tiles in the bag.
-
-    With an empty bag each move takes one rollout, and the best may have a low static equity.
-    """
-    return 15 if bag else 300
-
-
-def usual_plies(bag: int) -> int:
-    """Return the usual length of rollouts in turns, by the number of tiles in the bag."""
-    return TO_THE_END if bag <= LATE_BAG else 2
+    def stages_with(self, bag: int) -> Sequence[Stage]:
+        """Return the stages with so many tiles in the bag."""
+        first, *others = self.stages(bag)
+        count = self.candidates or first.candidates
+        if self.plies is not None:
+            return (Stage(count, self.plies),)
+        return Stage(count, first.plies), *others
 
 
 def seed_of(view: View) -> int:
@@ -81,27 +116,61 @@ class Search:
         belief: Belief | None = None,
         candidates: Sequence[RankedMove] = (),
     ) -> None:
+        first, *self._stages = settings.stages_with(view.bag)
         generator = generator_for(view)
         if not candidates:
             refused = {refusal.move for refusal in view.refused}
-            count = settings.candidates or usual_candidates(view.bag)
-            candidates = best_candidates(generator, view.position, count, refused)
-        others = [generator_for(view) for _ in range(view.threads - 1)]
+            candidates = best_candidates(generator, view.position, first.candidates, refused)
+        self._generators = [generator, *(generator_for(view) for _ in range(view.threads - 1))]
+        self._view, self._settings, self._belief, self._seed = view, settings, belief, seed
+        self._is_counted = settings.iterations is not None
+        self._enough = -1.0 if self._is_counted else ENOUGH
+        self._is_forced = len(candidates) == 1
+        self._before: list[Estimate] = []
+        """What earlier stages said, of candidates that take part no longer too."""
+        self._rolled_out = 0
+        self._begin(candidates, first.plies)
+
+    def _begin(
+        self, candidates: Sequence[RankedMove], plies: int, baseline: Baseline | None = None
+    ) -> None:
+        settings, view = self._settings, self._view
         self.simulation = Simulation(
-            [generator, *others],
+            self._generators,
             view.position,
             candidates,
             view.win_probabilities or win_probabilities_for(view.rules.distribution),
-            plies=settings.plies or usual_plies(view.bag),
-            seed=seed,
+            plies=plies,
+            seed=self._seed,
             rule=settings.rule,
             first=min(FIRST_SAMPLES, settings.iterations or FIRST_SAMPLES),
-            belief=belief,
+            belief=self._belief,
+            utility=settings.utility,
+            baseline=baseline,
             limit=settings.iterations and settings.iterations * len(candidates),
         )
-        self._is_counted = settings.iterations is not None
-        self._is_forced = len(candidates) == 1
         self._anytime = Anytime(self.simulation, ROLLOUTS)
+
+    def _deepen(self) -> bool:
+        """Go on with the next stage, if any candidate besides the leader may still be the best."""
+        simulation = self.simulation
+        if not self._stages or simulation.exact or not simulation.is_sampled:
+            return False
+        stage, means = self._stages[0], simulation.statistics.means
+        order = sorted(range(len(means)), key=lambda which: -means[which])
+        alive = [which for which in order if means[which] >= means[order[0]] - ALIVE]
+        alive = alive[: stage.candidates]
+        if len(alive) == 1:
+            self._stages = []
+            return False
+        del self._stages[0]
+        self._before = self._estimates()
+        self._rolled_out += simulation.rollouts
+        self._seed += 1  # fresh luck: the first stage's favoured its leader
+        candidates = [simulation.candidates[which] for which in alive]
+        known = simulation.baseline([candidate.move for candidate in candidates], DEEPER)
+        self._begin(candidates, stage.plies, known)
+        return True
 
     def run(self, budget: Budget) -> Choice:
         """Search until an end described above; offer the best so far on the way."""
@@ -111,35 +180,86 @@ class Search:
     def work(self, budget: Budget, until: Callable[[], bool]) -> None:
         """Search until ``until`` or the end of the turn; offer the best so far."""
         offered = None
-
-        def remaining_ms() -> int:
-            return budget.remaining_ms(close=self._is_close)
-
-        for is_due in self._anytime.slices(remaining_ms, until):
-            if is_due or self.simulation.leader is not offered:
-                offered = self.simulation.leader
+        for is_due in self._slices(budget, until):
+            leader = self.simulation.leader.move
+            if is_due or leader != offered:
+                offered = leader
                 budget.offer(self.choice())
+
+    def _slices(self, budget: Budget, until: Callable[[], bool]) -> Iterator[bool]:
+        while True:
+            ends_ms = (1 - STAGE_SHARE) * budget.remaining_ms() if self._stages else 0.0
+
+            def remaining_ms(ends_ms: float = ends_ms) -> float:
+                return max(budget.remaining_ms(close=not ends_ms and self._is_close) - ends_ms, 0.0)
+
+            def is_over() -> bool:
+                return until() or (bool(self._stages) and self._is_stage_over)
+
+            yield from self._anytime.slices(remaining_ms, is_over)
+            if until() or budget.expired or not self._deepen():
+                return
 
     def step(self, budget: Budget) -> None:
         """Search for one slice."""
         self._anytime.step(budget.remaining_ms(close=True))
+        if self._is_stage_over:
+            self._deepen()
+
+    @property
+    def rollouts(self) -> int:
+        """Rollouts of all stages."""
+        return self._rolled_out + self.simulation.rollouts
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether ``choice`` rests on samples."""
+        return bool(self._before) or self.simulation.is_sampled
 
     @property
     def is_settled(self) -> bool:
         """Whether more time would change nothing that matters."""
-        return self.simulation.regret <= ENOUGH
+        return not self._stages and self._is_stage_over
+
+    @property
+    def _is_stage_over(self) -> bool:
+        return self._anytime.is_over or self.simulation.regret <= self._enough
 
     @property
     def _is_enough(self) -> bool:
-        return self._is_forced if self._is_counted else self.is_settled
+        return self._is_forced or self.is_settled
 
     @property
     def _is_close(self) -> bool:
         return not self._is_counted and self.simulation.regret >= CLOSE
 
     def choice(self) -> Choice:
-        """Return the best candidate so far."""
-        return best_of(self.simulation.estimates(), considered)
+        """Return the best candidate so far, and all candidates, those of the last stage first."""
+        best, simulation = best_of(self._estimates(), considered), self.simulation
+        if not self.rollouts:
+            return best
+        to_the_end = simulation.plies >= TO_THE_END
+        depth = "to the end of the game" if to_the_end else f"{simulation.plies} plies deep"
+        among = f"{len(simulation.candidates)} candidates, {self.rollouts:,} rollouts"
+        return replace(best, text=f"simulated {depth}: {among}")
+
+    def _estimates(self) -> list[Estimate]:
+        if self._before and not self.simulation.is_sampled:
+            return self._before
+        estimates, before = self.simulation.estimates(), {each.move: each for each in self._before}
+        deepest = [_with_error_of(each, before.pop(each.move, None)) for each in estimates]
+        return [*deepest, *before.values()]
+
+
+def _with_error_of(estimate: Estimate, baseline: Estimate | None) -> Estimate:
+    """Return an estimate whose errors are those of its baseline too."""
+    if baseline is None:
+        return estimate
+    return replace(
+        estimate,
+        win_error=math.hypot(estimate.win_error, baseline.win_error),
+        equity_error=math.hypot(estimate.equity_error, baseline.equity_error),
+    )
 
 
 def best_of(estimates: Sequence[Estimate], shown: Callable[[Estimate], Considered]) -> Choice:

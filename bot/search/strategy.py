@@ -75,7 +75,7 @@ class Pondering:
                 self.begun[then.position, then.bag] = search = self._simulate(then)
                 searches.append((times, search))
         while searches and not budget.expired:
-            times, search = min(searches, key=lambda row: row[1].simulation.rollouts / row[0])
+            times, search = min(searches, key=lambda row: row[1].rollouts / row[0])
             search.step(budget)
             if search.is_settled:
                 searches.remove((times, search))
@@ -159,7 +159,7 @@ class Strategy(Player):
             self.opponent.take_in(view, budget)
         if budget.expired:
             begun = self.pondering.take_up(view)
-            return begun.choice() if begun and begun.simulation.is_sampled else static_choice(view)
+            return begun.choice() if begun and begun.is_sampled else static_choice(view)
         return self.begin(view).run(budget)
 
     def begin(self, view: View) -> Searching:

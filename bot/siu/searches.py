@@ -15,7 +15,7 @@ from bot.player import Budget, ExchangedCount, Observed, View
 from bot.players.champion import compose
 from bot.search.anytime import Anytime, Pulse
 from bot.search.late_game import Solvers
-from bot.search.simulating import Search, usual_candidates
+from bot.search.simulating import Search, usual_stages
 from bot.search.simulating import Settings as SearchSettings
 from bot.search.strategy import Strategy
 from engine.inference.inference import Posterior
@@ -196,7 +196,7 @@ class Searcher:
             iterations=go.iterations,
             rule="top-two" if go.iterations is None else "equal",
         )
-        count = task.settings.candidates or usual_candidates(view.bag)
+        count = task.settings.candidates or usual_stages(view.bag)[0].candidates
         candidates = chosen(view, count, task.only, task.also)
         search = Search(view, settings, view.seed, self._belief(task, view), candidates)
         simulation, wanted = search.simulation, go.stopcondition

@@ -60,7 +60,7 @@ class Settings:
     seed: int = 0
     lines: int = 15
     candidates: int = 0
-    """Number of moves simulated; 0: ``usual_candidates``."""
+    """Number of moves simulated; 0: as ``usual_stages`` has it."""
     usual_ms: int = 5_000
     """Time after which a search without a limit ends."""
     stop_early: bool = True

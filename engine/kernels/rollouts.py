@@ -6,9 +6,16 @@ rest random ones. Sample ``n`` draws the same for every candidate (common random
 player draws from its own end of the bag, so that candidates are compared in the same luck, however
 many tiles each takes.
 
-A rollout has two values for the mover. *Equity*: its points less the opponent's from before the
+A rollout has three values for the mover. *Equity*: its points less the opponent's from before the
 candidate on, plus the difference of the last two leaves. *Win*: its probability to win, by a table
-of spread and unseen tiles; 1, ½ or 0 if the game has ended.
+of spread and unseen tiles; 1, ½ or 0 if the game has ended. *Lead*: its final lead with the leaves,
+squashed by a logistic function into 0 to 1: a point more counts, but the less the further the game
+is decided.
+
+If shorter rollouts have told much of the candidates already, longer ones need only say by how much
+they differ: with a *baseline* a rollout is worth what its candidate is known to be worth after so
+many turns, plus what this rollout gained from there on. Far fewer samples are needed, since most of
+the luck is that of the first turns (multilevel Monte Carlo; Giles 2008).
 
 Sums are integers, so that the split of samples among workers, and their order, make no difference.
 """
@@ -59,8 +66,10 @@ class Scene(NamedTuple):
     hidden: U8  # [unseen] tiles, sorted
     opponent_tiles: int  # of ``hidden``, on the opponent's rack
     spread: int  # the mover's lead in points
+    scale: float  # points of lead that are squashed into 0.73
     scoreless: int  # turns in a row
     plies: int  # turns after the candidate, at most
+    baseline: int  # turns of the baseline; 0 without one
     seed: np.uint64
 
 
@@ -70,15 +79,16 @@ class Candidates(NamedTuple):
     moves: U64  # packed
     scores: I32  # points
     leaves: I32  # thousandths of a point
+    known: I64  # [candidates, 3] values of the baseline, in the units of ``Tally.sums``; else 0
 
 
 class Tally(NamedTuple):
     """Sums over the samples of each candidate."""
 
     samples: I64  # [candidates]
-    sums: I64  # [candidates, 2] of wins, in parts of CERTAIN, and equities, thousandths of a point
-    squares: I64  # [candidates, 2]
-    products: I64  # [candidates] win × equity
+    sums: (
+        I64  # [candidates, 3] wins, equities in thousandths of a point, leads; in parts of CERTAIN
+    )
     turns: I64  # [candidates, plies] times played
     scores: I64  # [candidates, plies]
     score_squares: I64  # [candidates, plies]
@@ -110,7 +120,7 @@ def roll_out(
 
     ``lay_out`` was called for the state's board, which is restored; the game is scratch, mirrored.
     ``work``, [tasks, 3], has candidate, first sample, number of samples. ``values``, of
-    [2, candidates, room], takes the wins and equities of the first ``room`` samples.
+    [3, candidates, room], takes wins, equities and leads of the first ``room`` samples.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
     board = state.board
@@ -126,13 +136,14 @@ def roll_out(
             carry_out(game, 0, move, candidates.scores[candidate])
             settle(game, board.points, 0)
             game.kept[0] = candidates.leaves[candidate]
-            on_turn = _go_on(state, game, words, leaves, scene.plies, tally, candidate)
+            worth = _go_on(state, game, words, leaves, scene, chances, tally, candidate)
             undo_to(board, laid)
-            win, gained = _value(game, scene, chances, on_turn)
-            _add_up(tally, candidate, win, gained)
-            if sample < values.shape[2]:
-                values[0, candidate, sample] = win
-                values[1, candidate, sample] = gained
+            tally.samples[candidate] += 1
+            for measure in range(3):
+                value = worth[measure] + candidates.known[candidate, measure]
+                tally.sums[candidate, measure] += value
+                if sample < values.shape[2]:
+                    values[measure, candidate, sample] = value
         undo_to(board, 0)
 
 
@@ -185,11 +196,21 @@ def _hold(game: Any, holdings: Holdings) -> None:
 
 @helper
 def _go_on(
-    state: Any, game: Any, words: Any, leaves: LeaveArrays, plies: Any, tally: Tally, candidate: Any
+    state: Any,
+    game: Any,
+    words: Any,
+    leaves: LeaveArrays,
+    scene: Scene,
+    chances: Chances,
+    tally: Tally,
+    candidate: Any,
 ) -> Any:
-    """Let static players take turns; return the seat then on turn."""
+    """Let static players take turns; return the three values, less those after the baseline."""
     top, seat, ply = state.top, 1, 0
-    while ply < plies and not game.over:
+    before = np.int64(0), np.int64(0), np.int64(0)
+    while ply < scene.plies and not game.over:
+        if 0 < ply == scene.baseline:
+            before = _value(game, scene, chances, seat)
         choose(state, game, words, leaves, seat)
         move, score = top.moves[0], np.int64(top.scores[0])
         game.kept[seat] = state.rack.leaves[(1 << state.rack.held) - 1 ^ np.int64(top.subracks[0])]
@@ -198,13 +219,16 @@ def _go_on(
         tally.score_squares[candidate, ply] += score * score
         if move < EXCHANGE:
             tally.bingos[candidate, ply] += tile_count(move) == state.board.bonus_tiles
-            if ply + 1 < plies:  # the last board is not used
+            if ply + 1 < scene.plies:  # the last board is not used
                 play(state.board, words.nodes, move)
         carry_out(game, seat, move, score)
         settle(game, state.board.points, seat)
         seat = 1 - seat
         ply += 1
-    return seat
+    if 0 < scene.baseline >= ply:  # the game ended before
+        return before
+    value = _value(game, scene, chances, seat)
+    return value[0] - before[0], value[1] - before[1], value[2] - before[2]
 
 
 @helper
@@ -212,17 +236,9 @@ def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
     gained = (game.scores[0] - game.scores[1]) * POINT
     if not game.over and game.back > game.front:  # with an empty bag leaves are worth nothing
         gained += game.kept[0] - game.kept[1]
-    return _win(game, chances, gained + scene.spread * POINT, on_turn), gained
-
-
-@helper
-def _add_up(tally: Tally, candidate: Any, win: Any, gained: Any) -> None:
-    tally.samples[candidate] += 1
-    tally.sums[candidate, 0] += win
-    tally.sums[candidate, 1] += gained
-    tally.squares[candidate, 0] += win * win
-    tally.squares[candidate, 1] += gained * gained
-    tally.products[candidate] += win * gained
+    ahead = gained + scene.spread * POINT
+    lead = CERTAIN / (1 + np.exp(-ahead / (POINT * scene.scale)))
+    return np.int64(_win(game, chances, ahead, on_turn)), np.int64(gained), np.int64(lead + 0.5)
 
 
 @helper

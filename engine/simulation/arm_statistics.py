@@ -68,15 +68,16 @@ def widening(samples: I64) -> F64:
     return factors
 
 
-def adjust(samples: I64, sums: F64, squares: F64, values: F64, reference: int) -> Adjusted:
+def adjust(samples: I64, means: F64, values: F64, reference: int) -> Adjusted:
     """Estimate means from samples with common luck; each candidate has two samples or more.
 
-    ``samples``, ``sums`` and ``squares`` are [candidates]; ``values``, [candidates, room], are the
-    samples remembered; ``reference`` has the most samples.
+    ``samples`` and ``means`` are [candidates]; ``values``, [candidates, room], are the samples
+    remembered; ``reference`` has the most samples.
     """
-    means = sums / samples
-    variances = np.maximum(squares - sums * means, 0) / (samples - 1)
-    residuals, slopes = variances.copy(), np.zeros(len(samples))
+    means, slopes = means.copy(), np.zeros(len(samples))
+    remembered = np.minimum(samples, values.shape[1]).tolist()
+    variances = np.array([values[which, :n].var(ddof=1) for which, n in enumerate(remembered)])
+    residuals = variances.copy()
     luck = values[reference, : min(int(samples[reference]), values.shape[1])].astype(np.float64)
     for candidate, n in enumerate(np.minimum(samples, len(luck)).tolist()):
         common = luck[:n] - (before := luck[:n].mean())
@@ -85,7 +86,7 @@ def adjust(samples: I64, sums: F64, squares: F64, values: F64, reference: int) -
             continue  # also if not all samples are remembered
         slope = float(common @ values[candidate, :n]) / spread
         means[candidate] += slope * (means[reference] - before)
-        total = variances[candidate] * (n - 1)
+        total = float(variances[candidate]) * (n - 1)
         unexplained = total - slope * slope * spread
         if unexplained < _NOTHING * total:
             unexplained = 0.0

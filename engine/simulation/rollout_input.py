@@ -29,24 +29,46 @@ Measured as 3.3 over 20 candidates in each of 120 positions; less serves better,
 far off and most are closer."""
 _STEP = 20  # points over which win probabilities are taken to be linear
 
+UNITS = np.array([CERTAIN, POINT, CERTAIN])
+"""Parts of a win, of a point and of a squashed lead that kernels count."""
+
 TO_THE_END = 64  # most plies of a rollout; hardly a game takes more
 
 
 @dataclass(frozen=True)
 class Utility:
-    """Weights in the choice of a candidate: ``win`` × win probability + ``point`` × points."""
+    """Weights in the choice of a candidate, of a win, the squashed lead and a point."""
 
-    win: float = 1.0
-    point: float = 0.0001  # a hundred points count as a hundredth of a win: they break ties
+    win: float = 0.75
+    lead: float = 0.25
+    """Of the final lead, squashed into 0 to 1: points count most in a game that is open."""
+    point: float = 0.0
+    scale: float = 100.0
+    """Points of lead that are squashed into 0.73."""
 
     def __post_init__(self) -> None:
-        if not (0 <= self.win < math.inf and 0 <= self.point < math.inf and self.win + self.point):
+        weights = (self.win, self.lead, self.point)
+        if not (all(0 <= weight < math.inf for weight in weights) and any(weights)):
             raise ValueError(
-                f"a win is worth {self.win} and a point {self.point}; both are 0 or more, one above"
+                f"a win is worth {self.win}, a lead {self.lead} and a point {self.point}; all are "
+                "0 or more, one above"
             )
+        if not 0 < self.scale < math.inf:
+            raise ValueError(f"a lead is squashed by {self.scale} points; it is more than 0")
+
+    @property
+    def weights(self) -> tuple[float, float, float]:
+        """Weights of a win, a point and the squashed lead."""
+        return self.win, self.point, self.lead
+
+    def of(self, wins: F64, spreads: F64) -> F64:
+        """Return the utility of win probabilities and spreads, in points."""
+        leads = 1 / (1 + np.exp(-spreads / self.scale))
+        utilities: F64 = self.win * wins + self.point * spreads + self.lead * leads
+        return utilities
 
 
-BY_POINTS = Utility(win=0.0, point=1.0)  # points alone
+BY_POINTS = Utility(win=0.0, lead=0.0, point=1.0)  # points alone
 
 
 @dataclass(frozen=True)
@@ -58,8 +80,28 @@ class Belief:
     doubt: float = 0.0  # share of samples that draw its whole rack at random, 0 to 1
 
 
-def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
+@dataclass(frozen=True)
+class Baseline:
+    """What shorter rollouts said of the candidates; longer ones tell by how much they differ."""
+
+    plies: int
+    means: F64  # [candidates] utilities, shrunk
+    values: F64  # [candidates, 3] win, equity in points, squashed lead
+    deviation: float  # standard deviation, in wins, of what longer ones say from this
+
+
+def scene(
+    position: Position,
+    rules: Rules,
+    plies: int,
+    seed: int,
+    *,
+    scale: float = 1.0,
+    baseline: int = 0,
+) -> Scene:
     """Return the common start of all rollouts.
+
+    ``scale`` is that of ``Utility``, ``baseline`` the turns of the baseline, 0 without one.
 
     Raises:
         ValueError: a rack that generators refuse, more of a tile in sight than there are, or more
@@ -78,8 +120,10 @@ def scene(position: Position, rules: Rules, plies: int, seed: int) -> Scene:
         hidden=hidden,
         opponent_tiles=known or min(rules.rack_size, len(hidden)),
         spread=position.scores[seat] - position.scores[1 - seat],
+        scale=scale,
         scoreless=position.scoreless_turns,
         plies=min(plies, TO_THE_END),
+        baseline=baseline,
         # Mixed, else the next seed would give the same samples, shifted by one.
         seed=np.random.SeedSequence(seed & (1 << 64) - 1).generate_state(1, np.uint64)[0],
     )
@@ -168,8 +212,11 @@ def chances(table: WinProbabilities | None) -> Chances:
     return Chances(values, int(table.spreads[0]), int(table.unseen[0]))
 
 
-def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> Candidates:
+def packed_candidates(
+    candidates: Sequence[RankedMove], leaves: LeaveTable, baseline: Baseline | None = None
+) -> Candidates:
     """Return candidates as arrays; a whole rack kept has no table value, so 0."""
+    known = np.zeros((len(candidates), 3)) if baseline is None else baseline.values
     worths = [
         round(leaves.value(candidate.leave) * POINT)
         if len(candidate.leave) < leaves.rack_size
@@ -180,10 +227,11 @@ def packed_candidates(candidates: Sequence[RankedMove], leaves: LeaveTable) -> C
         np.array([pack(candidate.move) for candidate in candidates], np.uint64),
         np.array([candidate.score for candidate in candidates], np.int32),
         np.array(worths, np.int32),
+        np.round(known * UNITS).astype(np.int64),
     )
 
 
-def prior(
+def static_prior(
     candidates: Sequence[RankedMove], scene: Scene, table: WinProbabilities | None, utility: Utility
 ) -> Prior:
     """Return the prior by static equity; a pass counts as the worst of the others."""
@@ -191,13 +239,13 @@ def prior(
     bag = len(scene.hidden) - scene.opponent_tiles
     placed = [len(c.move.placed) if isinstance(c.move, Place) else 0 for c in candidates]
     left = [bag + len(scene.rack) - tiles for tiles in placed]
-    wins, slope = np.zeros(len(candidates)), 0.0
+    wins, best = np.zeros(len(candidates)), int(np.argmax(spreads))
+    near, near_wins = np.array([spreads[best] - _STEP, spreads[best] + _STEP]), np.zeros(2)
     if table is not None:
         wins = np.array([1 - table.at(-round(s), n) for s, n in zip(spreads, left, strict=True)])
-        best = int(np.argmax(spreads))
-        ahead, behind = (round(spreads[best]) + step for step in (_STEP, -_STEP))
-        slope = (table.at(-behind, left[best]) - table.at(-ahead, left[best])) / (2 * _STEP)
-    means = utility.win * wins + utility.point * np.array(spreads)
+        near_wins = np.array([1 - table.at(-round(float(s)), left[best]) for s in near])
+    means = utility.of(wins, np.array(spreads))
+    low, high = utility.of(near_wins, near)
     if len(passes := [candidate.move == PASS for candidate in candidates]) > sum(passes):
         means[passes] = means[np.invert(passes)].min()
-    return Prior(means, _DEVIATION * (utility.win * slope + utility.point))
+    return Prior(means, _DEVIATION * float(high - low) / (2 * _STEP))

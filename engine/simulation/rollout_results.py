@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.kernels.racks import POINT
 from engine.kernels.rollouts import CERTAIN, Tally
 from lexicons.arrays import F64, I64, Bools
 
 from .arm_statistics import Adjusted, adjust, widening
+from .rollout_input import UNITS
 
 _REMEMBERED = 1 << 16
 """Samples remembered of each candidate. Beyond it common luck is ignored; by then errors are a
@@ -22,7 +21,11 @@ thousandth of a win."""
 
 _TELLING = 64  # equal samples that make two candidates equals
 
-_Measure: TypeAlias = tuple[float, float]
+Measure: TypeAlias = tuple[float, float, float]
+"""Weights of a win, a point and a squashed lead."""
+WIN: Measure = (1.0, 0.0, 0.0)
+EQUITY: Measure = (0.0, 1.0, 0.0)
+LEAD: Measure = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -47,22 +50,21 @@ class Difference(NamedTuple):
 class RolloutResults:
     """Sums over samples by thread, and the samples remembered.
 
-    A *measure* weights a win and a point: (1, 0) is the win probability, (0, 1) equity in points.
-    ``values`` are the samples, ``int32[2, candidates, samples]``: first wins, then points, in the
-    units of ``engine.kernels.rollouts``. If ``exact`` one sample of each suffices.
+    ``values`` are the samples, ``int32[3, candidates, samples]``: wins, equities, squashed leads,
+    in the units of ``engine.kernels.rollouts``. If ``exact`` one sample of each suffices.
     """
 
     def __init__(self, candidates: int, threads: int, plies: int, exact: bool) -> None:
         self.tallies = [_empty(candidates, plies) for _ in range(threads)]
-        self.values = np.zeros((2, candidates, 0), np.int32)
+        self.values = np.zeros((3, candidates, 0), np.int32)
         self.exact = exact
-        self._adjusted: dict[_Measure, tuple[int, Adjusted]] = {}
+        self._adjusted: dict[Measure, tuple[int, Adjusted]] = {}
 
     def make_room(self, samples: int) -> None:
         """Make room for samples of each candidate, up to the limit."""
         _, count, before = self.values.shape
         if before < min(samples, _REMEMBERED):
-            values = np.zeros((2, count, min(2 * samples, _REMEMBERED)), np.int32)
+            values = np.zeros((3, count, min(2 * samples, _REMEMBERED)), np.int32)
             values[:, :, :before] = self.values
             self.values = values
 
@@ -71,34 +73,38 @@ class RolloutResults:
         """Samples of each candidate."""
         return self._sum("samples")
 
-    def means(self, win: float, point: float) -> tuple[F64, F64]:
-        """Return means and standard errors, ∞ if unknown, of a measure."""
+    def means(self, measure: Measure) -> tuple[F64, F64]:
+        """Return means and standard errors, ∞ if unknown."""
         samples = self.samples
         if not self.exact and (samples > 1).all():
-            adjusted = self.adjusted(win, point)
+            adjusted = self.adjusted(measure)
             return adjusted.means, adjusted.errors(samples)
-        sums = _weighted(self._sum("sums").T, win, point)
         errors = np.where(samples > 0, 0.0 if self.exact else math.inf, math.inf)
-        return sums / np.maximum(samples, 1), errors
+        return self._sums(measure) / np.maximum(samples, 1), errors
 
-    def adjusted(self, win: float, point: float) -> Adjusted:
+    def adjusted(self, measure: Measure) -> Adjusted:
         """Estimate means of a measure; every candidate has two samples or more."""
         samples = self.samples
-        total, known = self._adjusted.get((win, point), (0, None))
+        total, known = self._adjusted.get(measure, (0, None))
         if known is None or total != samples.sum():
-            known = self._adjust(samples, win, point)
-            self._adjusted[win, point] = int(samples.sum()), known
+            known = self._adjust(samples, measure)
+            self._adjusted[measure] = int(samples.sum()), known
         return known
 
-    def _adjust(self, samples: I64, win: float, point: float) -> Adjusted:
-        sums = _weighted(self._sum("sums").T, win, point)
-        squares = _weighted(self._sum("squares").T, win**2, point**2, 2)
-        squares += 2 * win * point * self._sum("products") / (CERTAIN * POINT)
+    def _adjust(self, samples: I64, measure: Measure) -> Adjusted:
+        means = self._sums(measure) / samples
         # The best of those with the most samples; at first all have the same number.
-        reference = int(np.lexsort((-sums / samples, -samples))[0])
-        values = _weighted(self.values[:, :, : samples.max()], win, point)
-        adjusted = adjust(samples, sums, squares, values, reference)
-        return self._doubted(adjusted, win, reference)
+        reference = int(np.lexsort((-means, -samples))[0])
+        most = samples.max()
+        values = np.zeros((len(samples), min(most, self.values.shape[2])))
+        for some, weight in zip(self.values, np.array(measure) / UNITS, strict=True):
+            if weight:
+                values += weight * some[:, :most]
+        return self._doubted(adjust(samples, means, values, reference), measure[0], reference)
+
+    def _sums(self, measure: Measure) -> F64:
+        sums: F64 = self._sum("sums") @ (np.array(measure) / UNITS)
+        return sums
 
     def _doubted(self, adjusted: Adjusted, win: float, reference: int) -> Adjusted:
         """Widen the variance of wins by a quarter of a sample, as measured.
@@ -130,17 +136,17 @@ class RolloutResults:
         """Return the lead of ``first`` over ``second``."""
         pair = [first, second]
         values: list[float] = []
-        for measure in ((1.0, 0.0), (0.0, 1.0)):
-            means, _ = self.means(*measure)
+        for measure in (WIN, EQUITY):
+            means, _ = self.means(measure)
             values += [float(means[first] - means[second]), self._error_between(pair, measure)]
         return Difference(*values)
 
-    def _error_between(self, pair: list[int], measure: tuple[float, float]) -> float:
+    def _error_between(self, pair: list[int], measure: Measure) -> float:
         if self.exact or pair[0] == pair[1]:
             return 0.0
         if (self.samples < 2).any():
             return math.inf
-        adjusted = self.adjusted(*measure)
+        adjusted = self.adjusted(measure)
         own = adjusted.residuals[pair] / self.samples[pair]
         slopes = adjusted.slopes[pair]
         luck = (slopes[0] - slopes[1]) ** 2 * adjusted.reference_variance
@@ -166,16 +172,9 @@ class RolloutResults:
 def _empty(candidates: int, plies: int) -> Tally:
     return Tally(
         samples=np.zeros(candidates, np.int64),
-        sums=np.zeros((candidates, 2), np.int64),
-        squares=np.zeros((candidates, 2), np.int64),
-        products=np.zeros(candidates, np.int64),
+        sums=np.zeros((candidates, 3), np.int64),
         turns=np.zeros((candidates, plies), np.int64),
         scores=np.zeros((candidates, plies), np.int64),
         score_squares=np.zeros((candidates, plies), np.int64),
         bingos=np.zeros((candidates, plies), np.int64),
     )
-
-
-def _weighted(pair: npt.NDArray[Any], win: float, point: float, power: int = 1) -> F64:
-    weighted: F64 = pair[0] * (win / CERTAIN**power) + pair[1] * (point / POINT**power)
-    return weighted

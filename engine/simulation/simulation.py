@@ -6,7 +6,7 @@ they decide something (``engine.simulation.sampling``). A simulation knows no cl
 Results depend on the seed and the number of rollouts alone, not on how the work was sliced nor on
 the number of threads.
 
-Candidates are compared by *utility*: the win probability, and a little for each point, which
+Candidates are compared by *utility*: the win probability, blended with the squashed lead, which
 decides if every candidate wins, or none.
 """
 
@@ -31,15 +31,16 @@ from lexicons.win_probability import WinProbabilities
 from .arm_statistics import ArmStatistics, Prior, shrink
 from .rollout_input import (
     BY_POINTS,
+    Baseline,
     Belief,
     Utility,
     chances,
     holdings,
     packed_candidates,
-    prior,
     scene,
+    static_prior,
 )
-from .rollout_results import Difference, Ply, RolloutResults
+from .rollout_results import EQUITY, LEAD, WIN, Difference, Ply, RolloutResults
 from .rollout_workers import RolloutWorkers
 from .sampling import RULES
 
@@ -77,8 +78,10 @@ class Simulation:
         first: samples of each candidate in the first round, at least 2.
         rule: how samples are shared out: ``top-two``, ``elimination``, ``ocba`` or ``equal``.
         belief: what the opponent may hold; by default anything.
-        utility: weights of wins and points; by default mostly wins.
-        use_prior: start from static equity; keeps short simulations from choosing the lucky.
+        utility: weights of wins, leads and points; by default mostly wins.
+        use_prior: start from static equity, or from the baseline; keeps short simulations from
+            choosing the lucky.
+        baseline: what shorter rollouts said of the candidates.
         limit: rollouts of all candidates together; the first round is made in any case.
 
     Raises:
@@ -100,6 +103,7 @@ class Simulation:
         belief: Belief | None = None,
         utility: Utility | None = None,
         use_prior: bool = True,
+        baseline: Baseline | None = None,
         limit: int | None = None,
     ) -> None:
         _check(candidates, generators, plies, first, rule)
@@ -110,7 +114,14 @@ class Simulation:
         self._limit = limit
         self._utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
         rules = generators[0].rules
-        begins = scene(position, rules, plies, seed)
+        begins = scene(
+            position,
+            rules,
+            plies,
+            seed,
+            scale=self._utility.scale,
+            baseline=baseline.plies if baseline else 0,
+        )
         for candidate in candidates:
             check_move(position, candidate.move, rules, None, bag_count(position, rules))
         self.plies = begins.plies
@@ -120,14 +131,18 @@ class Simulation:
             begins,
             holdings(position, begins, belief, rules),
             chances(win_probabilities),
-            packed_candidates(candidates, generators[0].leaves),
+            packed_candidates(candidates, generators[0].leaves, baseline),
         )
         self._workers = RolloutWorkers(generators, position, given, self._results)
         self._planned = np.zeros(len(candidates), np.int64)
         self._standing: ArmStatistics | None = None
         self._prior: Prior | None = None
         if use_prior:
-            self._prior = prior(candidates, begins, win_probabilities, self._utility)
+            self._prior = (
+                Prior(baseline.means, self._utility.win * baseline.deviation)
+                if baseline
+                else static_prior(candidates, begins, win_probabilities, self._utility)
+            )
 
     def advance(self, rollouts: int) -> int:
         """Make up to ``rollouts`` more rollouts; return how many."""
@@ -179,7 +194,7 @@ class Simulation:
         if self.exact or not self.is_sampled:
             raise ValueError("candidates don't have the samples yet by which they are compared")
         if self._standing is None:
-            adjusted = self._results.adjusted(self._utility.win, self._utility.point)
+            adjusted = self._results.adjusted(self._utility.weights)
             shrunk = shrink(adjusted, self._results.samples, self._prior)
             self._standing = replace(shrunk, equal=self._results.equal_to(shrunk.leader))
         return self._standing
@@ -206,7 +221,7 @@ class Simulation:
     def estimates(self) -> list[Estimate]:
         """Return estimates of all candidates, the best first."""
         samples = self._results.samples
-        wins, gains = self._results.means(1.0, 0.0), self._results.means(0.0, 1.0)
+        wins, gains = self._results.means(WIN), self._results.means(EQUITY)
         return [
             Estimate(
                 self.candidates[which].move,
@@ -221,6 +236,21 @@ class Simulation:
             )
             for which in self._order()
         ]
+
+    def baseline(self, moves: Sequence[Move], deviation: float) -> Baseline:
+        """Return what is known of some candidates, shrunk, for longer rollouts of them.
+
+        Raises:
+            ValueError: one of the moves is no candidate, or as ``statistics``.
+        """
+        which = [self._index(move) for move in moves]
+        values = np.stack([self._results.means(each)[0][which] for each in (WIN, EQUITY, LEAD)], 1)
+        means = self.statistics.means[which]
+        weights = np.array(self._utility.weights)
+        # What was lucky is taken back from its win chance or, if points count alone, its equity.
+        measure = int(np.argmax(weights[[0, 1]] > 0))
+        values[:, measure] += (means - values @ weights) / weights[measure]
+        return Baseline(self.plies, means, values, deviation)
 
     def difference(self, first: Move, second: Move) -> Difference:
         """Return the lead of ``first`` over ``second``, by their common luck.
@@ -248,7 +278,7 @@ class Simulation:
         if not self.exact and not self.is_sampled:
             return list(range(len(self.candidates)))
         if self.exact:
-            means = self._results.means(self._utility.win, self._utility.point)[0]
+            means = self._results.means(self._utility.weights)[0]
             means = np.where(self._results.samples, means, -math.inf)
         else:
             means = self.statistics.means

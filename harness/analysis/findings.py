@@ -15,7 +15,7 @@ from functools import partial
 from statistics import NormalDist
 
 from bot.search.anytime import Anytime, Pace, time_until
-from bot.search.simulating import usual_plies
+from bot.search.simulating import usual_stages
 from engine.movegen.generator import Generator
 from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count, unseen
@@ -215,7 +215,8 @@ class _Rollouts:
             settings.generators,
             at,
             win_probabilities=settings.win_probabilities,
-            plies=settings.plies or usual_plies(bag_count(at, settings.generators[0].rules)),
+            plies=settings.plies
+            or usual_stages(bag_count(at, settings.generators[0].rules))[0].plies,
             belief=belief,
         )
         self._search = self._simulation(question.candidates, seed=settings.seed)

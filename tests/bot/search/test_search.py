@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from lexicon_parts import leaves_worth
 from rollout_positions import late_position, position_of
@@ -18,29 +20,109 @@ from bot.search.simulating import (
     FIRST_SAMPLES,
     Search,
     Settings,
+    Stage,
     considered,
-    usual_candidates,
-    usual_plies,
+    usual_stages,
 )
 from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.candidates import best_candidates
 from engine.rules.moves import Direction, Place
 from engine.simulation.rollout_input import TO_THE_END
+from engine.simulation.simulation import Simulation
 
-EVEN = Settings(candidates=4, iterations=30, rule="equal")
+EVEN = Settings(candidates=4, plies=2, iterations=30, rule="equal")
+
+
+def first_stage(bag: int) -> Stage:
+    return usual_stages(bag)[0]
 
 
 def test_late_rollouts_go_to_the_end_of_the_game() -> None:
-    assert [usual_plies(bag) for bag in range(10)] == [TO_THE_END] * 8 + [2] * 2
-    assert Search(view_at(late_position(7)), Settings()).simulation.plies == TO_THE_END
-    assert Search(view_at(late_position(8)), Settings()).simulation.plies == 2
+    assert [first_stage(bag).plies for bag in range(17)] == [TO_THE_END] * 15 + [2] * 2
+    assert [usual_stages(bag)[-1].plies == TO_THE_END for bag in (14, 15, 25, 26)] == [1, 1, 1, 0]
+    assert Search(view_at(late_position(14)), Settings()).simulation.plies == TO_THE_END
+    assert Search(view_at(late_position(15)), Settings()).simulation.plies == 2
     assert Search(view_at(late_position(7)), Settings(plies=3)).simulation.plies == 3
 
 
 def test_by_an_empty_bag_nearly_all_moves_are_compared() -> None:
-    assert [usual_candidates(bag) for bag in (0, 1, 86)] == [300, 15, 15]
+    assert [first_stage(bag).candidates for bag in (0, 1, 86)] == [300, 15, 15]
     assert len(Search(view_at(late_position(7)), Settings()).simulation.candidates) == 15
     assert len(Search(view_at(late_position(7)), Settings(4)).simulation.candidates) == 4
+
+
+# --- stages ---------------------------------------------------------------------------------------
+
+DEEPENING = Settings(
+    iterations=20, rule="equal", stages=lambda _: (Stage(9, 1), Stage(4, 2), Stage(2, 3))
+)
+
+
+def stages_of(search: Search) -> list[Simulation]:
+    """Search to the end; return the simulation of each stage."""
+    seen = [search.simulation]
+    budget = unlimited()
+    while not search.is_settled:
+        search.step(budget)
+        if search.simulation is not seen[-1]:
+            seen.append(search.simulation)
+    return seen
+
+
+def test_each_stage_goes_deeper_with_the_best_of_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
+    search = Search(view_at(position_of(5, 9)), DEEPENING)
+    stages = stages_of(search)
+    assert [stage.plies for stage in stages] == [1, 2, 3]
+    assert [len(stage.candidates) for stage in stages] == [9, 4, 2]
+    for before, after in pairwise(stages):
+        best = [estimate.move for estimate in before.estimates()]
+        assert [one.move for one in after.candidates] == best[: len(after.candidates)]
+    assert search.rollouts == 20 * (9 + 4 + 2)
+    choice = search.choice()
+    assert [one.move for one in choice.candidates[:2]] == [
+        estimate.move for estimate in stages[2].estimates()
+    ]
+    assert {one.move for one in choice.candidates} == {one.move for one in stages[0].candidates}
+    assert choice == Search(view_at(position_of(5, 9)), DEEPENING).run(unlimited())
+
+
+def test_who_is_far_behind_takes_part_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.search.simulating.ALIVE", 0.0)
+    (only,) = stages_of(search := Search(view_at(position_of(5, 9)), DEEPENING))
+    assert search.simulation is only
+    assert search.choice().move == only.leader.move
+
+
+def test_a_stage_starts_from_what_the_one_before_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no doubt about it, new samples change nothing in the order."""
+    monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
+    monkeypatch.setattr("bot.search.simulating.DEEPER", 1e-9)
+    first, second, _ = stages_of(Search(view_at(position_of(5, 9)), DEEPENING))
+    assert second.statistics.means[1:] - second.statistics.means[0] == pytest.approx(
+        first.statistics.means[np.argsort(-first.statistics.means)][1:4]
+        - first.statistics.means.max(),
+        abs=1e-6,
+    )
+
+
+def test_a_stage_takes_its_share_of_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
+    settings = Settings(stages=lambda _: (Stage(9, 1), Stage(4, 2)))
+    clock = Clock(step_ms=1)
+    search, budget = Search(view_at(position_of(8, 6)), settings), Budget(120, clock=clock)
+    deepened: list[int] = []
+
+    def until() -> bool:
+        if search.simulation.plies == 2 and not deepened:
+            deepened.append(clock.now_ms)
+        return False
+
+    search.work(budget, until)
+    assert clock.now_ms >= 120
+    assert 30 <= deepened[0] <= 40
 
 
 # --- so many rollouts -----------------------------------------------------------------------------
@@ -118,9 +200,9 @@ def test_what_is_settled_ends_before_its_time() -> None:
     search.run(unlimited())
     assert search.is_settled
     assert search.simulation.regret <= ENOUGH
-    rollouts = search.simulation.rollouts
+    rollouts = search.rollouts
     search.run(unlimited())
-    assert search.simulation.rollouts == rollouts
+    assert search.rollouts == rollouts
 
 
 def test_between_its_ends_only_a_close_decision_goes_on() -> None:

@@ -25,7 +25,7 @@ from scipy.stats import chisquare, hypergeom
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Position, unseen
-from engine.simulation.rollout_input import TO_THE_END, Belief
+from engine.simulation.rollout_input import TO_THE_END, UNITS, Baseline, Belief, Utility
 from engine.simulation.simulation import Simulation
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
@@ -126,14 +126,11 @@ def test_each_sample_is_worth_what_the_twin_says(name: str) -> None:
     (tally,) = outcomes.tallies
     for one, rollouts in enumerate(played(name)):
         count = len(rollouts)  # an empty bag needs one alone
-        wins, gains = [each.win for each in rollouts], [each.gained for each in rollouts]
-        assert outcomes.values[0, one, :count].tolist() == wins
-        assert outcomes.values[1, one, :count].tolist() == gains
+        worths = [(each.win, each.gained, each.lead) for each in rollouts]
+        assert outcomes.values[:, one, :count].T.tolist() == [list(each) for each in worths]
         assert not outcomes.values[:, one, count:].any()
         assert tally.samples[one] == count
-        assert tally.sums[one].tolist() == [sum(wins), sum(gains)]
-        assert tally.squares[one].tolist() == [sum(w * w for w in wins), sum(g * g for g in gains)]
-        assert tally.products[one] == sum(w * g for w, g in zip(wins, gains, strict=True))
+        assert tally.sums[one].tolist() == np.sum(worths, axis=0).tolist()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -153,6 +150,37 @@ def test_turns_after_a_candidate_are_those_of_the_twin(name: str) -> None:
 def zip_turns(rollouts: Sequence[Rollout]) -> Iterator[list[Any]]:
     for ply in range(max(len(rollout.turns) for rollout in rollouts)):
         yield [rollout.turns[ply] for rollout in rollouts if ply < len(rollout.turns)]
+
+
+@pytest.mark.parametrize(
+    ("position", "plies"),
+    [(position_of(5, 9), 4), (late_position(9), TO_THE_END), (late_position(1), TO_THE_END)],
+)
+def test_with_a_baseline_a_sample_is_what_is_known_and_what_it_gained_since(
+    position: Position, plies: int
+) -> None:
+    compared = candidates(position, 5)
+    known = np.random.default_rng(1).random((len(compared), 3))
+
+    def values(plies: int, baseline: Baseline | None = None) -> npt.NDArray[np.int64]:
+        simulation = Simulation(
+            [generator()],
+            position,
+            compared,
+            win_table(),
+            plies=plies,
+            first=SAMPLES,
+            rule="equal",
+            baseline=baseline,
+        )
+        simulation.advance(SAMPLES * len(compared))
+        return simulation._results.values[:, :, :SAMPLES].astype(np.int64)
+
+    gained = values(plies) - values(2)
+    offset = np.round(known * UNITS).astype(np.int64).T[:, :, np.newaxis]
+    baseline = Baseline(2, known @ Utility().weights, known, 0.01)
+    assert (values(plies, baseline) == gained + offset).all()
+    assert gained.any()
 
 
 def test_the_cases_are_of_every_kind() -> None:

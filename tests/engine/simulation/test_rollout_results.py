@@ -10,7 +10,7 @@ import pytest
 from rollout_positions import generator, late_position, position_of, win_table
 
 from engine.simulation import rollout_results as module
-from engine.simulation.rollout_results import RolloutResults
+from engine.simulation.rollout_results import EQUITY, LEAD, WIN, Measure, RolloutResults
 from engine.simulation.simulation import Simulation
 
 COUNT = 5
@@ -25,48 +25,47 @@ def rolled(rollouts: int, *, count: int = COUNT, **options: Any) -> Simulation:
     return simulation
 
 
-def filled(samples: list[list[tuple[int, int]]], threads: int = 2) -> RolloutResults:
-    """Share samples out among threads, a win and an equity each, as kernels count them."""
+def filled(samples: list[list[tuple[int, int, int]]], threads: int = 2) -> RolloutResults:
+    """Share samples out among threads, a win, an equity and a lead each, as kernels count them."""
     outcomes = RolloutResults(len(samples), threads, 2, exact=False)
     outcomes.make_room(max(map(len, samples)))
     for one, values in enumerate(samples):
-        for nth, (win, gained) in enumerate(values):
+        for nth, (win, gained, lead) in enumerate(values):
             tally = outcomes.tallies[nth % threads]
             tally.samples[one] += 1
-            tally.sums[one] += (win, gained)
-            tally.squares[one] += (win * win, gained * gained)
-            tally.products[one] += win * gained
+            tally.sums[one] += (win, gained, lead)
             if nth < outcomes.values.shape[2]:
-                outcomes.values[:, one, nth] = win, gained
+                outcomes.values[:, one, nth] = win, gained, lead
     return outcomes
 
 
-def some_samples(seed: int, counts: list[int]) -> list[list[tuple[int, int]]]:
+def some_samples(seed: int, counts: list[int]) -> list[list[tuple[int, int, int]]]:
     chance = np.random.default_rng(seed)
     common = chance.integers(0, 50_000, max(counts))
     return [
         [
-            (int(c + chance.integers(0, 50_000)), int(c - chance.integers(0, 9_000)))
+            (int(c + chance.integers(0, 50_000)), int(c - chance.integers(0, 9_000)), int(c))
             for c in common[:n]
         ]
         for n in counts
     ]
 
 
-@pytest.mark.parametrize(("win", "point"), [(1.0, 0.0), (0.0, 1.0), (0.3, 0.02)])
-def test_means_and_variances_are_those_of_the_weighted_samples(win: float, point: float) -> None:
+@pytest.mark.parametrize("measure", [WIN, EQUITY, LEAD, (0.3, 0.02, 0.5)])
+def test_means_and_variances_are_those_of_the_weighted_samples(measure: Measure) -> None:
     samples = some_samples(1, [40, 40, 40])
-    utilities = [[win * w / 100_000 + point * g / 1_000 for w, g in each] for each in samples]
+    units = np.array([100_000, 1_000, 100_000])
+    utilities = [[float(np.array(each) / units @ measure) for each in some] for some in samples]
     for threads in (1, 2, 3):
         outcomes = filled(samples, threads)
         assert outcomes.samples.tolist() == [40] * 3
-        adjusted = outcomes.adjusted(win, point)
+        adjusted = outcomes.adjusted(measure)
         assert adjusted.means == pytest.approx(np.mean(utilities, axis=1))
         reference = int(np.argmax(adjusted.means))
         assert adjusted.slopes[reference] == 1.0
         of_reference = np.var(utilities[reference], ddof=1)
-        share = (sum(w for w, _ in samples[reference]) / 100_000 + 0.5) / 41
-        doubt = win**2 * share * (1 - share) / 4 / 40
+        share = (sum(w for w, _, _ in samples[reference]) / 100_000 + 0.5) / 41
+        doubt = measure[0] ** 2 * share * (1 - share) / 4 / 40
         assert adjusted.reference_variance == pytest.approx((of_reference + doubt) / 40)
         totals = adjusted.residuals + adjusted.slopes**2 * of_reference
         assert totals == pytest.approx(np.var(utilities, axis=1, ddof=1), rel=0.06)
@@ -75,15 +74,17 @@ def test_means_and_variances_are_those_of_the_weighted_samples(win: float, point
 def test_the_reference_is_the_best_of_those_with_the_most_samples() -> None:
     samples = some_samples(2, [30, 50, 50, 20])
     outcomes = filled(samples)
-    means = outcomes.means(1.0, 0.0)[0]
-    slopes = outcomes.adjusted(1.0, 0.0).slopes
+    means = outcomes.means(WIN)[0]
+    slopes = outcomes.adjusted(WIN).slopes
     assert slopes[1 + int(means[2] > means[1])] == 1.0
-    assert outcomes.adjusted(1.0, 0.0).residuals[1 + int(means[2] > means[1])] == 0.0
+    assert outcomes.adjusted(WIN).residuals[1 + int(means[2] > means[1])] == 0.0
 
 
 def test_equal_samples_differ_by_what_they_do_in_pairs() -> None:
     simulation = rolled(COUNT * 60, rule="equal", first=60)
-    values = simulation._results.values[:, :, :60] / np.array([100_000, 1_000])[:, None, None]
+    values = (
+        simulation._results.values[:, :, :60] / np.array([100_000, 1_000, 100_000])[:, None, None]
+    )
     outcomes = simulation._results
     for column, (value, error) in enumerate((("win", "win_error"), ("equity", "equity_error"))):
         best = int(np.argmax(values[column].mean(axis=1)))
@@ -133,7 +134,7 @@ def test_two_errors_either_way_hold_a_difference_in_95_cases_of_a_hundred(
         chance = np.random.default_rng([seed, *counts])
         common = chance.normal(0, 20_000, max(counts))
         gains = [(common[:n] + chance.normal(0, 30_000, n)).astype(int).tolist() for n in counts]
-        outcomes = filled([[(0, gain) for gain in each] for each in gains], threads=1)
+        outcomes = filled([[(0, gain, 0) for gain in each] for each in gains], threads=1)
         found = outcomes.difference(0, 1)
         within += abs(found.equity) < 1.96 * found.equity_error
     assert within / tries == pytest.approx(0.95, abs=0.03)
@@ -167,7 +168,7 @@ def test_more_samples_than_are_remembered_are_counted_all_the_same(
     free = rolled(1_060, rule="equal")
     monkeypatch.setattr(module, "_REMEMBERED", 20)
     short = rolled(1_060, rule="equal")
-    assert short._results.values.shape == (2, COUNT, 20)
+    assert short._results.values.shape == (3, COUNT, 20)
     assert np.array_equal(short._results.values, free._results.values[:, :, :20])
     assert {*short._results.samples, *free._results.samples} == {212}
     pairs = zip(
@@ -214,15 +215,15 @@ def test_turns_are_added_up_over_the_threads() -> None:
 
 
 def test_who_wins_all_of_a_few_samples_may_still_lose() -> None:
-    outcomes = filled([[(100_000, 5_000)] * 8, [(100_000, 9_000)] * 8])
-    errors = outcomes.means(1.0, 0.0)[1]
+    outcomes = filled([[(100_000, 5_000, 1)] * 8, [(100_000, 9_000, 1)] * 8])
+    errors = outcomes.means(WIN)[1]
     assert (errors > 0.01).all()
-    many = filled([[(100_000, 5_000)] * 800, [(100_000, 9_000)] * 800])
-    assert (many.means(1.0, 0.0)[1] < errors / 20).all()
+    many = filled([[(100_000, 5_000, 1)] * 800, [(100_000, 9_000, 1)] * 800])
+    assert (many.means(WIN)[1] < errors / 20).all()
 
 
 def test_equal_in_every_sample_that_both_have() -> None:
     one = some_samples(4, [90])[0]
-    outcomes = filled([one, one[:70], [*one[:89], (0, 0)], one[:20]])
+    outcomes = filled([one, one[:70], [*one[:89], (0, 0, 0)], one[:20]])
     assert outcomes.equal_to(0).tolist() == [True, True, False, False]
     assert outcomes.equal_to(2).tolist() == [False, True, True, False]

@@ -20,8 +20,8 @@ from engine.simulation.rollout_input import (
     Belief,
     Utility,
     holdings,
-    prior,
     scene,
+    static_prior,
 )
 from lexicons.tables import win_probabilities_for
 from lexicons.win_probability import WinProbabilities
@@ -137,11 +137,34 @@ def test_a_scene_is_what_the_mover_sees() -> None:
 
 
 @pytest.mark.parametrize(
-    ("win", "point"), [(-1.0, 1.0), (1.0, -0.1), (0.0, 0.0), (math.inf, 1.0), (1.0, math.nan)]
+    ("win", "lead", "point"),
+    [
+        (-1.0, 0.0, 1.0),
+        (1.0, 0.0, -0.1),
+        (1.0, -0.5, 0.0),
+        (0.0, 0.0, 0.0),
+        (math.inf, 0.0, 1.0),
+        (1.0, 0.0, math.nan),
+    ],
 )
-def test_what_is_wanted_is_worth_something(win: float, point: float) -> None:
-    with pytest.raises(ValueError, match=f"a win is worth {win} and a point {point}"):
-        Utility(win, point)
+def test_what_is_wanted_is_worth_something(win: float, lead: float, point: float) -> None:
+    with pytest.raises(
+        ValueError, match=f"a win is worth {win}, a lead {lead} and a point {point}"
+    ):
+        Utility(win, lead, point)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
+def test_a_lead_is_squashed_by_some_points(scale: float) -> None:
+    with pytest.raises(ValueError, match=f"a lead is squashed by {scale} points"):
+        Utility(scale=scale)
+
+
+def test_a_utility_weighs_wins_leads_and_points() -> None:
+    utility = Utility(win=0.5, lead=0.25, point=0.001, scale=50.0)
+    ahead = 1 / (1 + math.exp(-2))
+    of = utility.of(np.array([1.0, 0.0]), np.array([100.0, 0.0]))
+    assert of == pytest.approx([0.5 + 0.25 * ahead + 0.1, 0.125])
 
 
 # --- what is thought before -----------------------------------------------------------------------
@@ -151,8 +174,8 @@ def test_a_prior_is_what_a_table_makes_of_static_equities() -> None:
     position = position_of(5, 9)
     compared = generator().best(position, 6)
     begins = scene(position, RULES, 2, 0)
-    table, utility = win_probabilities(), Utility(win=1.0, point=0.001)
-    thought = prior(compared, begins, table, utility)
+    table, utility = win_probabilities(), Utility(win=1.0, lead=0.0, point=0.001)
+    thought = static_prior(compared, begins, table, utility)
     bag = len(begins.hidden) - 7
     ahead = [begins.spread + one.equity / 1_000 for one in compared]
     for one, spread, mean in zip(compared, ahead, thought.means, strict=True):
@@ -160,13 +183,13 @@ def test_a_prior_is_what_a_table_makes_of_static_equities() -> None:
         win = 1 - table.at(-round(spread), unseen)
         assert mean == pytest.approx(win + 0.001 * spread)
     assert (np.diff(thought.means) <= 0.02).all()
-    by_points = prior(compared, begins, table, BY_POINTS)
+    by_points = static_prior(compared, begins, table, BY_POINTS)
     assert by_points.means == pytest.approx(ahead)
     assert by_points.deviation == 2.5
-    without = prior(compared, begins, None, BY_POINTS)
+    without = static_prior(compared, begins, None, BY_POINTS)
     assert without.means == pytest.approx(ahead)
     # In the middle of a game some points of equity are some hundredths of a win.
-    assert 0.002 < prior(compared, begins, table, Utility()).deviation < 0.05
+    assert 0.002 < static_prior(compared, begins, table, Utility()).deviation < 0.05
 
 
 def test_after_an_exchange_as_many_tiles_are_unseen_as_before() -> None:
@@ -174,7 +197,7 @@ def test_after_an_exchange_as_many_tiles_are_unseen_as_before() -> None:
     begins = scene(position, RULES, 2, 0)
     exchanges = [one for one in generator().everything(position) if len(one.leave) == 3]
     changed = next(one for one in exchanges if isinstance(one.move, Exchange))
-    thought = prior([changed], begins, win_probabilities(), Utility(win=1.0, point=0.0))
+    thought = static_prior([changed], begins, win_probabilities(), Utility(win=1.0, lead=0.0))
     spread = round(begins.spread + changed.equity / 1_000)
     assert thought.means[0] == pytest.approx(
         1 - win_probabilities().at(-spread, len(begins.hidden))
@@ -186,7 +209,7 @@ def test_a_pass_is_thought_to_be_as_bad_as_the_worst() -> None:
     begins = scene(position, RULES, 2, 0)
     compared = generator().best(position, 5)
     passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
-    thought = prior([*compared, passed], begins, win_probabilities(), Utility())
+    thought = static_prior([*compared, passed], begins, win_probabilities(), Utility())
     assert thought.means[5] == thought.means[:5].min()
-    alone = prior([passed], begins, win_probabilities(), Utility())
+    alone = static_prior([passed], begins, win_probabilities(), Utility())
     assert len(alone.means) == 1

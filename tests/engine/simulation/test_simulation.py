@@ -190,7 +190,7 @@ def test_the_board_is_searched_by_the_position_alone() -> None:
 def test_estimates_are_means_and_standard_errors() -> None:
     rolled = simulation(position_of(8, 6), rule="equal", first=40)
     rolled.advance(5 * 40)
-    values = rolled._results.values[:, :, :40] / np.array([100_000, 1_000])[:, None, None]
+    values = rolled._results.values[:, :, :40] / np.array([100_000, 1_000, 100_000])[:, None, None]
     for one in rolled.estimates():
         at = [each.move for each in rolled.candidates].index(one.move)
         assert one.win == pytest.approx(values[0, at].mean())
@@ -210,12 +210,13 @@ def test_estimates_are_in_the_order_of_what_is_wanted() -> None:
         rolled.advance(500)
     gains = [one.equity for one in by_points.estimates()]
     assert gains == sorted(gains, reverse=True)
-    utilities = [one.win + one.equity / 10_000 for one in by_wins.estimates()]
-    assert utilities == sorted(utilities, reverse=True)
+    means = by_wins.statistics.means
+    best_first = [by_wins.candidates[which].move for which in np.argsort(-means, kind="stable")]
+    assert [one.move for one in by_wins.estimates()] == best_first
 
 
 def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
-    utility = Utility(win=0.7, point=0.004)
+    utility = Utility(win=0.7, lead=0.2, point=0.004)
     rolled = simulation(position_of(8, 6), first=30, seed=2, utility=utility, use_prior=False)
     rolled.advance(5 * 30 + 192 + 192)
     statistics = rolled.statistics
@@ -223,8 +224,8 @@ def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
     assert statistics.samples.tolist() == samples.tolist()
     assert len(set(samples.tolist())) > 2
     assert statistics.leader == rolled.candidates.index(rolled.leader)
-    wins, gains = rolled._results.values
-    utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000
+    wins, gains, leads = rolled._results.values
+    utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000 + 0.2 * leads / 100_000
     same = statistics_from(utilities, samples)
     assert statistics.means == pytest.approx(same.means)
     assert (statistics.errors() >= same.errors()).all(), "wins are doubted a little more"
@@ -264,7 +265,7 @@ def test_what_a_candidate_gains_is_told_by_points_without_win_probabilities() ->
     assert {one.win for one in rolled.estimates()} <= {0.0, 0.5, 1.0}
 
 
-def test_a_point_decides_where_every_candidate_wins() -> None:
+def test_the_lead_decides_where_every_candidate_wins() -> None:
     position = replace(late_position(0, held=3), scores=(500, 500))
     ahead = list(position.scores)
     ahead[position.on_turn] += 400
@@ -273,7 +274,7 @@ def test_a_point_decides_where_every_candidate_wins() -> None:
     compared = own.best(position, 8)[::-1]
     by_points, by_wins = (
         Simulation([own], position, compared, win_table(), plies=TO_THE_END, utility=utility)
-        for utility in (Utility(), Utility(win=1.0, point=0.0))
+        for utility in (Utility(), Utility(win=1.0, lead=0.0))
     )
     for rolled in (by_points, by_wins):
         rolled.advance(100)
@@ -316,8 +317,8 @@ def test_many_samples_overrule_the_static_order() -> None:
         rolled.advance(4_000)
         leaders.append(rolled.leader)
         best = rolled.statistics.means
-    plain = np.array([one.win + one.equity / 10_000 for one in rolled.estimates()])
-    assert np.sort(best)[::-1] == pytest.approx(plain, abs=0.02)
+    plain = rolled._results.means(Utility().weights)[0]
+    assert best == pytest.approx(plain, abs=0.02)
     assert leaders[0] == leaders[1]
 
 
