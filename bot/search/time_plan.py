@@ -4,8 +4,8 @@ A turn has three ends, counted from the arrival of the question:
 
 * ``deadline_ms``: the planned end. The clock's time, plus future increments and less a small
   reserve for the turns after the last tile is drawn, is shared over the likely turns before that:
-  evenly, but twice as much to late turns, in which a better search gains most
- . What a turn does not need stays on the clock for later turns.
+  evenly, but twice as much to late turns, in which a better search gains most. What a turn does
+  not need stays on the clock for later turns.
 * ``stretch_ms``: the end of a close decision: twice the share, but never more than half of the
   clock's time above that reserve.
 * ``last_ms``: the latest moment for an answer. Until then the turn costs only time.
