@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import re
 import stat
 import sys
 import time
@@ -43,6 +44,9 @@ if "scipy.linalg" not in sys.modules:
 
     del sys.modules["scipy.linalg"]
 
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
+
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
 
@@ -54,6 +58,8 @@ _OPTIONS: dict[str, Any] = {
 }
 _ROOT = Path(__file__).resolve().parent.parent
 _OURS = frozenset({"lexicons", "engine", "bot", "harness"})
+
+_DEFINITION = re.compile(rb"^(?:@\w|def \w+\(|class \w+[(:])", re.MULTILINE)
 
 _COMPILING = "compiling the search kernels (once for this machine), 20 s to a minute"
 _BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds, when the user is told of a list
@@ -145,8 +151,21 @@ def freeze(frozen: bool = True) -> None:
 
 
 def _compiled(function: _F, *, cached: bool) -> _F:
-    dispatcher: _F = numba.njit(cache=cached, **_OPTIONS)(function)
-    return dispatcher
+    dispatcher: Any = numba.njit(**_OPTIONS)(function)
+    if cached and not PLAIN:
+        dispatcher._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    kernel: _F = dispatcher
+    return kernel
+
+
+class _KernelCache(FunctionCache):
+    """Loads kernels without the tables that only the compiler needs: 0.1 s less for a process."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load a compiled kernel, or return None."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -189,7 +208,8 @@ def _with_imports(source: Path) -> set[Path]:
 @cache
 def _imports(source: Path) -> tuple[Path, ...]:
     names: set[str] = set()
-    for node in ast.parse(source.read_bytes()).body:  # a kernel itself can't import
+    head = _DEFINITION.split(source.read_bytes(), maxsplit=1)[0]  # imports stand above
+    for node in ast.parse(head).body:  # a kernel itself can't import
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
