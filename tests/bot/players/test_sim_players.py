@@ -338,15 +338,16 @@ def test_pondering_ends_by_itself_when_all_is_settled() -> None:
 
 
 @pytest.mark.parametrize(
-    "position",
+    "make",
     [
-        pytest.param(late_position(0, held=2), id="the opponent may go out"),
-        pytest.param(late_position(1), id="one in the bag"),
-        pytest.param(replace(late_position(9), scoreless_turns=5), id="one turn to go"),
-        pytest.param(position_of(0, 0), id="opening"),
+        pytest.param(lambda: late_position(0, held=2), id="the opponent may go out"),
+        pytest.param(lambda: late_position(1), id="one in the bag"),
+        pytest.param(lambda: replace(late_position(9), scoreless_turns=5), id="one turn to go"),
+        pytest.param(lambda: position_of(0, 0), id="opening"),
     ],
 )
-def test_pondering_has_nothing_against_any_phase(position: Position) -> None:
+def test_pondering_has_nothing_against_any_phase(make: Callable[[], Position]) -> None:
+    position = make()
     view = view_at(replace(position, on_turn=1 - position.on_turn))
     champion = new_champion()
     champion.ponder(view, pondering(GUESSES + 30))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +44,9 @@ class Case(NamedTuple):
     racks: list[Rack]
 
 
-def observed(position: Position, nth: int = 0) -> Play:
+def observed(begin: Callable[[], Position], nth: int = 0) -> Play:
     """Take one of the moves of the player on turn, by its rank, for what the other one sees."""
+    position = begin()
     ranked = Generator(scowl(), RULES, leaves()).everything(position)[nth]
     assert isinstance(ranked.move, Place)
     bag = bag_count(position, RULES)
@@ -58,32 +60,33 @@ def opening(text: str) -> Play:
     return Play(board, move, score_play(board, move, RULES).score, RULES.rack_size, 86)
 
 
-def plays() -> dict[str, Play]:
-    middle, blank = position_of(5, 9), late_position(12, blanks=1)
-    found = {
-        "middle": observed(middle),
-        "middle, a worse one": observed(middle, 25),
-        "middle, a pass": Play(middle.board, PASS, 0, 7, bag_count(middle, RULES)),
-        # Vowels beside double letters, beside triple ones, one of them a blank, and down.
-        "opening, 8D": opening("8D AUDIO"),
-        "opening, 8H": opening("8H AUDIO"),
-        "opening, H4": opening("H4 OUTSIDE"),
-        "opening, a blank": opening("8G oUTSIDE"),
-        "opening, short": opening("8G OUT"),
-        "a blank": observed(blank),
-    }
-    for bag in (1, 2, 4, 6, 7, 8):
-        found[f"bag of {bag}"] = observed(late_position(bag), bag % 3)
-    return found
+def passed(position: Position) -> Play:
+    return Play(position.board, PASS, 0, 7, bag_count(position, RULES))
 
 
-PLAYS = plays()
+MIDDLE = partial(position_of, 5, 9)
+PLAYS: dict[str, Callable[[], Play]] = {
+    "middle": partial(observed, MIDDLE),
+    "middle, a worse one": partial(observed, MIDDLE, 25),
+    "middle, a pass": lambda: passed(MIDDLE()),
+    # Vowels beside double letters, beside triple ones, one of them a blank, and down.
+    "opening, 8D": partial(opening, "8D AUDIO"),
+    "opening, 8H": partial(opening, "8H AUDIO"),
+    "opening, H4": partial(opening, "H4 OUTSIDE"),
+    "opening, a blank": partial(opening, "8G oUTSIDE"),
+    "opening, short": partial(opening, "8G OUT"),
+    "a blank": partial(observed, partial(late_position, 12, blanks=1)),
+    **{
+        f"bag of {bag}": partial(observed, partial(late_position, bag), bag % 3)
+        for bag in (1, 2, 4, 6, 7, 8)
+    },
+}
 
 
 @cache
 def case(name: str) -> Case:
     """Draw what else he may hold from all that is not on the board; now and then every blank."""
-    play = PLAYS[name]
+    play = PLAYS[name]()
     hidden = np.array(unseen(Position(play.board, ((), ()), (0, 0)), 0, RULES))
     np.subtract.at(hidden, list(play.tiles), 1)
     chance, left = np.random.default_rng(1), np.array(tiles_of(hidden.tolist()))
@@ -257,7 +260,7 @@ def test_a_book_that_is_half_full_takes_no_more() -> None:
 
 @pytest.mark.parametrize("name", ["middle", "opening, 8H", "bag of 4"])
 def test_a_generator_that_found_gaps_goes_on_as_before(name: str) -> None:
-    finder, play = Generator(scowl(), RULES, leaves()), PLAYS[name]
+    finder, play = Generator(scowl(), RULES, leaves()), case(name).play
     losses(case(name), finder=finder)
     for rack in case(name).racks[:5]:
         position = Position(play.board, (rack, ()), (0, 0))
@@ -266,7 +269,7 @@ def test_a_generator_that_found_gaps_goes_on_as_before(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLAYS)
 def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
-    play, rack = PLAYS[name], case(name).racks[0]
+    play, rack = case(name).play, case(name).racks[0]
     cost, _ = begin(play, generator())
     if not play.board.is_empty:
         assert cost == 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property, partial
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rollout_positions import (
     win_table,
 )
 from rollout_reference import Rollout, SlowRollouts
-from scipy.stats import chisquare, hypergeom
+from scipy.special import chdtrc
 
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import PASS, Exchange, Place
@@ -36,13 +37,17 @@ SAMPLES = 12
 class Case:
     """A position, and how it is rolled out."""
 
-    position: Position
+    begin: Callable[[], Position]
     plies: int
     seed: int = 0
     belief: Belief | None = None
     by_points: bool = False
     count: int = 2
     """Of candidates, besides some that are unlikely."""
+
+    @cached_property
+    def position(self) -> Position:
+        return self.begin()
 
 
 def tiles(text: str) -> tuple[int, ...]:
@@ -56,33 +61,37 @@ def some_belief() -> Belief:
 
 
 def cases() -> Iterator[tuple[str, Case]]:
-    opening, middle = position_of(0, 0), position_of(5, 9)
+    opening, middle = partial(position_of, 0, 0), partial(position_of, 5, 9)
     for plies in (1, 2, 3, 4):
         yield f"opening {plies}", Case(opening, plies, seed=plies)
         yield f"middle {plies}", Case(middle, plies, seed=2**64 - plies)
     yield "opening whole", Case(opening, TO_THE_END, count=1)
     yield "middle whole", Case(middle, TO_THE_END, count=1)
-    yield "points", Case(position_of(7, 10), 2, by_points=True)
-    yield "belief", Case(position_of(8, 1), 2, seed=9, belief=some_belief())
-    yield "known", Case(position_of(8, 6, both=True), 2)
+    yield "points", Case(partial(position_of, 7, 10), 2, by_points=True)
+    yield "belief", Case(partial(position_of, 8, 1), 2, seed=9, belief=some_belief())
+    yield "known", Case(partial(position_of, 8, 6, both=True), 2)
     for bag in range(1, 7):
-        yield f"bag of {bag}", Case(late_position(bag), TO_THE_END, seed=bag)
+        yield f"bag of {bag}", Case(partial(late_position, bag), TO_THE_END, seed=bag)
     for held in range(1, 8):
-        yield f"empty bag, {held} held", Case(late_position(0, held=held), TO_THE_END, count=6)
-    yield "bag of 7", Case(late_position(7), 4)
-    yield "a blank", Case(late_position(12, blanks=1), 3)
-    yield "late, known", Case(late_position(3, both=True), TO_THE_END)
-    yield "out of tiles, known", Case(late_position(0, both=True), TO_THE_END)
+        last = partial(late_position, 0, held=held)
+        yield f"empty bag, {held} held", Case(last, TO_THE_END, count=6)
+    yield "bag of 7", Case(partial(late_position, 7), 4)
+    yield "a blank", Case(partial(late_position, 12, blanks=1), 3)
+    yield "late, known", Case(partial(late_position, 3, both=True), TO_THE_END)
+    yield "out of tiles, known", Case(partial(late_position, 0, both=True), TO_THE_END)
     for scoreless in (3, 4, 5):
-        few = replace(late_position(9), scoreless_turns=scoreless)
-        yield f"{scoreless} scoreless", Case(few, 4)
-    yield "stuck", Case(replace(stuck(), scoreless_turns=4), TO_THE_END)
+        yield f"{scoreless} scoreless", Case(partial(few_left, scoreless), 4)
+    yield "stuck", Case(stuck, TO_THE_END)
+
+
+def few_left(scoreless: int) -> Position:
+    return replace(late_position(9), scoreless_turns=scoreless)
 
 
 def stuck() -> Position:
     """Both hold what can hardly be played, and change it."""
     position = position_of(0, 0)
-    return replace(position, racks=(tiles("VVUUUII"), tiles("QWWCCFF")))
+    return replace(position, racks=(tiles("VVUUUII"), tiles("QWWCCFF")), scoreless_turns=4)
 
 
 CASES = dict(cases())
@@ -222,7 +231,14 @@ def unlikely(found: Sequence[int], among: int, chances: npt.NDArray[np.float64])
     due = np.append(expected[~rare], expected[rare].sum())
     kept = due > 0
     assert observed[~kept].sum() == 0
-    return bool(chisquare(observed[kept], due[kept]).pvalue < 0.001)
+    square = ((observed[kept] - due[kept]) ** 2 / due[kept]).sum()
+    return bool(chdtrc(kept.sum() - 1, square) < 0.001)
+
+
+def chances_of(total: int, kind: int, drawn: int) -> npt.NDArray[np.float64]:
+    """Give how likely each number of tiles of a kind is among those drawn."""
+    ways = [comb(kind, count) * comb(total - kind, drawn - count) for count in range(drawn + 1)]
+    return np.array(ways) / comb(total, drawn)
 
 
 def test_racks_of_which_nothing_is_known_are_drawn_from_what_is_unseen() -> None:
@@ -230,7 +246,7 @@ def test_racks_of_which_nothing_is_known_are_drawn_from_what_is_unseen() -> None
     total = int(counts.sum())
     for tile in np.flatnonzero(counts >= 4).tolist():
         held = np.bincount([rack.count(tile) for rack in racks], minlength=8)
-        chances = hypergeom(total, int(counts[tile]), 7).pmf(np.arange(8))
+        chances = chances_of(total, int(counts[tile]), 7)
         assert not unlikely(held.tolist(), DEALS, chances), tile
     first = np.bincount(drawn, minlength=len(counts))
     assert not unlikely(first.tolist(), DEALS, counts / total)
@@ -253,7 +269,7 @@ def test_what_a_holding_leaves_open_is_drawn_from_what_is_unseen_besides() -> No
     for tile in np.flatnonzero(rest >= 3).tolist():
         others = [rack.count(tile) - holding.count(tile) for rack in racks]
         assert min(others) >= 0
-        chances = hypergeom(total, int(rest[tile]), 3).pmf(np.arange(4))
+        chances = chances_of(total, int(rest[tile]), 3)
         assert not unlikely(np.bincount(others, minlength=4).tolist(), DEALS, chances), tile
     first = np.bincount(drawn, minlength=len(counts))
     assert not unlikely(first.tolist(), DEALS, rest / total)

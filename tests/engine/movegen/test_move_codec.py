@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,17 +18,19 @@ from lexicons.alphabet import BLANK, BLANK_FLAG
 EMPTY_BOARD = Board.empty(RULES.layout)
 
 
-def positions() -> Iterator[tuple[str, Position]]:
-    yield "opening", position_of(0, 0)
-    yield "middle", position_of(5, 9)
-    yield "a blank", late_position(30, blanks=1)
-    yield "bag of 7", late_position(7)
-    yield "bag of 1", late_position(1)
-    yield "empty bag", late_position(0)
+POSITIONS: dict[str, Callable[[], Position]] = {
+    "opening": partial(position_of, 0, 0),
+    "middle": partial(position_of, 5, 9),
+    "a blank": partial(late_position, 30, blanks=1),
+    "bag of 7": partial(late_position, 7),
+    "bag of 1": partial(late_position, 1),
+    "empty bag": partial(late_position, 0),
+}
 
 
-@pytest.mark.parametrize("position", [pytest.param(each, id=name) for name, each in positions()])
-def test_every_legal_move_is_the_same_there_and_back(position: Position) -> None:
+@pytest.mark.parametrize("name", POSITIONS)
+def test_every_legal_move_is_the_same_there_and_back(name: str) -> None:
+    position = POSITIONS[name]()
     packed = generator().arrays(position).packed
     moves = list(unpack(packed, position.board))
     assert [pack(move) for move in moves] == packed.tolist()
@@ -40,7 +43,7 @@ def test_every_legal_move_is_the_same_there_and_back(position: Position) -> None
 def test_the_moves_are_of_every_kind() -> None:
     moves = [
         move
-        for _, position in positions()
+        for position in (make() for make in POSITIONS.values())
         for move in unpack(generator().arrays(position).packed, position.board)
     ]
     places = [move for move in moves if isinstance(move, Place)]
