@@ -42,15 +42,28 @@ REAL_CLOCKS = (
 )
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
 
-WARM_UP = """
-import engine.inference.inference, engine.movegen.generator, engine.preendgame.solver
-import engine.simulation.simulation
+WARM_UPS = (
+    """
+import engine.movegen.generator, engine.simulation.simulation
 from lexicons.jit import warm_up
+
+warm_up()
+""",
+    """
+from engine.endgame import solver
+from engine.inference import inference
+from engine.preendgame import scenarios
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import play_static_games
 from lexicons.store import load_lexicon
 
 load_lexicon().word_map
-warm_up()
-"""
+for part in (solver, inference, scenarios):
+    part.warm_up()
+play_static_games(load_lexicon(), standard_rules(), games=1)
+""",
+)
+"""Programs that compile and build different things, in about the same time."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,7 +74,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Have what is compiled and built once for a machine there before two processes ask for it."""
-    subprocess.run([sys.executable, "-c", WARM_UP], cwd=config.rootpath, check=True)
+    root = config.rootpath
+    programs = [subprocess.Popen([sys.executable, "-c", part], cwd=root) for part in WARM_UPS]
+    assert [program.wait() for program in programs] == [0] * len(programs)
 
 
 @pytest.hookimpl(optionalhook=True)
