@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import pytest
 import structlog
+from word_maps import share_word_maps
 
 from harness.cli import run_command
+
+share_word_maps()
 
 
 @dataclass

@@ -96,6 +96,7 @@ def _main(what: str, *arguments: str) -> None:
     clock = WorkClock()
     clock.install()
     product = importlib.import_module("corpus.product")
+    importlib.import_module("word_maps").share_word_maps()
     for owner, ms in product.WORKED_BIT_BY_BIT:
         clock.follow(owner, ms)
     if what == "games":
