@@ -30,6 +30,9 @@ elo elo_error faults units paired void win_rate elo_ci95 lost_double won_double 
 largest_ratio_won seconds forfeits moves move_ms_mean move_ms_longest clock_used_ms_mean
 overtime_games time_penalty bingos_mean"""
 
+GAMES = 12
+PLAY = ("static", "greedy", "--seed", "11")
+
 BOT = """
 from bot.player import Choice, Player
 
@@ -80,31 +83,38 @@ def check_games(folder: Path, games: int) -> None:
         assert scores == {side.name: side.score for side in result.sides}
 
 
-def test_a_match_between_players_of_the_house(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    result = play_match("static", "greedy", "--games", "4", "--seed", "7", "--out", first)
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The folder of a match that is played to its end at once, and its result."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "match"
+    return folder, play_match(*PLAY, "--games", str(GAMES), "--out", folder)
+
+
+def test_a_match_between_players_of_the_house(
+    undisturbed: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, result = undisturbed
     assert list(result) == KEYS.split()
     assert (result["a"], result["b"], result["games"], result["units"]) == (
         *("static", "greedy"),
-        *(4, 2),
+        *(GAMES, GAMES // 2),
     )
-    assert result["wins"] + result["losses"] + result["ties"] == 4
+    assert result["wins"] + result["losses"] + result["ties"] == GAMES
     assert result["faults"] == result["forfeits"] == {"a": {}, "b": {}}
-    assert json.loads((first / "summary.json").read_text()) == result
-    check_games(first, 4)
-    config = tmp_path / "match.toml"
-    config.write_text('seats = ["static", "greedy"]\ngames = 4\nseed = 8\nmove_cap = "40s"\n')
-    play_match("--config", config, "--seed", "7", "--out", second)
-    assert games_of(first) == games_of(second)
+    assert json.loads((folder / "summary.json").read_text()) == result
+    check_games(folder, GAMES)
 
 
-def test_the_way_of_the_messages_changes_nothing(tmp_path: Path) -> None:
-    both = tmp_path / "websocket", tmp_path / "pipe"
-    for folder in both:
-        seats = ("static?temperature=3", "greedy")
-        play_match(*seats, "--seed", "3", "--transport", folder.name, "--out", folder)
-        check_games(folder, 2)
-    assert games_of(both[0]) == games_of(both[1])
+def test_a_file_of_settings_and_the_way_of_the_messages_change_nothing(tmp_path: Path) -> None:
+    socket, pipe, config = tmp_path / "socket", tmp_path / "pipe", tmp_path / "match.toml"
+    seats = ("static?temperature=3", "greedy")
+    given = ("--games", "4", "--seed", "3", "--transport", "websocket")
+    play_match(*seats, *given, "--out", socket)
+    config.write_text(f'seats = {list(seats)}\ngames = 4\nseed = 8\nmove_cap = "40s"\n')
+    play_match("--config", config, "--seed", "3", "--transport", "pipe", "--out", pipe)
+    for folder in (socket, pipe):
+        check_games(folder, 4)
+    assert games_of(socket) == games_of(pipe)
 
 
 def test_a_bot_elsewhere(server: Server, tmp_path: Path) -> None:
@@ -223,9 +233,11 @@ def install(wheel: Path, target: Path) -> None:
     subprocess.run([*command, str(wheel)], check=True)
 
 
-def test_a_match_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    folder, games = tmp_path / "match", 12
-    play = ["match", "static", "greedy", "--seed", "11", "--time", "1m", "--games", "9"]
+def test_a_match_that_was_killed_goes_on_where_it_was(
+    undisturbed: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "match"
+    play = ["match", *PLAY, "--time", "1m", "--games", "9"]
     results = folder / "results.jsonl"
     begun = 0
     for wanted in (2, 5):
@@ -240,17 +252,16 @@ def test_a_match_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         begun = len(read_results(results))
         assert wanted <= begun < 9
     # The last pair had one game only: the match is extended in the middle of it.
-    done = run_command("match", "--resume", folder, "--games", str(games), "--json")
-    assert json.loads(done.stdout.splitlines()[-1])["games"] == games
-    check_games(folder, games)
+    done = run_command("match", "--resume", folder, "--games", str(GAMES), "--json")
+    assert json.loads(done.stdout.splitlines()[-1])["games"] == GAMES
+    check_games(folder, GAMES)
     journal = Journal(folder / "match.db")
     assert not journal.unfinished()
     numbers = sorted(kept.label["number"] for kept in journal.finished())
     journal.close()
-    assert numbers == list(range(1, games + 1)), "no game was played twice"
+    assert numbers == list(range(1, GAMES + 1)), "no game was played twice"
     # The luck of each game is that of a match that nobody killed.
-    play_match(*play[1:-4], "--games", str(games), "--out", tmp_path / "undisturbed")
-    assert games_of(folder) == games_of(tmp_path / "undisturbed")
+    assert games_of(folder) == games_of(undisturbed[0])
 
 
 def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_path: Path) -> None:
@@ -259,7 +270,7 @@ def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_pat
     peaks = []
     begin: tuple[str | Path, ...] = ("static", "greedy", "--games", "99", "--out", folder)
     more: tuple[str | Path, ...] = ("--resume", folder, "--games", "5000000000")
-    for number, arguments, least in ((signal.SIGINT, begin, 2), (signal.SIGTERM, more, 12)):
+    for number, arguments, least in ((signal.SIGINT, begin, 2), (signal.SIGTERM, more, 5)):
         command = [*COMMAND, "match", *map(str, arguments)]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
