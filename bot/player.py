@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -229,19 +229,18 @@ class View:
 
     # --- moves: in a turn, with the player's rack ---
 
-    def legal_moves(self) -> list[ScoredMove]:
+    def legal_moves(self) -> Sequence[ScoredMove]:
         """Return the player's legal moves, the highest score first, without refused moves.
 
-        Exchanges and the pass come last. The list is made once for each view; do not change it.
+        Exchanges and the pass come last. They are found once for each view; the first few are much
+        faster to get than all. ``list(view.legal_moves())`` is a list to change.
         """
         return self._legal_moves
 
     @cached_property
-    def _legal_moves(self) -> list[ScoredMove]:
-        from engine.movegen.generator import legal_moves
-
+    def _legal_moves(self) -> Sequence[ScoredMove]:
         refused = {refusal.move for refusal in self.refused}
-        moves = legal_moves(self.position, self.lexicon, self.rules)
+        moves = self._generator().legal_moves(self.position)
         return [scored for scored in moves if scored.move not in refused] if refused else moves
 
     def ranked_moves(self, count: int | None = None) -> list[RankedMove]:
@@ -328,10 +327,10 @@ class View:
         )
 
     def _generator(self) -> Generator:
-        """Return a new generator, in 0.1 ms; a view may be used by several threads."""
-        from engine.movegen.generator import Generator
+        """Return the thread's generator; a view may be used by several threads."""
+        from engine.movegen.generator import kept_generator
 
-        return Generator(self.lexicon, self.rules, self.leave_table)
+        return kept_generator(self.lexicon, self.rules, self.leave_table)
 
     # --- the board ---
 

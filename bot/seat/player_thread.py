@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 from bot.equipment import Equipment
-from bot.player import Budget, Choice, Observed, Player, Result, View
+from bot.player import Budget, Choice, Listener, Observed, Player, Result, View
 from bot.search.static_choice import static_choice
 from engine.rules.moves import Exchange, Move, Pass, Place
 from protocol.messages import Seek
@@ -28,6 +28,9 @@ from .game_session import SeatPlayer
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+_NOTHING = frozenset(function for function in vars(Listener).values() if callable(function))
+"""What a player has of ``Listener`` that it does not override."""
 
 
 class PlayerThread:
@@ -163,6 +166,8 @@ class ThreadPlayer(SeatPlayer):
         self.thread.close()
 
     def _run(self, function: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
+        if getattr(function, "__func__", None) in _NOTHING:
+            return  # the player does not listen
         loop = asyncio.get_running_loop()
 
         def done(future: Future[None]) -> None:

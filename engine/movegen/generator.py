@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,7 @@ from engine.rules.moves import PASS, Move
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules, standard_rules
 from lexicons.alphabet import BLANK, TileDistribution
-from lexicons.arrays import I64
+from lexicons.arrays import I32, I64, U64
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.leaves import LeaveTable
@@ -28,6 +30,8 @@ from .move_codec import leaves_of, unpack
 # Room for nearly every position with 0, 1, 2 blanks; untouched pages cost nothing.
 _FIRST_CAPACITIES = (1 << 12, 1 << 16, 1 << 20)
 _KIND_SHIFT = np.uint64(60)
+_HEAD = 32
+"""Moves that are made into values at once when one of the first is asked for."""
 
 
 class ScoredMove(NamedTuple):
@@ -46,6 +50,49 @@ class RankedMove(NamedTuple):
     leave: Rack
 
 
+class LegalMoves(Sequence[ScoredMove]):
+    """Legal moves in the order of ``legal_moves``, made into values when they are asked for."""
+
+    def __init__(self, packed: U64, scores: I32, board: Board) -> None:
+        self._packed, self._scores, self._board = packed, scores, board
+        self._values: list[ScoredMove] = []
+        """The first, as far as they are made; never changed, for several threads may read."""
+
+    def __len__(self) -> int:
+        """Count the moves."""
+        return len(self._packed)
+
+    @overload
+    def __getitem__(self, at: int) -> ScoredMove: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[ScoredMove]: ...
+
+    def __getitem__(self, at: int | slice) -> ScoredMove | list[ScoredMove]:
+        """Return a move, or a list of some."""
+        chosen = range(len(self))[at]
+        if isinstance(chosen, int):
+            return self._first(chosen + 1)[chosen]
+        values = self._first(max(chosen[0], chosen[-1]) + 1) if chosen else []
+        return [values[each] for each in chosen]
+
+    def __iter__(self) -> Iterator[ScoredMove]:
+        """Make all moves, and go through them."""
+        return iter(self._first(len(self)))
+
+    def __repr__(self) -> str:
+        return repr(self._first(len(self)))
+
+    def _first(self, count: int) -> list[ScoredMove]:
+        """Return at least the first ``count``."""
+        values = self._values
+        if count > len(values):
+            end = _HEAD if count <= _HEAD else len(self)
+            moves = unpack(self._packed[:end], self._board)
+            self._values = values = list(map(ScoredMove, moves, self._scores[:end].tolist()))
+        return values
+
+
 def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[ScoredMove]:
     """List every legal move of the player on turn once.
 
@@ -57,12 +104,7 @@ def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[Scor
         ValueError: a rack of more than seven tiles, a tile that the distribution lacks, more of a
             tile in sight than it has, or an alphabet too large to be searched.
     """
-    listed = Generator(lexicon, rules).arrays(position)
-    kinds = listed.packed >> _KIND_SHIFT
-    used = np.where(kinds, np.bitwise_count(listed.subracks), 0)
-    order = np.lexsort((listed.packed, -listed.scores, used, kinds))
-    moves = unpack(listed.packed[order], position.board)
-    return list(map(ScoredMove, moves, listed.scores[order].tolist()))
+    return list(Generator(lexicon, rules).legal_moves(position))
 
 
 class Generator:
@@ -92,6 +134,14 @@ class Generator:
         self.words = lexicon.word_map  # keeps the memory that kernels read by address
         record = evaluation.record(rules.distribution)
         self.state = new_state(_empty_board(rules), record, rules.exchange_minimum)
+
+    def legal_moves(self, position: Position) -> LegalMoves:
+        """Return every legal move as the function ``legal_moves`` lists them; raises as it."""
+        listed = self.arrays(position)
+        kinds = listed.packed >> _KIND_SHIFT
+        used = np.where(kinds, np.bitwise_count(listed.subracks), 0)
+        order = np.lexsort((listed.packed, -listed.scores, used, kinds))
+        return LegalMoves(listed.packed[order], listed.scores[order], position.board)
 
     def everything(self, position: Position, count: int | None = None) -> list[RankedMove]:
         """Rank all legal moves, the pass included, the best first; raises as ``legal_moves``.
@@ -156,6 +206,19 @@ class Generator:
             bag=bag,
             opponent_points=0 if bag else sum(count * each for count, each in points),
         )
+
+
+_of_thread = threading.local()
+
+
+def kept_generator(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> Generator:
+    """Return this thread's generator: the last one, if it was made of the same parts."""
+    parts = lexicon, rules, leaves
+    kept: tuple[tuple[Lexicon, Rules, LeaveTable], Generator] | None
+    kept = getattr(_of_thread, "kept", None)
+    if kept is None or any(a is not b for a, b in zip(kept[0], parts, strict=True)):
+        kept = _of_thread.kept = parts, Generator(*parts)
+    return kept[1]
 
 
 def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from reference import Dictionary, placements
 from small_games import Words, lexicon_of, small_games
 
 from engine.movegen import generator as generate
-from engine.movegen.generator import legal_moves, warm_up
+from engine.movegen.generator import kept_generator, legal_moves, warm_up
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Place
 from engine.rules.position import Board, Position, bag_count
 from engine.rules.rules import Rules, check_move, standard_rules
@@ -19,6 +20,7 @@ from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import freeze
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
+from lexicons.tables import leaves_for
 
 ENGLISH = standard_rules()
 
@@ -191,3 +193,32 @@ def test_small_boards_and_alphabets_agree_with_the_twin_and_the_rules(
     for move, score in moves:
         play = check_move(position, move, rules, lexicon.graph.contains, bag)
         assert (play.score if play is not None else 0) == score
+
+
+# --- moves that are made into values when they are asked for --------------------------------------
+
+
+def test_moves_are_the_same_however_they_are_asked_for() -> None:
+    lexicon = load_lexicon()
+    generator = kept_generator(lexicon, ENGLISH, leaves_for(ENGLISH.distribution))
+    slices = slice(5), slice(2, None, 7), slice(9, 1, -3), slice(3, 3), slice(-4, -1)
+    for position in game_positions(lexicon, ENGLISH, seed=5, count=6):
+        moves = legal_moves(position, lexicon, ENGLISH)
+        assert len(generator.legal_moves(position)) == len(moves)
+        for at in (0, -1, *slices):
+            assert generator.legal_moves(position)[at] == moves[at]
+        known = generator.legal_moves(position)
+        assert (known[0], list(known), known[-1]) == (moves[0], moves, moves[-1])
+        assert str(known) == str(moves)
+        with pytest.raises(IndexError):
+            known[len(moves)]
+
+
+def test_a_thread_keeps_the_generator_of_its_last_parts() -> None:
+    leaves = leaves_for(ENGLISH.distribution)
+    parts = load_lexicon(), ENGLISH, leaves
+    kept = kept_generator(*parts)
+    assert kept_generator(*parts) is kept
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(kept_generator, *parts).result() is not kept
+    assert kept_generator(english("OX"), ENGLISH, leaves) is not kept
