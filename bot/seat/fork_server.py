@@ -12,6 +12,7 @@ with the descriptors in ``FORKED``. The server sends one packet when it is warm.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -29,6 +30,9 @@ FORKED = ("lifeline", "status", "stdin", "stdout", "stderr")
 """What comes with a request, by place; the guard writes its number to ``status``, and the exit
 status of the worker."""
 
+PREFIX = "tilewire-game-"
+"""What the names of the workers' temporary folders begin with."""
+
 MAX_REQUEST = 1 << 16
 WARM = b"warm"
 
@@ -36,6 +40,7 @@ WARM = b"warm"
 def main(arguments: Sequence[str]) -> None:
     """Get warm, and fork until the host hangs up; ``arguments`` are the socket and a worker's."""
     control = socket.socket(fileno=int(arguments[0]))
+    _remove_left_folders()
     worker_main.warm_up(arguments[1:])
     if (threads := len(list(Path("/proc/self/task").iterdir()))) > 1:
         sys.exit(f"{threads} threads are running; only one can be forked")
@@ -63,17 +68,45 @@ def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(forked[name], number)
         os.close(forked[name])
-    folder = tempfile.mkdtemp(prefix="tilewire-")
-    ended = guard.guard(lambda: _work(request, folder, status), lifeline)
+    folder, held = _held_folder()
+    ended = guard.guard(lambda: _work(request, folder, (status, held)), lifeline)
+    shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.write(status, b"%d\n" % ended)
-    shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
-def _work(request: Mapping[str, Any], folder: str, status: int) -> None:
-    """Turn this process into a worker as if it had just started; never returns."""
-    os.close(status)
+def _held_folder() -> tuple[str, int]:
+    """Make a temporary folder; return it and the descriptor of a lock that lasts as long as us."""
+    while True:
+        folder = tempfile.mkdtemp(prefix=PREFIX)
+        with contextlib.suppress(FileNotFoundError):  # taken for left over before it was held
+            held = os.open(folder, os.O_RDONLY)
+            fcntl.flock(held, fcntl.LOCK_EX)
+            if Path(folder).exists():
+                return folder, held
+            os.close(held)
+
+
+def _remove_left_folders() -> None:
+    """Remove the temporary folders of guards that were killed: nobody holds their locks."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # held, another user's, or gone by now
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _work(request: Mapping[str, Any], folder: str, ours: Sequence[int]) -> None:
+    """Turn this process into a worker as if it had just started; never returns.
+
+    ``ours`` are the guard's descriptors, which are closed here.
+    """
+    for descriptor in ours:
+        os.close(descriptor)
     signal.set_wakeup_fd(-1)
     for changed in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(changed, signal.SIG_DFL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from pathlib import Path
 
@@ -123,6 +124,33 @@ async def test_where_nothing_can_be_forked_a_process_is_started(
         await worker.release()
     finally:
         await maker.close()
+
+
+async def test_the_folder_of_a_guard_that_was_killed_goes_at_the_next_start(
+    bots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setenv("TMPDIR", str(room))
+    spec = parse_seat(f"{bots}:Remembers")
+    parent = await ForkServer.warm(spec, Equipment())
+    try:
+        killed = await SeatProcess.start(spec, Equipment(), parent=parent)
+        await asked(killed)
+        (left,) = room.iterdir()
+        os.kill(killed._process.pid, signal.SIGKILL)
+        await killed.kill()
+        assert (left / "racks").exists()
+
+        lives = await SeatProcess.start(spec, Equipment(), parent=parent)
+        await asked(lives)
+        await (await ForkServer.warm(spec, Equipment())).kill()
+        (held,) = room.iterdir()
+        assert held != left
+        await lives.kill()
+        assert list(room.iterdir()) == []
+    finally:
+        await parent.kill()
 
 
 async def test_the_end_of_a_forked_worker(bots: Path) -> None:
