@@ -7,6 +7,7 @@ answered below any limit of the application, so a flood of them would starve oth
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import re
 import socket
@@ -226,6 +227,16 @@ def no_listening(host: str, port: int, error: OSError) -> OSError:
     else:
         why = _without_number(error)
     return OSError(f"can't listen at {host}, port {port}: {why}")
+
+
+async def check_address(host: str, port: int) -> None:
+    """Raise OSError as ``listen`` does if nothing can listen at an address now."""
+    try:
+        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+    except OSError as error:
+        raise no_listening(host, port, error) from None
+    server.close()
+    await server.wait_closed()
 
 
 class HttpAnswer(NamedTuple):

@@ -29,6 +29,7 @@ from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
+from protocol.websocket import check_address
 
 from . import options
 from .failing import CommandFailed, sentences
@@ -185,6 +186,7 @@ async def _serve(
     }
     for maker in makers.values():
         maker.check(lexicon)  # before anybody plays
+    await check_address(settings["host"], settings["port"])  # before there is a journal
     journal = Journal(settings["db"])
     numbers = count()  # of games, so that each has random numbers of its own
 

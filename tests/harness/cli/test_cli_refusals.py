@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from pathlib import Path
 
@@ -24,6 +25,14 @@ def test_a_match_that_can_not_be_leaves_no_folder(
     assert tilewire("match", seat, "static", *options, "--out", tmp_path / "out") == 2
     assert sentence in tilewire.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_port_that_is_taken_leaves_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert tilewire("serve", "--port", port, "--db", tmp_path / "j.db") == 1
+    assert f"can't listen at 127.0.0.1, port {port}: another program" in tilewire.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
