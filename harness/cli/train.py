@@ -20,6 +20,7 @@ from harness import figures
 
 from .failing import CommandFailed
 from .options import (
+    JsonOption,
     LeavesOption,
     LexiconOption,
     ThreadsOption,
@@ -135,6 +136,7 @@ def winprob(
     ] = None,
     games: Many = 500_000,
     check: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000,
+    json_: JsonOption = False,
     playing: _Playing | None = None,
 ) -> None:
     """Learn how likely the player on turn is to win; write a table (CSV), its manifest, a picture.
@@ -143,6 +145,7 @@ def winprob(
         out: The table to write, F.csv.
         games: How many to learn from.
         check: How many more to hold the table against; 0 for none.
+        json_: Print as JSON what the check found.
         playing: With what.
     """
     playing = playing or _Playing()
@@ -170,9 +173,11 @@ def winprob(
         options = (f"--leaves {leaves}",) if leaves else ()
         command = ("winprob", f"--games {games}", *options)
         _describe(out, command, playing, lexicon, games, {"leaves": named})
+        tenths = []
         if check:
             tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
-            show_rows({"tenths": tenths}, as_json_text=False)
+        if check or json_:
+            show_rows({"tenths": tenths}, json_)
 
 
 @app.command

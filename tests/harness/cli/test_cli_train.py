@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
@@ -299,6 +300,11 @@ def test_win_probabilities(tilewire: CommandLine, ground: Path, whole: Path) -> 
         rows = [line for line in tilewire.out.splitlines() if "%" in line]
         assert len(rows) == (10 if workers == "1" else 0)
     assert written[0] == written[1]
+    for rows_checked, count in (("300", 10), ("0", 0)):
+        asked = ("--games", "600", "--check", rows_checked, "--json", "--leaves", whole)
+        out = ground / "json.csv"
+        assert tilewire("train", "winprob", "--out", out, *asked, *on(ground)) == 0
+        assert len(json.loads(tilewire.out)) == count
     table = read_win_probabilities(ground / "w1.csv")
     assert table.at(-200, 20) < 0.3
     assert table.at(200, 20) > 0.7
