@@ -1,10 +1,27 @@
-"""Results of games for tests, with everything that a test does not name filled in."""
+"""Records and results of games for tests, with everything that a test does not name filled in."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from harness.arbiter.records import Opened
 from harness.matches.results import GameResult, SeatResult
+from protocol.parts import RulesInPlay, TimeControl
+
+
+def opened(game: str = "g") -> Opened:
+    """Make the first record of a game, whose words, rules and times do not matter."""
+    return Opened(
+        game=game,
+        players=("one", "two"),
+        lexicon="words",
+        lexicon_checksum="00",
+        rules=RulesInPlay(),
+        time=TimeControl(),
+        secret="ab",
+        committed=True,
+        mirrored=False,
+    )
 
 
 def seat(name: str = "static", score: int = 400, **others: Any) -> SeatResult:

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from match_samples import opened
 
 from harness.arbiter.journal import Journal, JournalError
-from harness.arbiter.records import Began, ClockNote, Failed, Opened, Record, Thought
-from protocol.parts import Belief, Candidate, LeaveChance, RulesInPlay, TimeControl
+from harness.arbiter.records import Began, ClockNote, Failed, Record, Thought
+from protocol.parts import Belief, Candidate, LeaveChance
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -27,20 +28,6 @@ BELIEF = Belief(
     bingo=0.25,
     style={"soft": 0.75, "greedy": 0.25},
 )
-
-
-def opened(game: str = "g") -> Opened:
-    return Opened(
-        game=game,
-        players=("one", "two"),
-        lexicon="words",
-        lexicon_checksum="00",
-        rules=RulesInPlay(),
-        time=TimeControl(),
-        secret="ab",
-        committed=True,
-        mirrored=False,
-    )
 
 
 def failed(number: int) -> Failed:
@@ -234,7 +221,7 @@ def writer(path: Path, setup: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", setup + WRITER, str(path)],
         cwd=REPOSITORY,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        env={**os.environ, "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'tests'}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from match_samples import opened
 
 from harness.arbiter.journal import Journal, JournalError
-from harness.arbiter.records import Opened
-from protocol.parts import RulesInPlay, TimeControl
 
 WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
 
@@ -85,20 +84,6 @@ def test_a_journal_is_listed_while_a_host_writes_it(tilewire: CommandLine, tmp_p
     finally:
         host.close()
     assert list(tmp_path.iterdir()) == [path]
-
-
-def opened(game: str) -> Opened:
-    return Opened(
-        game=game,
-        players=("one", "two"),
-        lexicon="words",
-        lexicon_checksum="00",
-        rules=RulesInPlay(),
-        time=TimeControl(),
-        secret="ab",
-        committed=True,
-        mirrored=False,
-    )
 
 
 def test_a_narrow_terminal_has_fewer_columns(
