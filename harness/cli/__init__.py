@@ -14,6 +14,8 @@ from cyclopts import (
     CycloptsError,
     MissingArgumentError,
     Parameter,
+    Token,
+    UnknownOptionError,
     UnusedCliTokensError,
 )
 
@@ -154,6 +156,13 @@ def _failed(sentence: str, status: int) -> int:
 def _sentence(error: CycloptsError) -> str:
     """Write what is wrong with the arguments as other failures are written."""
     if isinstance(error, MissingArgumentError) and error.argument is not None:
+        for text in error.unused_tokens or ():
+            if text.startswith("--") and error.app is not None and not error.keyword:
+                options = error.app.assemble_argument_collection()
+                token = Token(keyword=text, source="cli")
+                return _sentence(
+                    UnknownOptionError(token=token, argument_collection=options, verbose=False)
+                )
         if error.keyword:
             return f"{error.keyword} needs a value"
         return f"{error.argument.name} is missing"
