@@ -26,6 +26,7 @@ from harness.figures import counted, duration, number, plain, share, table
 from harness.pictures import picture
 
 from .board_view import WIDTH, print_view, terminal_width
+from .failing import print_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def print_answer(
     """Print an answer, other than that of ``analyze``, as text or as an object of JSON."""
     if as_json:
         known = answer_json(answer, rules, top, line=line, nick=nick)
-        print(json.dumps(known, ensure_ascii=False))
+        print_json(json.dumps(known, ensure_ascii=False))
         return
     width = terminal_width()
     match answer:

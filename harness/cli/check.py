@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness import figures
 
-from .failing import CommandFailed, sentences
+from .failing import CommandFailed, print_json, sentences
 from .options import (
     JsonOption,
     PositiveDuration,
@@ -68,7 +68,7 @@ def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:
     from harness.lab import rows
 
     if as_json:
-        print(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
+        print_json(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
         return
     print(rows.table(found.asked), end="\n\n")
     for problem, count in Counter(asked.problem for asked in found.problems).items():

@@ -48,7 +48,7 @@ from protocol.messages import (
 from protocol.websocket import dial
 
 from . import options
-from .failing import CommandFailed, sentences
+from .failing import CommandFailed, print_json, sentences
 from .match import print_table
 
 
@@ -259,7 +259,7 @@ class _Games:
         stats = match_statistics(self.results, (self.name, other))
         print_table(stats, self.results)
         if as_json:
-            print(json.dumps(as_json_object(stats), ensure_ascii=False))
+            print_json(json.dumps(as_json_object(stats), ensure_ascii=False))
 
 
 def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> GameResult:

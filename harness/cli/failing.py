@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
+import re
 import select
 import signal
 import sys
@@ -105,6 +107,15 @@ def in_plain_characters(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     lost = error.object[error.start : error.end]
     return "".join(_PLAIN.get(character, "?") for character in lost), error.end
+
+
+def print_json(text: str, *, flush: bool = False) -> None:
+    """Print JSON; characters that the encoding of standard output lacks are written as escapes."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], text)
+    print(text, flush=flush)
 
 
 class _Output(io.TextIOWrapper):

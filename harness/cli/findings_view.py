@@ -31,6 +31,7 @@ from harness.figures import DASH, counted, fitting, number, plain, share
 
 from .answer_text import heading
 from .board_view import WIDTH, print_view, terminal_width
+from .failing import print_json
 
 _PLIES_SHOWN = 4
 _LONGEST_NICK = 12
@@ -112,7 +113,7 @@ def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
         known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
     else:
         known = answer_json(findings, rules, line=turn.line, nick=turn.nick)
-    print(json.dumps(known, ensure_ascii=False), flush=True)
+    print_json(json.dumps(known, ensure_ascii=False), flush=True)
 
 
 def _view(findings: Findings, rules: Rules, above: str, width: int) -> RenderableType:

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import counted, plain, table
 
-from .failing import CommandFailed, sentences
+from .failing import CommandFailed, print_json, sentences
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
 from .positions import is_file
 
@@ -58,7 +58,7 @@ def games(
             _write(kept, load_words(lexicon), writable_folder(out))
         elif json_:
             for game in kept:
-                print(json.dumps(_listed(game), ensure_ascii=False))
+                print_json(json.dumps(_listed(game), ensure_ascii=False))
         else:
             print(_table([_listed(game) for game in kept]))
 

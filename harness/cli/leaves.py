@@ -11,7 +11,7 @@ import numpy as np
 from harness import figures
 from lexicons.alphabet import BLANK_FLAG
 
-from .failing import UNREADABLE, sentences
+from .failing import UNREADABLE, print_json, sentences
 from .options import Count, DistributionOption, JsonOption
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def leaves(
             for name, listed in lists.items()
             if listed
         }
-        print(json.dumps(known, ensure_ascii=False))
+        print_json(json.dumps(known, ensure_ascii=False))
         return
     print(figures.table(("leave", "worth"), [(leave, _points(worth)) for leave, worth in rows]))
     if top:

@@ -15,7 +15,7 @@ from lexicons.alphabet import BLANK, Alphabet, load_distribution
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.store import Lexicon, lexicon_names
 
-from .failing import UNREADABLE, CommandFailed, sentences
+from .failing import UNREADABLE, CommandFailed, print_json, sentences
 from .options import JsonOption, LexiconOption, load_words
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
@@ -88,7 +88,7 @@ def info(
             "source": source,
             "licence": terms,
         }
-        print(json.dumps(described, ensure_ascii=False))
+        print_json(json.dumps(described, ensure_ascii=False))
         return
     print(f"name      {lexicon.name}")
     print(f"words     {lengths.total():,}")
@@ -124,7 +124,7 @@ def check(
     verdicts = [_verdict(word, loaded) for word in words]
     if json_:
         valid = (verdict == _VALID for verdict in verdicts)
-        print(json.dumps(dict(zip(words, valid, strict=True)), ensure_ascii=False))
+        print_json(json.dumps(dict(zip(words, valid, strict=True)), ensure_ascii=False))
     for word, verdict in zip(words, verdicts, strict=True):
         if not quiet and not json_:
             print(f"{word.upper():<{width}}  {verdict}")

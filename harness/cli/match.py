@@ -39,7 +39,7 @@ from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from . import options
-from .failing import UNREADABLE, CommandFailed, sentences, stop_status
+from .failing import UNREADABLE, CommandFailed, print_json, sentences, stop_status
 
 
 class _Settings(TypedDict, total=False):
@@ -363,7 +363,7 @@ def _report(files: MatchFolder, names: tuple[str, str], *, as_json: bool) -> Non
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
     if as_json:
-        print(json.dumps(as_json_object(stats), ensure_ascii=False))
+        print_json(json.dumps(as_json_object(stats), ensure_ascii=False))
 
 
 def _check_failures(files: MatchFolder, names: tuple[str, str]) -> None:

@@ -19,7 +19,7 @@ from engine.rules.rules import Rules
 from harness.figures import plain
 
 from .board_view import SideView, fresh_squares, game_view, print_view
-from .failing import CommandFailed
+from .failing import CommandFailed, print_json
 from .options import BoardOptions, JsonOption
 from .positions import GameFile, read_cgp_or_file, read_game
 
@@ -52,13 +52,13 @@ def show(
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
         position = read_cgp_or_file(what, rules)
         if json_:
-            print(json.dumps({"cgp": write_cgp(position, rules)}, ensure_ascii=False))
+            print_json(json.dumps({"cgp": write_cgp(position, rules)}, ensure_ascii=False))
         else:
             print_view(_view(position, ("on turn", "next"), rules))
         return
     gcg, played, last = game.gcg, game.played, _last_line(game, turn)
     if json_:
-        print(json.dumps(_as_json(gcg, played, last, rules), ensure_ascii=False))
+        print_json(json.dumps(_as_json(gcg, played, last, rules), ensure_ascii=False))
         return
     view: list[RenderableType] = [*_heading(gcg), _sheet(gcg, played.steps[:last], rules)]
     if not moves:

@@ -18,7 +18,7 @@ from msgspec import Meta
 from bot.cores import usable_cores
 from harness import figures
 
-from .failing import CommandFailed, take_time
+from .failing import CommandFailed, print_json, take_time
 from .options import (
     JsonOption,
     LeavesOption,
@@ -158,7 +158,10 @@ def show_rows(tables: Tables, as_json_text: bool) -> None:
     """Print tables of rows as text or as JSON."""
     from harness.lab.rows import as_json, as_text
 
-    print(as_json(tables) if as_json_text else as_text(tables))
+    if as_json_text:
+        print_json(as_json(tables))
+    else:
+        print(as_text(tables))
 
 
 def show_figures(row: Any, as_json_text: bool) -> None:
@@ -166,7 +169,7 @@ def show_figures(row: Any, as_json_text: bool) -> None:
     from harness.lab.rows import figures_text
 
     if as_json_text:
-        print(json.dumps(row and dataclasses.asdict(row), ensure_ascii=False))
+        print_json(json.dumps(row and dataclasses.asdict(row), ensure_ascii=False))
     elif row is not None:
         print(figures_text(row))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -98,6 +99,8 @@ WRONG = [
     ("nosuch", "no command is called 'nosuch'; tilewire --help lists them"),
     ("bench nosuch", 'unknown command "nosuch"'),
     ("match greedy greedy --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
+    ("train winprob --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
+    ("train winprob --games 5", "--out is missing"),
     ("match greedy greedy static", "nothing is known to do with static"),
     ("match greedy greedy --transport tcp", 'invalid value "tcp" for --transport'),
     ("match greedy greedy --games", "--games needs a value"),
@@ -242,6 +245,18 @@ def test_a_terminal_of_few_characters_gets_others(encoding: str) -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     done.stdout.decode(encoding)
+
+
+def test_json_is_whole_on_a_terminal_of_few_characters() -> None:
+    known = {"tea": True, "Жé": False, "😀": False}
+    done = subprocess.run(
+        [*TILEWIRE, "lexicon", "check", *known, "--json"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout.decode("ascii")) == known
 
 
 @pytest.mark.parametrize(
