@@ -22,7 +22,7 @@ from engine.kernels.equity_loss import SubrackTable, copy_table
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Rack
 from engine.rules.rules import standard_rules
-from lexicons.arrays import F64, U8, Bools
+from lexicons.arrays import F64, U8, Bools, dot
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
@@ -214,10 +214,10 @@ class Inference:
                 evidence.append(None)
                 continue
             by_rack = model.likelihood(self._examined[model.judge])
-            evidence.append(float(odds @ by_rack))
+            evidence.append(dot(odds, by_rack))
             likelihood += odd * by_rack
             known += odd
-        mean = float(odds @ likelihood) / max(known, _NOTHING)
+        mean = dot(odds, likelihood) / max(known, _NOTHING)
         return likelihood, tuple(mean if value is None else value for value in evidence)
 
     def posterior(self) -> Posterior:

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lexicons.arrays import F64, I64, Bools
+from lexicons.arrays import F64, I64, Bools, dot
 
 _NOTHING: Final = 1e-9  # rounding error of a zero difference, in wins or as a share of a variance
 _RISK: Final = 0.01  # of a wrong elimination or stop; higher with fewer than eight samples each
@@ -81,10 +81,10 @@ def adjust(samples: I64, means: F64, values: F64, reference: int) -> Adjusted:
     luck = values[reference, : min(int(samples[reference]), values.shape[1])].astype(np.float64)
     for candidate, n in enumerate(np.minimum(samples, len(luck)).tolist()):
         common = luck[:n] - (before := luck[:n].mean())
-        spread = float(common @ common)
+        spread = dot(common, common)
         if candidate == reference or spread == 0 or n < max(samples[candidate], _FITTED):
             continue  # also if not all samples are remembered
-        slope = float(common @ values[candidate, :n]) / spread
+        slope = dot(common, values[candidate, :n]) / spread
         means[candidate] += slope * (means[reference] - before)
         total = float(variances[candidate]) * (n - 1)
         unexplained = total - slope * slope * spread

@@ -103,7 +103,7 @@ class RolloutResults:
         return self._doubted(adjust(samples, means, values, reference), measure[0], reference)
 
     def _sums(self, measure: Measure) -> F64:
-        sums: F64 = self._sum("sums") @ (np.array(measure) / UNITS)
+        sums: F64 = (self._sum("sums") * (np.array(measure) / UNITS)).sum(axis=1)
         return sums
 
     def _doubted(self, adjusted: Adjusted, win: float, reference: int) -> Adjusted:

@@ -249,7 +249,7 @@ class Simulation:
         weights = np.array(self._utility.weights)
         # What was lucky is taken back from its win chance or, if points count alone, its equity.
         measure = int(np.argmax(weights[[0, 1]] > 0))
-        values[:, measure] += (means - values @ weights) / weights[measure]
+        values[:, measure] += (means - (values * weights).sum(axis=1)) / weights[measure]
         return Baseline(self.plies, means, values, deviation)
 
     def difference(self, first: Move, second: Move) -> Difference:
