@@ -10,7 +10,7 @@ best candidate is proven in the end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 from engine.endgame.solver import EndgameSolver
@@ -106,25 +106,26 @@ class PreEndgame:
         cases, self.mass = list_scenarios(position, rules, belief, seed, most_cases)
         self.cases = len(cases)
         orders = max(1, most_cases // len(cases))
-        self._bounds = [self._bounds_of(candidate, cases, orders) for candidate in candidates]
+        seat = position.on_turn
+        known = [(position.with_rack(1 - seat, case.rack), case) for case in cases]
+        self._bounds = [self._bounds_of(candidate, known, orders) for candidate in candidates]
         self._alive = list(range(len(candidates)))
         self._by_points: set[int] = set()
         self._beaten_by_now: set[int] | None = None
         self._quota = 0
+        self._is_compared = False  # whether all candidates have been looked at
         self._opponent = Opponent(model, generator, self._search, seed)
         self._steps = self._work()
         self.is_over = False  # whether nothing that matters is left to decide
 
     def _bounds_of(
-        self, ranked: RankedMove, cases: list[Scenario], most_orders: int
+        self, ranked: RankedMove, cases: list[tuple[Position, Scenario]], most_orders: int
     ) -> CandidateBounds:
         together = len(used_tiles(ranked.move))
         trials, exact = [], True
-        for nth, case in enumerate(cases):
+        for nth, (position, case) in enumerate(cases):
             orders, all_listed = orders_of(case.bag, together, most_orders, self._seed + nth)
             exact = exact and all_listed and not isinstance(ranked.move, Exchange)
-            racks = self._position.racks[self._seat], case.rack
-            position = replace(self._position, racks=racks if self._seat == 0 else racks[::-1])
             trials.append(
                 [Trial(FullPosition(position, bag), case.weight * s) for bag, s in orders]
             )
@@ -206,6 +207,7 @@ class PreEndgame:
                 break
         trial.visits += 1
         bounds.note(case, order)
+        self._is_compared = self._is_compared or all(some.looked.any() for some in self._bounds)
         self._beaten_by_now = None
 
     def _play(self, ranked: RankedMove, trial: Trial) -> Iterator[int]:
@@ -272,10 +274,6 @@ class PreEndgame:
             bounds.is_proven,
             bounds.nodes,
         )
-
-    @property
-    def _is_compared(self) -> bool:
-        return all(bool(bounds.looked.any()) for bounds in self._bounds)
 
     def _in_order(self, *, deepest: bool = False) -> list[int]:
         every = list(range(len(self._bounds)))
