@@ -306,7 +306,8 @@ def oracle(
         positions: How many, each of a game of its own.
         bag: Only with so many tiles in the bag; may be given again. [default: all]
         judge_plies: Turns that the judge plays after each of the moves; 64 reach every game's end.
-            [default: 10; with 20 tiles or fewer in the bag to the end]
+            [default: 10; with 20 tiles or fewer in the bag to the end, with 7 or fewer the
+            endgames are solved]
         judge_rollouts: Of each of the moves.
         run: With what.
     """

@@ -4,9 +4,10 @@ Positions come from games between static players, one a game, as many from each 
 the bag. Both players get the game so far and choose a move, without a clock unless their options
 set one. Where the moves differ, a simulation with equal samples of both, common draws, a seed of
 its own and no prior estimates the first move's gain: ten turns, to the end of the game with few
-tiles left. The judge had no part in the choices, so its sampling errors cancel over positions. It
-knows nothing of the opponent's rack, and plays statically beyond the moves, so it can't credit
-better later decisions: paired games have the last word.
+tiles left. In a pre-endgame games are played out in common cases, and their endgames solved
+(``engine.preendgame.judging``). The judge had no part in the choices, so its sampling errors cancel
+over positions. It knows nothing of the opponent's rack, and plays statically beyond the moves until
+the bag is empty, so it can't credit better later decisions: paired games have the last word.
 
 A stratum's mean gain a turn, times the turns that a player has there, is its gain a game.
 """
@@ -22,9 +23,12 @@ from typing import Annotated, Final
 
 import numpy as np
 
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
+from engine.preendgame.judging import CASES, judge
+from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import Move, Place
 from engine.rules.rules import canonical, check_move
 from engine.simulation.rollout_input import TO_THE_END
@@ -50,6 +54,8 @@ PLIES = 10
 """Usual turns of the judge after a move."""
 PLAYED_OUT = 20
 """Most tiles in the bag with which the judge usually plays to the end of the game."""
+_MEMORY = 32 << 20
+"""Bytes of the judge's solver, which is new for each position."""
 _GAMES = 2_000
 """Static games whose turns are counted, and their seed."""
 _GAMES_SEED = 1
@@ -81,7 +87,8 @@ class OracleRow:
 class Oracle(Study):
     """Two players' choices; win probabilities, plies and rollouts per move are the judge's.
 
-    ``plies`` None: ``PLIES``, and to the end with ``PLAYED_OUT`` tiles or fewer in the bag.
+    ``plies`` None: ``PLIES``, to the end with ``PLAYED_OUT`` tiles or fewer in the bag, and with
+    ``MOST_IN_BAG`` or fewer endgames are solved.
     ``bags`` are the strata of which positions are taken.
     """
 
@@ -107,6 +114,7 @@ class Oracle(Study):
             "winprob": hashlib.sha256(content).hexdigest(),
             "judge_plies": self.plies,
             "judge_rollouts": self.rollouts,
+            "judge_cases": None if self.plies else CASES,
             "seed": self.seed,
         }
 
@@ -158,6 +166,11 @@ class Oracle(Study):
     def _judged(
         self, generator: Generator, situation: Situation, chosen: Sequence[RankedMove], seed: int
     ) -> Record:
+        if self.plies is None and situation.bag <= MOST_IN_BAG:
+            field = self.field
+            solver = EndgameSolver(field.lexicon, field.rules, memory=_MEMORY)
+            verdict = judge(solver, generator, situation.position, chosen, seed=~seed)
+            return {"win": verdict.win, "points": verdict.points}
         usual = TO_THE_END if situation.bag <= PLAYED_OUT else PLIES
         simulation = Simulation(
             [generator],

@@ -14,7 +14,12 @@ from interrupts import interrupted
 from bot.cores import usable_cores
 from bot.player import Budget, Choice, View
 from bot.players.static import StaticPlayer
-from engine.notation.cgp import read_cgp
+from engine.endgame.solver import EndgameSolver
+from engine.movegen.generator import Generator
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.preendgame.judging import CASES, judge
+from engine.preendgame.scenarios import passing
+from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
 from harness.lab.in_process import view_of
@@ -75,6 +80,27 @@ def test_a_longer_judge_looks_further(field: Field) -> None:
     assert differ
     assert all(one["moves"] == other["moves"] for one, other in records)
     assert any(one["points"] != other["points"] for one, other in differ)
+
+
+def test_pre_endgames_are_judged_by_solved_endgames(field: Field) -> None:
+    passes = f"{__file__}:Passes"
+    study, mirror = (
+        replace(oracle(field, *seats), plies=None)
+        for seats in (("static", passes), (passes, "static"))
+    )
+    record, other = study.record(0), mirror.record(0)
+    assert record["bag"] <= MOST_IN_BAG
+    assert record["points"] > 0
+    assert (other["win"], other["points"]) == pytest.approx((-record["win"], -record["points"]))
+    situation = situation_in_play(field, 3, 0, range(1, 5))
+    assert write_cgp(situation.position, RULES) == record["cgp"]
+    generator = Generator(field.lexicon, RULES, field.leaves)
+    solver = EndgameSolver(field.lexicon, RULES, memory=32 << 20)
+    moves = generator.best(situation.position)[0], passing(situation.position)
+    verdict = judge(solver, generator, situation.position, moves, seed=1)
+    assert verdict.points == pytest.approx(record["points"], abs=4 * verdict.points_error + 1)
+    assert study.settings()["judge_cases"] == CASES
+    assert replace(study, plies=2).settings()["judge_cases"] is None
 
 
 def test_a_view_in_mid_game_has_its_history(field: Field) -> None:
