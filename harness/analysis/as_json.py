@@ -18,12 +18,13 @@ from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.rules import Rules
 from engine.simulation.simulation import Estimate
 from lexicons.alphabet import Alphabet
+from lexicons.leaves import LeaveTable
 
 from .endings import EndgameProof, PreEndgameComparison
 from .findings import Findings
 from .inferred import Inferred, written_play
 from .questions import RankedMoves
-from .verdict import verdict_text
+from .verdict import verdict_text, why
 
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
 
@@ -36,11 +37,18 @@ _CANDIDATE = "move score leave static win win_error equity equity_error samples"
 
 
 def answer_json(
-    answer: Answer, rules: Rules, top: int = sys.maxsize, *, line: int = 0, nick: str = ""
+    answer: Answer,
+    rules: Rules,
+    top: int = sys.maxsize,
+    *,
+    line: int = 0,
+    nick: str = "",
+    leaves: LeaveTable | None = None,
 ) -> dict[str, Any]:
     """Return an answer as a JSON object that lists at most ``top`` moves or leaves.
 
-    About a game, ``line`` is the score sheet's and ``nick`` the player then on turn.
+    About a game, ``line`` is the score sheet's and ``nick`` the player then on turn. Findings need
+    ``leaves`` to say why the best move is better than the played one.
     """
     alphabet = rules.distribution.alphabet
     known: dict[str, Any]
@@ -49,7 +57,7 @@ def answer_json(
             moves = [_fields(row, _RANKED, equity=row.equity / POINT) for row in answer.moves[:top]]
             known = {"count": answer.counts, "moves": moves}
         case Findings():
-            known = _findings(answer, rules)
+            known = _findings(answer, rules, leaves)
         case Inferred():
             known = _inferred(answer, alphabet, top)
         case EndgameProof():
@@ -88,7 +96,7 @@ def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
     return value
 
 
-def _findings(findings: Findings, rules: Rules) -> dict[str, Any]:
+def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> dict[str, Any]:
     """Return findings; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
     question, others = findings.question, findings.legal[1:]
     played = findings.played
@@ -106,6 +114,7 @@ def _findings(findings: Findings, rules: Rules) -> dict[str, Any]:
             "certain": findings.is_certain,
             "ahead_of_next": _ahead_of(others[0].move, findings) if others else None,
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
+            "why": why(findings, rules, leaves) if leaves else None,
             "phony": question.phony or None,
             "not_compared": question.obstacle or None,
         },

@@ -123,8 +123,7 @@ def opening_sentences(
     clear = [
         (turn, findings, played)
         for turn, findings in reviewed
-        if findings and findings.is_known and not findings.question.phony
-        if (played := findings.played) and findings.is_clear(played.move)
+        if findings and (played := _clearly_worse(findings))
     ]
     if not clear:
         yield "No turn is clearly worse than the best move that was found."
@@ -133,12 +132,26 @@ def opening_sentences(
     count = min(len(clear), _MOST_COSTLY)
     yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
     for turn, findings, played in clear[:count]:
-        why = _why([*_reasons(findings, played, rules, leaves)])
         cost = _loss([findings.ahead_of(played.move)], findings.by_points)
         yield (
             f"line {turn.line}, {turn.nick}: {_named(played, findings, rules, done=True)}; best "
-            f"was {_named(findings.best, findings, rules)}: {why}. It cost {cost}."
+            f"was {_named(findings.best, findings, rules)}: {why(findings, rules, leaves)}. "
+            f"It cost {cost}."
         )
+
+
+def why(findings: Findings, rules: Rules, leaves: LeaveTable) -> str | None:
+    """Return why the best move is better than the played one; None if it is not clearly so."""
+    played = _clearly_worse(findings)
+    return _why([*_reasons(findings, played, rules, leaves)]) if played else None
+
+
+def _clearly_worse(findings: Findings) -> Estimate | None:
+    """Return the played move, if it is no phony and clearly worse than the best."""
+    played = findings.played
+    if not played or not findings.is_known or findings.question.phony:
+        return None
+    return played if findings.is_clear(played.move) else None
 
 
 def _named(row: Estimate, findings: Findings, rules: Rules, *, done: bool = False) -> str:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.movegen.evaluation import POINT
+from engine.movegen.generator import Generator
 from engine.notation.move_text import format_full_move
 from engine.rules.rules import Rules
 from harness.analysis.as_json import answer_json
@@ -68,7 +69,7 @@ def show_position(
 
         findings = analyse_turn(settings, turn, stopped, draw)
     if as_json:
-        _print_json(turn, findings, rules)
+        _print_json(turn, findings, settings.generators[0])
         return
     verdict = plain(verdict_text(findings, rules))
     legend = Text(_EQUITY if findings.by_points else _WIN + _EQUITY, "dim")
@@ -93,7 +94,7 @@ def review_game(
         for turn, findings in review(settings, turns, stopped):
             reviewed.append((turn, findings))
             if as_json:
-                _print_json(turn, findings, rules)
+                _print_json(turn, findings, generator)
             elif live is not None:
                 last = reviewed[-max(console.height - 2, 1) :]
                 live.update(_sheet(last, rules, console.width), refresh=True)
@@ -108,11 +109,13 @@ def review_game(
         print_view(Group(*parts), console)
 
 
-def _print_json(turn: Turn, findings: Findings | None, rules: Rules) -> None:
+def _print_json(turn: Turn, findings: Findings | None, generator: Generator) -> None:
     if findings is None:
         known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
     else:
-        known = answer_json(findings, rules, line=turn.line, nick=turn.nick)
+        known = answer_json(
+            findings, generator.rules, line=turn.line, nick=turn.nick, leaves=generator.leaves
+        )
     print_json(json.dumps(known, ensure_ascii=False), flush=True)
 
 

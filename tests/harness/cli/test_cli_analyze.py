@@ -254,6 +254,14 @@ def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
     assert "L1 PIlAF was played: it cost " in flat(tilewire.out)
 
 
+def test_why_the_best_move_is_better_is_there_for_programs_too(tilewire: CommandLine) -> None:
+    found = as_json(tilewire, f"{GAME}@10", "--rollouts", 400, "--candidates", 3)
+    why = found["verdict"]["why"]
+    assert re.search(r"it keeps \S+ \(worth \+2\S+\), not AU \(worth −6.3\)", why)
+    best = as_json(tilewire, f"{GAME}@6", "--rollouts", 64, "--candidates", 1)
+    assert best["verdict"]["why"] is None
+
+
 def test_the_best_move_was_played(tilewire: CommandLine) -> None:
     assert tilewire("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1) == 0
     assert flat(tilewire.out).endswith("It was played.")
