@@ -45,6 +45,8 @@ class Difference(NamedTuple):
     win_error: float
     equity: float  # points
     equity_error: float
+    lead: float = 0.0  # squashed, from 0 to 1
+    lead_error: float = 0.0
 
 
 class RolloutResults:
@@ -136,7 +138,7 @@ class RolloutResults:
         """Return the lead of ``first`` over ``second``."""
         pair = [first, second]
         values: list[float] = []
-        for measure in (WIN, EQUITY):
+        for measure in (WIN, EQUITY, LEAD):
             means, _ = self.means(measure)
             values += [float(means[first] - means[second]), self._error_between(pair, measure)]
         return Difference(*values)

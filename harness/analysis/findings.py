@@ -121,15 +121,15 @@ class Findings:
         alone = self.compared and move == self.question.played
         others = 1 if alone else max(len(self.estimates) - 1, 1)
         errors = NormalDist().inv_cdf(1 - _RISK / others)
-        ahead, utility = self.ahead_of(move), self._utility
-        # Wins and points are correlated, so their errors add up.
-        error = utility.win * ahead.win_error + utility.point * ahead.equity_error
+        ahead, (win, point, lead) = self.ahead_of(move), self._utility.weights
+        # Wins, points and leads are correlated, so their errors add up.
+        error = win * ahead.win_error + point * ahead.equity_error + lead * ahead.lead_error
         return self.utility_lost(move) > errors * error
 
     def utility_lost(self, move: Move) -> float:
-        """Return the lead of the best over a candidate, wins and points weighted in one number."""
-        ahead, utility = self.ahead_of(move), self._utility
-        return utility.win * ahead.win + utility.point * ahead.equity
+        """Return the utility of the best less that of a candidate."""
+        ahead, (win, point, lead) = self.ahead_of(move), self._utility.weights
+        return win * ahead.win + point * ahead.equity + lead * ahead.lead
 
     @property
     def _utility(self) -> Utility:

@@ -110,7 +110,7 @@ def test_differences_are_those_of_the_estimates() -> None:
             if one is not other:
                 assert 0 < apart.win_error < 1.05 * math.hypot(one.win_error, other.win_error)
             else:
-                assert apart == (0.0, 0.0, 0.0, 0.0)
+                assert apart == (0.0,) * 6
 
 
 def test_differences_are_as_far_off_as_they_say() -> None:
@@ -142,7 +142,7 @@ def test_two_errors_either_way_hold_a_difference_in_95_cases_of_a_hundred(
 
 def test_before_there_are_two_samples_of_each_no_error_is_known() -> None:
     none = rolled(0).difference(*[one.move for one in rolled(0).candidates[:2]])
-    assert none == (0.0, math.inf, 0.0, math.inf)
+    assert none == (0.0, math.inf) * 3
     some = rolled(21)
     assert [one.samples for one in some.estimates()] == [20, 1, 0, 0, 0]
     assert {one.win_error for one in some.estimates()} == {math.inf}

@@ -132,7 +132,7 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
         assert ahead.win == pytest.approx(found.best.win - one.win)
         assert ahead.equity == pytest.approx(found.best.equity - one.equity)
         if one is found.best:
-            assert ahead == (0.0, 0.0, 0.0, 0.0)
+            assert ahead == (0.0,) * 6
             assert not found.is_clear(one.move)
         else:
             # Both have much of their luck in common.
