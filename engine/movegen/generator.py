@@ -69,7 +69,9 @@ class LegalMoves(Sequence[ScoredMove]):
     def __getitem__(self, at: slice) -> list[ScoredMove]: ...
 
     def __getitem__(self, at: int | slice) -> ScoredMove | list[ScoredMove]:
-        """Return a move, or a list of some."""
+        """Return a move, or a list of some; raise IndexError if there are fewer."""
+        if isinstance(at, int) and not -len(self) <= at < len(self):
+            raise IndexError(f"no legal move has the index {at}: there are fewer")
         chosen = range(len(self))[at]
         if isinstance(chosen, int):
             return self._first(chosen + 1)[chosen]
