@@ -3,9 +3,9 @@
 ======================  ========================================================================
 the bag has             what is done
 ======================  ========================================================================
-three tiles or more     simulation, to the end of the game from seven tiles on
-one or two              the same, and the best moves of that taken to the end in every way in which
-                        the unseen tiles may lie (``PreEndgameSearch``)
+eight tiles or more     simulation
+one to seven            the same, a first look at all moves, and the best of both taken to the end
+                        in many ways in which the unseen tiles may lie (``PreEndgameSearch``)
 none                    the best move is proven, as far as time allows (``EndgameSearch``)
 ======================  ========================================================================
 
@@ -25,6 +25,7 @@ from bot.player import Budget, Choice, Observed, Player, View
 from engine.endgame.solver import LEAST_LIMIT
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
+from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules
@@ -37,10 +38,6 @@ from .belief import Opponent
 from .late_game import EndgameSearch, PreEndgameSearch, Solvers
 from .simulating import Search, Settings, seed_of
 from .static_choice import generator_for, static_choice
-
-EXACT_BAG = 2
-"""Most tiles in the bag for playing pre-endgames out; with more, a turn is too short for it."""
-
 
 GUESSES = 200
 """Racks of the opponent that are drawn, each with its reply."""
@@ -171,7 +168,7 @@ class Strategy(Player):
         # A pondered search has no belief about the opponent's rack.
         begun = self.pondering.take_up(view) if belief is None else None
         search = begun or self._simulate(view, belief)
-        if solvers is not None and view.bag <= EXACT_BAG:
+        if solvers is not None and view.bag <= MOST_IN_BAG:
             return PreEndgameSearch(view, search, solvers.solver(view), belief)
         return search
 

@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import pytest
 from rollout_positions import RULES, late_position, scowl
-from search_views import unlimited, view_at
+from search_views import Clock, Offers, unlimited, view_at
 
 from bot.player import Budget, Choice, Refusal, View
 from bot.players.champion import champion as new_champion
 from bot.players.champion import compose
 from bot.search.late_game import Solvers
+from bot.search.simulating import Settings
+from bot.search.static_choice import generator_for
+from bot.search.strategy import Strategy
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import legal_moves
+from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS
 from protocol.channel import now_ms
 
@@ -28,6 +32,11 @@ def counted(looks: int) -> Budget:
     """Give a budget that ends when it has been looked at so often."""
     times = iter(range(looks))
     return Budget(looks - 1, clock=lambda: next(times, looks))
+
+
+def closing() -> Strategy:
+    """Give a strategy whose simulation takes so much work, however much time there is."""
+    return Strategy(Settings(iterations=30), solvers=Solvers())
 
 
 def choose(view: View, budget: Budget | None = None) -> Choice:
@@ -49,11 +58,11 @@ def test_an_endgame_is_proven_and_its_best_move_played() -> None:
     assert considered.win == (final > 0) + (final == 0) / 2
 
 
-@pytest.mark.parametrize("bag", [0, 1, 2])
+@pytest.mark.parametrize("bag", [0, 1, 2, 4, 7])
 def test_whatever_the_time_the_move_is_legal(bag: int) -> None:
     view = view_at(late_position(bag))
     legal = {one.move: one.score for one in legal_moves(view.position, scowl(), RULES)}
-    for budget in (at_once(), counted(3), counted(40)):
+    for budget in (at_once(), counted(3), counted(40), Budget(4_000, clock=Clock(20))):
         choice = choose(view, budget)
         assert legal[choice.move] == choice.score
 
@@ -91,6 +100,35 @@ def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
     assert "cases" in choice.text
     wins = [one.win for one in choice.candidates]
     assert wins[0] == max(one for one in wins if one is not None)
+
+
+FAR_DOWN = (
+    "5MAX7/1DEITY9/2L12/1FA12/1IT12/1REFRAINS6/1ER2Q9/1BI1VUGG7/1ON2A1O2OOH2/1A5LOONIE2/"
+    "1T2AVODIRE4/2CUZ2E3P3/6UNcAKING1/1BLEW2E1HIM3/LOITErER3PWNS CERSTTU/ 406/401 0"
+)
+"""The best move, which always wins, is the thirty-sixth by static equity; the first 32 never do."""
+
+
+def test_a_move_of_low_static_equity_is_found() -> None:
+    view = view_at(read_cgp(FAR_DOWN, RULES).position)
+    budget = Offers()
+    choice = closing().choose(view, budget)
+    ranked = [one.move for one in generator_for(view).best(view.position, 60)]
+    assert ranked.index(choice.move) >= 32
+    assert choice.candidates[0].win == 1
+    assert choice.text is not None
+    assert choice.text.endswith("proven")
+    assert budget.offers[0].move != choice.move
+
+
+def test_a_refused_move_is_not_played_in_a_pre_endgame() -> None:
+    view = view_at(late_position(1))
+    every = [one.move for one in legal_moves(view.position, scowl(), RULES) if one.move != PASS]
+    for kept in ([], every[-1:]):
+        refused = tuple(Refusal(one, "not_a_word", "no word") for one in every if one not in kept)
+        choice = closing().choose(replace(view, refused=refused), unlimited())
+        assert choice.move in [*kept, PASS]
+        assert kept or choice.move == PASS
 
 
 def test_room_for_the_solver_is_made_before_the_game() -> None:
