@@ -114,7 +114,8 @@ class RolloutResults:
         If nearly all samples are won they say little about losses (``docs/results/simulation.md``).
         """
         samples = self.samples
-        shares = (self._sum("sums")[:, 0] / CERTAIN + 0.5) / (samples + 1)
+        # With a baseline samples are differences, so that their sum may be beyond all or nothing.
+        shares = ((self._sum("sums")[:, 0] / CERTAIN + 0.5) / (samples + 1)).clip(0.0, 1.0)
         doubt = win**2 * shares * (1 - shares) / (4 * samples)
         residuals = adjusted.residuals + doubt
         residuals[reference] = 0.0

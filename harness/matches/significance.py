@@ -114,11 +114,13 @@ def _upper_end(sums: Ints, games: Ints, *, exact: bool) -> float:
     """Find the largest mean that is not rejected: from the observed mean on p only falls."""
     total, played = int(sums.sum()), int(games.sum())
     nearest = -(-GRID * total // played)  # rounded up
-    furthest = math.ceil(GRID * float((sums / games).max())) + 1  # all signs are alike: rejected
+    furthest = math.ceil(GRID * float((sums / games).max())) + 1
 
     def rejected(tenths: int) -> bool:
         return _share(GRID * sums - tenths * games, exact=exact) < SIGNIFICANT
 
+    while not rejected(furthest):  # all signs are alike, which the exact test rejects
+        furthest += furthest - nearest + 1
     first = bisect_left(range(nearest, furthest), True, key=rejected)
     return max(total / played, (nearest + first - 1) / GRID)
 

@@ -108,6 +108,13 @@ def test_a_stage_starts_from_what_the_one_before_said(monkeypatch: pytest.Monkey
     )
 
 
+def test_two_rollouts_a_stage_are_enough_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
+    for seed in range(20):
+        search = Search(view_at(position_of(5, 9)), replace(DEEPENING, iterations=2), seed)
+        assert len(search.run(unlimited()).candidates) == 9
+
+
 def test_a_stage_takes_its_share_of_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
     settings = Settings(stages=lambda _: (Stage(9, 1), Stage(4, 2)))

@@ -10,7 +10,7 @@ from itertools import product
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from match_samples import game, seat, swapped
 
@@ -266,6 +266,7 @@ def test_many_units_agree_with_the_exact_test(monkeypatch: pytest.MonkeyPatch) -
 
 
 @settings(max_examples=60, deadline=None)
+@example([(1, 1)] * 5 + [(5, 1)], False)
 @given(
     st.lists(st.tuples(st.integers(-60, 99), st.integers(1, 2)), min_size=1, max_size=12),
     st.booleans(),
