@@ -235,7 +235,7 @@ def test_features_are_learned_in_one_process(tilewire: CommandLine, tmp_path: Pa
 def test_a_training_under_way_is_not_disturbed_and_can_be_interrupted(
     tilewire: CommandLine, ground: Path, tmp_path: Path
 ) -> None:
-    options = ("--out", tmp_path / "t.klv2", "--games", "200000", *on(ground))
+    options = ("--out", tmp_path / "t.klv2", "--games", "600000", *on(ground))
     first = start(*options)
     try:
         wait_for(first, "generation 2 of 4")
