@@ -56,7 +56,7 @@ PLAYED_OUT = 20
 """Most tiles in the bag with which the judge usually plays to the end of the game."""
 _MEMORY = 32 << 20
 """Bytes of the judge's solver, which is new for each position."""
-_GAMES = 2_000
+_GAMES = 300
 """Static games whose turns are counted, and their seed."""
 _GAMES_SEED = 1
 
