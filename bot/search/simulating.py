@@ -2,9 +2,9 @@
 
 It goes deeper in stages: first many candidates for few turns, then those that may still be the best
 for more. A stage only has to find out by how much its longer rollouts differ from those of the one
-before, whose estimates are its baseline and its prior. A stage ends when its leader is
-certain, or another candidate could gain next to nothing, or when its share of the turn is over; the
-last one may stretch beyond the turn's planned time if the decision is close.
+before, whose estimates are its baseline and its prior. A stage ends when its leader is certain, or
+another candidate could gain next to nothing, or when its share of the turn is over; the last one
+may stretch beyond the turn's planned time if the decision is close.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Search:
         self._enough = -1.0 if self._is_counted else ENOUGH
         self._is_forced = len(candidates) == 1
         self._before: list[Estimate] = []
-        """What earlier stages said, of candidates that take part no longer too."""
+        """Estimates of earlier stages, also of candidates that have dropped out."""
         self._rolled_out = 0
         self._begin(candidates, first.plies)
 
