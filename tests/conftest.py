@@ -8,6 +8,7 @@ so ``make test`` has one process more than it needs cores.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -18,6 +19,9 @@ from rich.console import Console
 
 # Set before anything of ours is imported: kernels check their array bounds under test.
 os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # by nohup; our processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":  # which has the real clocks
     os.nice(10)
