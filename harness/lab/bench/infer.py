@@ -45,10 +45,10 @@ class InferRow:
     ms: Annotated[float, Column("ms")]
     """Median per play."""
     most_ms: Annotated[float, Column("most ms")]
-    us_a_leaf: Annotated[float, Column("µs a leaf", decimals=2)]
-    """Over all plays."""
-    surviving: Annotated[float, percent("survive")]
-    """The share of leaves still possible; all with the soft model."""
+    us_a_leaf: Annotated[float | None, Column("µs a leaf", decimals=2)]
+    """Over all plays; None if no leaf was looked at."""
+    surviving: Annotated[float | None, percent("survive")]
+    """The share of leaves still possible; all with the soft model, None if none was looked at."""
     effective: Annotated[float, Column("sample", decimals=0)]
     """Median of the effective sample size."""
 
@@ -112,6 +112,7 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
 def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | None) -> InferRow:
     timings = [_timed(judges, item, model, budget_s) for item in plays]
     looked = [len(posterior.leaves) for posterior, _ in timings]
+    total = sum(looked)
     seconds = [took for _, took in timings]
     return InferRow(
         kept=plays[0][0].kept,
@@ -120,8 +121,8 @@ def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | Non
         leaves=round(float(np.mean(looked)), 1),
         ms=round(1_000 * median(seconds), 2),
         most_ms=round(1_000 * max(seconds), 2),
-        us_a_leaf=round(1e6 * sum(seconds) / sum(looked), 2),
-        surviving=round(sum(item.surviving for item, _ in timings) / sum(looked), 4),
+        us_a_leaf=round(1e6 * sum(seconds) / total, 2) if total else None,
+        surviving=round(sum(item.surviving for item, _ in timings) / total, 4) if total else None,
         effective=round(median(item.effective for item, _ in timings), 1),
     )
 

@@ -213,6 +213,19 @@ def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
     assert "--plays must be at least 1 (got 0)" in tilewire.err
 
 
+def test_no_leaf_is_looked_at_without_time(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.lab.bench.infer.BUDGET_S", 0.0)
+    assert tilewire("bench", "infer", "--plays", "1", "--json") == 0
+    rows: list[dict[str, Any]] = json.loads(tilewire.out)["within_budget"]
+    known = [(one["leaves"], one["us_a_leaf"], one["surviving"], one["effective"]) for one in rows]
+    assert known == [(0, None, None, 0)] * 2
+    assert tilewire("bench", "infer", "--plays", "1") == 0
+    _, within = tilewire.out.split("\n\n")
+    assert "–" in within
+
+
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
     given = ("--lexicon", words, "--leaves", leaves, "--games", "4")
     found = measured(tilewire, "generate", *given, "--threads", "2")
