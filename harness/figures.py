@@ -112,7 +112,7 @@ def fitting(
 
     Columns of ``drop``, by their heads, are left out one after another until the rest fit.
     """
-    widths = [max(len(line[at]) for line in (head, *rows)) + gap for at in range(len(head))]
+    widths = [width + gap for width in _widths(head, rows)]
     shown = list(range(len(head)))
     for name in drop:
         if width is None or sum(widths[at] for at in shown) - gap <= width:
@@ -133,9 +133,32 @@ def table(
     """
     shown = fitting(head, rows, width, drop)
     lines = [[line[at] for at in shown] for line in (head, *rows)]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(shown))]
+    widths = _widths(lines[0], lines[1:])
     texts = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
     return "\n".join([texts[0], "  ".join("─" * width for width in widths), *texts[1:]])
+
+
+def folded(head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
+    """Write rows under a head as ``table`` does, in ``width`` characters; None is no limit.
+
+    Columns that don't fit follow in a table below, which has the first column too.
+    """
+    parts, widths = [[0]], _widths(head, rows)
+    for column in range(1, len(head)):
+        shown = [*parts[-1], column]
+        if width is None or sum(widths[at] + 2 for at in shown) - 2 <= width or len(shown) == 2:
+            parts[-1] = shown
+        else:
+            parts.append([0, column])
+    return "\n\n".join(
+        table([head[at] for at in part], [[row[at] for at in part] for row in rows])
+        for part in parts
+    )
+
+
+def _widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width of each column."""
+    return [max(len(line[at]) for line in (head, *rows)) for at in range(len(head))]

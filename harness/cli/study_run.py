@@ -155,13 +155,15 @@ def _tell_of_compiling() -> None:
 
 
 def show_rows(tables: Tables, as_json_text: bool) -> None:
-    """Print tables of rows as text or as JSON."""
+    """Print tables of rows as text, folded to the terminal's width, or as JSON."""
     from harness.lab.rows import as_json, as_text
+
+    from .board_view import terminal_width
 
     if as_json_text:
         print_json(as_json(tables))
     else:
-        print(as_text(tables))
+        print(as_text(tables, terminal_width()))
 
 
 def show_figures(row: Any, as_json_text: bool) -> None:

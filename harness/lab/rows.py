@@ -35,11 +35,14 @@ def percent(heading: str, *, error: str = "", decimals: int = 1) -> Column:
     return Column(heading, error=error, decimals=decimals, times=100, unit=" %")
 
 
-def table(rows: Sequence[Any]) -> str:
-    """Format rows of one class, at least one, as a table; a mapping has a column per key."""
+def table(rows: Sequence[Any], width: int | None = None) -> str:
+    """Format rows of one class, at least one, as a table; a mapping has a column per key.
+
+    Columns that don't fit into ``width`` characters follow below, as ``figures.folded`` says.
+    """
     lines = [list(_cells(row)) for row in rows]
     heads = [heading for heading, _ in lines[0]]
-    return figures.table(heads, [[text for _, text in line] for line in lines])
+    return figures.folded(heads, [[text for _, text in line] for line in lines], width)
 
 
 def _cells(row: Any) -> Iterator[tuple[str, str]]:
@@ -54,9 +57,9 @@ def _cells(row: Any) -> Iterator[tuple[str, str]]:
                 yield shown.heading, _text(value, shown, error)
 
 
-def as_text(tables: Tables) -> str:
-    """Format tables one below the other, skipping empty ones."""
-    return "\n\n".join(table(rows) for rows in tables.values() if rows)
+def as_text(tables: Tables, width: int | None = None) -> str:
+    """Format tables one below the other, skipping empty ones; ``width`` is as for ``table``."""
+    return "\n\n".join(table(rows, width) for rows in tables.values() if rows)
 
 
 def as_json(tables: Tables) -> str:

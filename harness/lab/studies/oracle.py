@@ -65,17 +65,17 @@ _GAMES_SEED = 1
 class OracleRow:
     """The positions of a stratum; errors are standard errors over positions."""
 
-    bag: Annotated[str, Column("tiles in the bag")]
+    bag: Annotated[str, Column("bag")]
     positions: Annotated[int, Column("positions")]
-    differ: Annotated[float, percent("moves differ")]
-    win: Annotated[float, percent("wins a turn, ± s.e.", error="win_error", decimals=3)]
+    differ: Annotated[float, percent("differ")]
+    win: Annotated[float, percent("wins a turn", error="win_error", decimals=3)]
     """Gain of the first player's choices; 0 where the moves are the same."""
     win_error: float | None
     points: Annotated[float, Column("points a turn", error="points_error", decimals=2, sign=True)]
     points_error: float | None
     turns: Annotated[float, Column("turns a game", decimals=2)]
     """Of each player."""
-    game_win: Annotated[float, percent("wins a game, ± s.e.", error="game_win_error", decimals=2)]
+    game_win: Annotated[float, percent("wins a game", error="game_win_error", decimals=2)]
     game_win_error: float | None
     game_points: Annotated[
         float, Column("points a game", error="game_points_error", decimals=2, sign=True)

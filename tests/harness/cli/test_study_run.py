@@ -8,6 +8,7 @@ import pytest
 
 from harness.cli.failing import CommandFailed
 from harness.cli.study_run import going_on, telling
+from harness.figures import folded
 from harness.lab.rows import with_error
 from harness.lab.workers import WorkersError
 
@@ -65,3 +66,19 @@ def test_values_with_their_errors() -> None:
     assert with_error(-0.126, 0.02, times=100, sign=True, unit=" %") == "−12.6 ± 2.0 %"
     assert with_error(0.5, None, 2) == "0.50"
     assert with_error(None, None, times=100, unit=" %") == "–"
+
+
+def test_columns_that_do_not_fit_follow_below() -> None:
+    head, rows = ("bag", "wins", "points"), [("1-4", "0.10 %", "+2.5"), ("a game", "0.04 %", "−1")]
+    at_once = [
+        "bag     wins    points",
+        "──────  ──────  ──────",
+        "1-4     0.10 %  +2.5",
+        "a game  0.04 %  −1",
+    ]
+    assert folded(head, rows, None).splitlines() == at_once
+    assert folded(head, rows, 22).splitlines() == at_once
+    below = ["bag     points", "──────  ──────", "1-4     +2.5", "a game  −1"]
+    above = [line[:14].rstrip() for line in at_once]
+    for width in (21, 14, 1):
+        assert folded(head, rows, width).splitlines() == [*above, "", *below]
