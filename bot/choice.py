@@ -1,4 +1,4 @@
-"""A player's answer: its move, its estimates of moves, and its belief about the opponent."""
+"""A player's answer: its move, its estimates of moves, how it searched, and what it believes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from engine.rules.moves import Move
 from engine.rules.position import Rack
-from protocol.parts import MAX_MODELS
+from protocol.parts import MAX_COUNT, MAX_MODELS
 
-__all__ = ["Believed", "Choice", "Considered"]
+__all__ = ["Believed", "Choice", "Considered", "Searched"]
 
 ROUNDING = 1e-9
 """How far a mean of numbers from 0 to 1 may lie outside, by rounding."""
@@ -44,6 +44,41 @@ class Considered:
                 raise ValueError(f"{name} is {error}; a standard error is a number, 0 or more")
         if self.samples is not None and self.samples < 0:
             raise ValueError(f"samples is {self.samples}; it is 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How a player came to its estimates, for the record; None if unknown or not counted.
+
+    ValueError if a number is out of range, or the phase has no name of 1 to 64 characters.
+    """
+
+    phase: str
+    """``static``, ``simulation``, ``pre-endgame``, ``endgame``, or a word of the player's own."""
+    plies: int | None = None
+    """Turns looked at after a move; None: to the end of the game."""
+    compared: int | None = None
+    """Candidates compared at this depth, the first of ``Choice.candidates``."""
+    rollouts: int | None = None
+    """Games played on from a candidate, at any depth."""
+    nodes: int | None = None
+    """Positions that a solver visited."""
+    proven: bool | None = None
+    """Whether a solver has proven what the first candidate is worth: its equity in an endgame, its
+    probability of winning before; None if the search proves nothing."""
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.phase) <= 64:
+            raise ValueError(f"the phase {self.phase[:64]!r} is no name of 1 to 64 characters")
+        for name, most in (
+            ("plies", MAX_COUNT),
+            ("compared", MAX_COUNT),
+            ("rollouts", 2**53),
+            ("nodes", 2**53),
+        ):
+            number = getattr(self, name)
+            if number is not None and not 0 <= number <= most:
+                raise ValueError(f"{name} is {number}; it is 0 to {most:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +140,5 @@ class Choice:
     """A remark for readers of the record, at most 2,000 characters."""
     candidates: tuple[Considered, ...] = ()
     """Moves compared, the best first."""
+    search: Searched | None = None
     belief: Believed | None = None

@@ -36,7 +36,7 @@ from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
-from .choice import Believed, Choice, Considered
+from .choice import Believed, Choice, Considered, Searched
 
 if TYPE_CHECKING:
     from engine.movegen.generator import Generator, ScoredMove  # import numba, which few need
@@ -62,6 +62,7 @@ __all__ = [
     "RankedMove",
     "Refusal",
     "Result",
+    "Searched",
     "View",
 ]
 

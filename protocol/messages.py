@@ -32,6 +32,7 @@ from .parts import (
     Retry,
     Role,
     RulesInPlay,
+    Search,
     Seat,
     Sentence,
     Seq,
@@ -303,6 +304,8 @@ class Info(_Message, frozen=True, tag="info"):
     """Any text."""
     candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
     """The moves considered, the best first."""
+    search: Search | None = None
+    """How far it has looked."""
     belief: Belief | None = None
     """What it believes of its opponent."""
 

@@ -13,6 +13,8 @@ from msgspec import Meta, Struct
 
 MAX_SENTENCE = 2_000
 """Characters of the longest text that is meant for a person."""
+MAX_COUNT = 1_000_000
+"""Largest number of things that are counted one by one."""
 MAX_LEAVES = 20
 """Leaves that a belief may list."""
 MAX_MODELS = 16
@@ -34,7 +36,7 @@ Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=r"\A([0-9a-f]{2})*\
 Number: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Amount: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Points: TypeAlias = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
 Label: TypeAlias = Annotated[str, Meta(max_length=256)]
 Code: TypeAlias = Annotated[str, Meta(max_length=64)]
@@ -118,6 +120,26 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """The standard error of ``win``."""
     samples: Number | None = None
     """Continuations that were looked at."""
+
+
+class Search(Struct, frozen=True, kw_only=True):
+    """How a seat came to what it says of its candidates."""
+
+    phase: Name
+    """``static`` (no turn but its own), ``simulation``, ``pre-endgame`` (a few tiles in the bag,
+    played out case by case), ``endgame`` (no bag, solved), or a word of the seat's own."""
+    plies: Count | None = None
+    """Turns looked at after a move; null: to the end of the game."""
+    compared: Count | None = None
+    """Candidates compared at this depth: the first of ``candidates``, which may list fewer; those
+    behind them are from an earlier, shorter look."""
+    rollouts: Amount | None = None
+    """Games played on from a candidate so far, at any depth."""
+    nodes: Amount | None = None
+    """Positions that a solver has visited so far."""
+    proven: bool | None = None
+    """Whether a solver has proven what the first candidate is worth: its equity in an endgame, its
+    probability of winning before; null if the search proves nothing."""
 
 
 class LeaveChance(Struct, frozen=True, kw_only=True):

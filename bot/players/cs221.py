@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from bot.player import Budget, Choice, Considered, Player, View
 from bot.search.anytime import Anytime
-from bot.search.simulating import best_of, considered
+from bot.search.simulating import best_of, considered, simulated
 from bot.search.static_choice import as_choice, best_choice, not_refused
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
@@ -143,7 +143,8 @@ def sampled_choice(
         limit=len(candidates) * sampling.samples,
     )
     Anytime(simulation).run(budget.remaining_ms)
-    return best_of(simulation.estimates(), _considered)
+    best = best_of(simulation.estimates(), _considered)
+    return replace(best, search=simulated(simulation))
 
 
 def _considered(estimate: Estimate) -> Considered:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.player import Budget, Choice, Considered, View
+from bot.player import Budget, Choice, Considered, Searched, View
 from engine.endgame.solver import EndgameSolver, Solution
 from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.candidates import best_candidates
@@ -117,20 +117,19 @@ class EndgameSearch:
             equity=float(value),
             samples=solution.nodes,
         )
-        text = f"{final:+} at the end, {_certainty(solution)}"
-        return Choice(move, score=score, equity=value, text=text, candidates=(considered,))
+        searched = Searched(
+            "endgame",
+            plies=None if solution.proven else max(solution.depth - 1, 0),
+            nodes=solution.nodes,
+            proven=solution.proven,
+        )
+        return Choice(move, score=score, equity=value, candidates=(considered,), search=searched)
 
 
 def _is_decided(solution: Solution, lead: int) -> bool:
     wins = solution.floor is not None and lead + solution.floor > 0
     loses = solution.ceiling is not None and lead + solution.ceiling < 0
     return solution.proven or wins or loses
-
-
-def _certainty(solution: Solution) -> str:
-    if solution.proven:
-        return f"proven with {solution.nodes:,} nodes"
-    return f"not proven, {solution.depth} plies deep with {solution.nodes:,} nodes"
 
 
 @dataclass
@@ -214,13 +213,19 @@ class PreEndgameSearch:
         best = pre_endgame.leader()
         if best.cases < min(pre_endgame.cases, ENOUGH_CASES) and not pre_endgame.is_settled:
             return simulated
-        cases = "1 case" if best.cases == 1 else f"{best.cases} cases"
+        outcomes = pre_endgame.outcomes()
+        searched = Searched(
+            "pre-endgame",
+            compared=len(outcomes),
+            nodes=sum(outcome.nodes for outcome in outcomes),
+            proven=best.proven,
+        )
         return Choice(
             best.move,
             score=best.score,
             equity=best.spread,
-            text=f"wins {best.win:.1%} of {cases}{', proven' if best.proven else ''}",
-            candidates=tuple(map(_considered, pre_endgame.outcomes())),
+            candidates=tuple(map(_considered, outcomes)),
+            search=searched,
         )
 
 
@@ -229,6 +234,7 @@ def _considered(outcome: Outcome) -> Considered:
         outcome.move,
         score=outcome.score,
         win=outcome.win,
+        win_error=0.0 if outcome.proven else None,
         equity=outcome.spread,
         samples=outcome.cases,
     )

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.player import Budget, Choice, Considered, View
+from bot.player import Budget, Choice, Considered, Searched, View
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.simulation.rollout_input import TO_THE_END, Baseline, Belief, Utility
@@ -21,7 +21,7 @@ from engine.simulation.simulation import Estimate, Simulation
 from lexicons.tables import win_probabilities_for
 
 from .anytime import ROLLOUTS, Anytime
-from .static_choice import generator_for
+from .static_choice import STATIC, generator_for
 
 LATE_BAG = 14
 """Most tiles in the bag with which all rollouts go to the end of the game."""
@@ -128,6 +128,8 @@ class Search:
         self._is_forced = len(candidates) == 1
         self._before: list[Estimate] = []
         """Estimates of earlier stages, also of candidates that have dropped out."""
+        self._reached = STATIC
+        """How far these estimates look."""
         self._rolled_out = 0
         self._begin(candidates, first.plies)
 
@@ -164,7 +166,7 @@ class Search:
             self._stages = []
             return False
         del self._stages[0]
-        self._before = self._estimates()
+        self._before, self._reached = self._estimates(), self._searched
         self._rolled_out += simulation.rollouts
         self._seed += 1  # fresh luck: the first stage's favoured its leader
         candidates = [simulation.candidates[which] for which in alive]
@@ -235,16 +237,22 @@ class Search:
 
     def choice(self) -> Choice:
         """Return the best candidate so far, and all candidates, those of the last stage first."""
-        best, simulation = best_of(self._estimates(), considered), self.simulation
+        return replace(best_of(self._estimates(), considered), search=self._searched)
+
+    @property
+    def _is_new_stage(self) -> bool:
+        """Whether the estimates are still those of the stage before."""
+        return bool(self._before) and not self.simulation.is_sampled
+
+    @property
+    def _searched(self) -> Searched:
         if not self.rollouts:
-            return best
-        to_the_end = simulation.plies >= TO_THE_END
-        depth = "to the end of the game" if to_the_end else f"{simulation.plies} plies deep"
-        among = f"{len(simulation.candidates)} candidates, {self.rollouts:,} rollouts"
-        return replace(best, text=f"simulated {depth}: {among}")
+            return STATIC
+        deepest = self._reached if self._is_new_stage else simulated(self.simulation)
+        return replace(deepest, rollouts=self.rollouts)
 
     def _estimates(self) -> list[Estimate]:
-        if self._before and not self.simulation.is_sampled:
+        if self._is_new_stage:
             return self._before
         estimates, before = self.simulation.estimates(), {each.move: each for each in self._before}
         deepest = [_with_error_of(each, before.pop(each.move, None)) for each in estimates]
@@ -259,6 +267,16 @@ def _with_error_of(estimate: Estimate, baseline: Estimate | None) -> Estimate:
         estimate,
         win_error=math.hypot(estimate.win_error, baseline.win_error),
         equity_error=math.hypot(estimate.equity_error, baseline.equity_error),
+    )
+
+
+def simulated(simulation: Simulation) -> Searched:
+    """Return how far a simulation looks."""
+    return Searched(
+        "simulation",
+        plies=None if simulation.plies >= TO_THE_END else simulation.plies,
+        compared=len(simulation.candidates),
+        rollouts=simulation.rollouts,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from bot.player import Choice, View
+from bot.player import Choice, Searched, View
 from engine.movegen.evaluation import PASS_EQUITY, POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS
+
+STATIC = Searched("static", plies=0)
 
 
 def static_choice(view: View) -> Choice:
@@ -33,4 +35,4 @@ def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
 
 def as_choice(best: RankedMove) -> Choice:
     """Return a ranked move as a player's choice."""
-    return Choice(best.move, score=best.score, equity=best.equity / POINT)
+    return Choice(best.move, score=best.score, equity=best.equity / POINT, search=STATIC)

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 
 from bot.equipment import Resources
-from bot.player import Believed, Budget, Choice, Considered, Listener, View
+from bot.player import Believed, Budget, Choice, Considered, Listener, Searched, View
 from bot.search.time_plan import LagSeen, plan, pondering
 from engine.notation.move_text import format_move
 from engine.rules.rules import Rules
@@ -33,7 +33,7 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
-from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance
+from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance, Search
 from protocol.session import FromArbiter
 
 from .player_view import Watched
@@ -234,7 +234,7 @@ class GameSession(Generic[P]):
         else:
             text = format_move(choice.move, view.rules.distribution.alphabet)
             self.watched.sent(seq, attempt, choice.move)
-            if choice.equity is not None or choice.text or choice.candidates or choice.belief:
+            if _has_thoughts(choice):
                 answer.append(_info_about(view, seq, choice))
         self._say(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
         ended = now_ms()
@@ -278,6 +278,11 @@ class GameSession(Generic[P]):
             self._pondering = None
 
 
+def _has_thoughts(choice: Choice) -> bool:
+    given = choice.text, choice.candidates, choice.search, choice.belief
+    return choice.equity is not None or any(given)
+
+
 def _info_about(view: View, seq: int, choice: Choice) -> Info:
     """Write a player's thoughts, with the first of its candidates."""
     considered = choice.candidates[:MAX_CANDIDATES] or (
@@ -289,6 +294,7 @@ def _info_about(view: View, seq: int, choice: Choice) -> Info:
         seq=seq,
         text=choice.text[:MAX_TEXT] if choice.text else None,
         candidates=tuple(_candidate(move, view) for move in considered),
+        search=None if choice.search is None else _search(choice.search),
         belief=None if believed is None else _belief(believed, alphabet),
     )
 
@@ -300,6 +306,10 @@ def _candidate(considered: Considered, view: View) -> Candidate:
     given["move"] = format_move(considered.move, view.rules.distribution.alphabet)
     given["win"] = None if considered.win is None else _chance(considered.win)
     return Candidate(**given)
+
+
+def _search(searched: Searched) -> Search:
+    return Search(**{part.name: getattr(searched, part.name) for part in fields(Searched)})
 
 
 def _belief(believed: Believed, alphabet: Alphabet) -> Belief:

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from protocol.messages import GameOver
-from protocol.parts import Accusation, Belief, Candidate, Outcome, RulesInPlay, TimeControl
+from protocol.parts import (
+    Accusation,
+    Belief,
+    Candidate,
+    Outcome,
+    RulesInPlay,
+    Search,
+    TimeControl,
+)
 
 if TYPE_CHECKING:
     from lexicons.store import Lexicon
@@ -85,6 +93,7 @@ class Thought(_Record, frozen=True, tag="thought"):
     seat: int
     text: str | None = None
     candidates: tuple[Candidate, ...] = ()
+    search: Search | None = None
     belief: Belief | None = None
 
 

@@ -205,6 +205,7 @@ class Table:
                         seat=seat,
                         text=info.text,
                         candidates=info.candidates,
+                        search=info.search,
                         belief=info.belief,
                     )
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from hashlib import sha256
 
 from corpus import by_work
@@ -74,6 +75,9 @@ def _said(choice: Choice) -> str:
     said = [] if choice.equity is None else [f"equity {choice.equity:.6g}"]
     if choice.text:
         said.append(choice.text)
+    if choice.search is not None:
+        parts = asdict(choice.search).items()
+        said.append(", ".join(f"{name} {value}" for name, value in parts if value is not None))
     if choice.candidates:
         best, looked = choice.candidates[0], len(choice.candidates)
         said.append(f"{looked} candidates, win {best.win or 0:.6g}, {best.samples} samples")

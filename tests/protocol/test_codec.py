@@ -13,7 +13,16 @@ from wire import as_map, made_message
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING, MSGPACK, Codec
 from protocol.errors import PeerError
 from protocol.messages import MESSAGES, Hello, Info, Message, Ping, Played, Ready
-from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, Belief, Candidate, LeaveChance
+from protocol.parts import (
+    MAX_COUNT,
+    MAX_LEAVES,
+    MAX_MODELS,
+    MAX_SENTENCE,
+    Belief,
+    Candidate,
+    LeaveChance,
+    Search,
+)
 
 PING = Ping(id=7)
 both = pytest.mark.parametrize("codec", [MSGPACK, JSON], ids=["msgpack", "json"])
@@ -221,7 +230,22 @@ def test_the_largest_thought_fits_in_a_frame() -> None:
         style={f"{number:ä>64}": 1 / 3 for number in range(MAX_MODELS)},
     )
     text = "𝔞" * MAX_SENTENCE
-    info = Info(game="g" * 64, seq=1, text=text, candidates=(candidate,) * 100, belief=belief)
+    search = Search(
+        phase="𝔞" * 64,
+        plies=MAX_COUNT,
+        compared=MAX_COUNT,
+        rollouts=2**53,
+        nodes=2**53,
+        proven=True,
+    )
+    info = Info(
+        game="g" * 64,
+        seq=1,
+        text=text,
+        candidates=(candidate,) * 100,
+        search=search,
+        belief=belief,
+    )
     for codec in CODECS.values():
         assert codec.decode(codec.encode(info)) == info
 

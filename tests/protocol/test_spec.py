@@ -1,6 +1,6 @@
 """``protocol/SPEC.md`` says what the code does.
 
-This file writes section 11: ``PYTHONPATH=tests python tests/protocol/test_spec.py --write``.
+This file writes section 11: ``PYTHONPATH=.:tests python tests/protocol/test_spec.py --write``.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.rules import standard_rules
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.messages import MESSAGES, Info
-from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE
+from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, Search
 from protocol.session import _TABLE, Side, State
 
 REPOSITORY = Path(__file__).parents[2]
@@ -47,6 +48,7 @@ NAMES = {
     "RulesInPlay": "rules",
     "TimeControl": "time control",
     "Candidate": "candidate",
+    "Search": "search",
     "Belief": "belief",
     "LeaveChance": "chance of a leave",
     "ListedGame": "listed game",
@@ -273,16 +275,31 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert limits["a belief"] == ", ".join(belief)
 
 
+def thoughts_under(words: str) -> list[Info]:
+    """The messages of the first example after some words."""
+    section = spec().partition(words)[2].partition("```json\n")[2].partition("```")[0]
+    messages = [JSON.decode(text) for text in re.split(r"\n(?=\{)", section.strip())]
+    return [message for message in messages if isinstance(message, Info)]
+
+
+def test_the_examples_of_a_search_are_messages() -> None:
+    simulated, counted = (thought.search for thought in thoughts_under("Its `search`"))
+    assert simulated is not None
+    assert counted is not None
+    assert (simulated.phase, counted.phase) == ("simulation", "pre-endgame")
+    said = {name for one in (simulated, counted) for name, value in _given(one) if value}
+    assert said == {field.name for field in msgspec.structs.fields(Search)} - {"plies"}
+
+
+def _given(part: msgspec.Struct) -> Iterable[tuple[str, object]]:
+    return msgspec.structs.asdict(part).items()
+
+
 def test_the_examples_of_a_belief_are_messages() -> None:
-    section = spec().partition("**`info`**")[2].partition("```json\n")[2].partition("```")[0]
-    texts = re.split(r"\n(?=\{)", section.strip())
-    full, without = (JSON.decode(text) for text in texts)
-    assert isinstance(full, Info)
-    assert isinstance(without, Info)
+    full, without = thoughts_under("Its `belief`")
     assert full.belief is not None
     assert without.belief is not None
-    said = msgspec.structs.asdict(full.belief)
-    assert {name for name, value in said.items() if not value} == {"note", "unseen"}
+    assert {name for name, value in _given(full.belief) if not value} == {"note", "unseen"}
     assert without.belief.note
 
 
@@ -344,5 +361,5 @@ def test_the_test_vectors_are_those_of_our_own_bag() -> None:
 
 if __name__ == "__main__":
     if "--write" not in sys.argv:
-        sys.exit("usage: PYTHONPATH=tests python tests/protocol/test_spec.py --write")
+        sys.exit("usage: PYTHONPATH=.:tests python tests/protocol/test_spec.py --write")
     write()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from lexicon_parts import leaves_worth
 
-from bot.player import Budget, Choice, Player, Refusal, View
+from bot.player import Budget, Choice, Player, Refusal, Searched, View
 from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.evaluation import POINT
@@ -67,7 +67,8 @@ def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rule
     view = view_of(lexicon, rules, "?VVOGII")
     choice = StaticPlayer().choose(view, soon())
     ranked = everything(view)
-    assert choice == Choice(ranked[0].move, score=ranked[0].score, equity=ranked[0].equity / POINT)
+    equity = ranked[0].equity / POINT
+    assert choice == Choice(ranked[0].move, ranked[0].score, equity, search=Searched("static", 0))
     assert 0 in ranked[0].leave, "a blank is not spent on a few points"
 
 

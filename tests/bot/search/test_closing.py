@@ -8,7 +8,7 @@ import pytest
 from rollout_positions import RULES, late_position, scowl
 from search_views import Clock, Offers, unlimited, view_at
 
-from bot.player import Budget, Choice, Refusal, View
+from bot.player import Budget, Choice, Refusal, Searched, View
 from bot.players.champion import champion as new_champion
 from bot.players.champion import compose
 from bot.search.late_game import Solvers
@@ -51,8 +51,7 @@ def test_an_endgame_is_proven_and_its_best_move_played() -> None:
     solver.advance(1_000_000)
     assert solver.solution.proven
     assert choice.equity == solver.solution.value
-    assert choice.text is not None
-    assert "proven" in choice.text
+    assert choice.search == Searched("endgame", nodes=choice.candidates[0].samples, proven=True)
     (considered,) = choice.candidates
     final = view.spread + solver.solution.value
     assert considered.win == (final > 0) + (final == 0) / 2
@@ -96,8 +95,10 @@ def test_a_refused_move_is_not_chosen_again() -> None:
 def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
     view = view_at(replace(late_position(1), scores=(0, 10)))
     choice = choose(view, counted(1_500))
-    assert choice.text is not None
-    assert "cases" in choice.text
+    assert choice.search is not None
+    assert (choice.search.phase, choice.search.plies) == ("pre-endgame", None)
+    assert choice.search.compared == len(choice.candidates)
+    assert choice.search.nodes
     wins = [one.win for one in choice.candidates]
     assert wins[0] == max(one for one in wins if one is not None)
 
@@ -115,9 +116,9 @@ def test_a_move_of_low_static_equity_is_found() -> None:
     choice = closing().choose(view, budget)
     ranked = [one.move for one in generator_for(view).best(view.position, 60)]
     assert ranked.index(choice.move) >= 32
-    assert choice.candidates[0].win == 1
-    assert choice.text is not None
-    assert choice.text.endswith("proven")
+    assert (choice.candidates[0].win, choice.candidates[0].win_error) == (1, 0)
+    assert choice.search is not None
+    assert choice.search.proven
     assert budget.offers[0].move != choice.move
 
 
@@ -149,5 +150,5 @@ def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
     champion.ponder(his, unlimited())
     solver = solvers.solver(view)
     assert solver.is_over
-    assert champion.choose(view, unlimited()).text is not None
+    assert champion.choose(view, unlimited()).search is not None
     assert solvers.solver(view) is solver

@@ -13,7 +13,7 @@ from lexicon_parts import leaves_worth
 from rollout_positions import late_position, position_of
 from search_views import Clock, Offers, opening, unlimited, view_at
 
-from bot.player import Budget, Refusal
+from bot.player import Budget, Refusal, Searched
 from bot.search.simulating import (
     CLOSE,
     ENOUGH,
@@ -24,7 +24,7 @@ from bot.search.simulating import (
     considered,
     usual_stages,
 )
-from bot.search.static_choice import generator_for, static_choice
+from bot.search.static_choice import STATIC, generator_for, static_choice
 from engine.movegen.candidates import best_candidates
 from engine.rules.moves import Direction, Place
 from engine.simulation.rollout_input import TO_THE_END
@@ -86,7 +86,24 @@ def test_each_stage_goes_deeper_with_the_best_of_the_one_before(
         estimate.move for estimate in stages[2].estimates()
     ]
     assert {one.move for one in choice.candidates} == {one.move for one in stages[0].candidates}
+    assert choice.search == Searched("simulation", plies=3, compared=2, rollouts=search.rollouts)
     assert choice == Search(view_at(position_of(5, 9)), DEEPENING).run(unlimited())
+
+
+def test_how_far_a_search_looked_is_told_of_the_estimates_that_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A stage that has just begun has no estimates of its own."""
+    monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
+    search, budget = Search(view_at(position_of(5, 9)), DEEPENING), unlimited()
+    assert search.choice().search == STATIC
+    while search.simulation.plies == 1:
+        search.step(budget)
+    assert search.simulation.plies == 2
+    assert not search.simulation.is_sampled
+    assert search.choice().search == Searched("simulation", 1, 9, rollouts=search.rollouts)
+    to_the_end = Search(view_at(late_position(7)), Settings(4, iterations=2)).run(unlimited())
+    assert to_the_end.search == Searched("simulation", compared=4, rollouts=8)
 
 
 def test_who_is_far_behind_takes_part_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:

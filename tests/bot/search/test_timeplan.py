@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.player import GRACE_MS, Budget, Choice, Considered, View
+from bot.player import GRACE_MS, Budget, Choice, Considered, Searched, View
 from bot.search.time_plan import MARGIN_MS, LagSeen, margin_ms, plan, pondering, turns_left
 from engine.rules.moves import PASS
 from engine.rules.position import Board, Position
@@ -382,3 +383,19 @@ def test_what_no_arbiter_would_take_is_not_considered(values: dict[str, float], 
     with pytest.raises(ValueError, match=says):
         Considered(PASS, **values)  # type: ignore[arg-type]
     assert Considered(PASS, win=1 + 1e-12).win is not None
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"phase": ""}, "the phase '' is no name"),
+        ({"phase": "x" * 65}, "the phase 'xxx"),
+        ({"plies": -1}, "plies is -1; it is 0 to 1,000,000"),
+        ({"compared": 1_000_001}, "compared is 1000001"),
+        ({"rollouts": -1}, "rollouts is -1"),
+        ({"nodes": 2**53 + 1}, "nodes is 9007199254740993"),
+    ],
+)
+def test_what_no_arbiter_would_take_is_no_search(values: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Searched(**{"phase": "simulation", **values})

@@ -12,14 +12,14 @@ import pytest
 from bot_table import TestArbiter, a_bot, caught_up, seated
 
 from bot.equipment import Equipment
-from bot.player import Believed, Budget, Choice, Considered, Player, View
+from bot.player import Believed, Budget, Choice, Considered, Player, Searched, View
 from bot.players.champion import champion
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from protocol.messages import Info, Ping, Pong
 from protocol.messages import Move as MoveMessage
-from protocol.parts import LeaveChance
+from protocol.parts import LeaveChance, Search
 
 PONDERS = Equipment(ponder=True)
 
@@ -71,7 +71,8 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(
         moves = considered(view, 40)
         budget.offer(Choice(moves[0].move, score=moves[0].score, candidates=moves[:2]))
         told.wait(30)
-        best = Choice(moves[1].move, text="it is that", candidates=moves)
+        searched = Searched("endgame", nodes=300, proven=True)
+        best = Choice(moves[1].move, text="it is that", candidates=moves, search=searched)
         budget.limit(0)
         budget.offer(best)
 
@@ -91,6 +92,8 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(
         player.go.set()
     last = table.infos[-1]
     assert last.text == "it is that"
+    assert last.search == Search(phase="endgame", nodes=300, proven=True)
+    assert first.search is None
     assert len(last.candidates) == 25
     assert last.candidates[1].move == move.move
 

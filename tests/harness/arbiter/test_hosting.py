@@ -37,7 +37,7 @@ from protocol.messages import (
     Seeking,
     YourTurn,
 )
-from protocol.parts import Belief, TimeControl
+from protocol.parts import Belief, Search, TimeControl
 
 
 async def two_at_a_table(url: str) -> tuple[Client, Client, str]:
@@ -121,7 +121,7 @@ async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> N
 # --- what a player thinks -------------------------------------------------------------------------
 
 THINKS = """
-from bot.player import Choice, Considered, Player
+from bot.player import Choice, Considered, Player, Searched
 from engine.rules.moves import PASS
 
 class Thinks(Player):
@@ -130,7 +130,8 @@ class Thinks(Player):
         found = [Considered(one.move, score=one.score, win=0.625, win_error=0.125, equity=12.75,
                             equity_error=1.5, samples=4321) for one in moves]
         budget.offer(Choice(moves[0].move, candidates=tuple(found)))
-        return Choice(PASS, text="nobody is to know", candidates=tuple(found[::-1]))
+        return Choice(PASS, text="nobody is to know", candidates=tuple(found[::-1]),
+                      search=Searched("guesses", plies=1))
 """
 
 
@@ -160,6 +161,7 @@ async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -
             4321,
         )
     assert thoughts[-1].text == "nobody is to know"
+    assert thoughts[-1].search == Search(phase="guesses", plies=1)
     for told in (passer.heard, watched):
         assert isinstance(told[-1], GameOver)
         frames = [str(JSON.encode(message)) for message in told]

@@ -16,7 +16,7 @@ from match_samples import opened
 
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.records import Began, ClockNote, Failed, Record, Thought
-from protocol.parts import Belief, Candidate, LeaveChance
+from protocol.parts import Belief, Candidate, LeaveChance, Search
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -67,6 +67,7 @@ async def test_what_was_written_is_read_again(path: Path) -> None:
         Began(nonces=("aa", "bb")),
         Thought(seq=1, seat=0, text="\x00 ünï", candidates=(Candidate(move="-", equity=-1.5),)),
         Thought(seq=1, seat=0, belief=BELIEF),
+        Thought(seq=1, seat=0, search=Search(phase="endgame", nodes=300, proven=True)),
         failed(1),
     ]
     await first.create(opened(), {"seats": ["static", "greedy"], "pair": 3})
