@@ -1,0 +1,129 @@
+"""Schedules whose pairings are known in advance or follow from a bracket.
+
+Entrants are numbered from 0, by seed. Berger tables: J. Berger, Schach-Jahrbuch 1892/93; FIDE
+Handbook C.05, annex 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Two entrants that meet; they swap seats after each game."""
+
+    first: int
+    """The entrant that moves first in the pairing's first game."""
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The pairings that are played at the same time."""
+
+    number: int
+    """From 1."""
+    pairings: tuple[Pairing, ...]
+    byes: tuple[int, ...] = ()
+    """Entrants that an odd field or the bracket leaves without an opponent."""
+
+
+def round_robin(entrants: int, cycle: int = 0) -> list[Round]:
+    """Pair everybody with everybody else once, by Berger tables.
+
+    In a cycle the games that an entrant begins differ by at most one from those that it doesn't;
+    the next cycle swaps the seats. Each of an odd number of entrants has one bye.
+
+    Args:
+        entrants: at least 2.
+        cycle: from 0; numbers the rounds on.
+    """
+    last = entrants - 1 + entrants % 2  # fixed in the table; of an odd field, the bye
+    rounds = []
+    for turn in range(last):
+        pivot = turn * (last + 1) // 2 % last
+        ends = (pivot, last) if turn % 2 == 0 else (last, pivot)
+        pairs = [ends] + [
+            ((pivot + step) % last, (pivot - step) % last) for step in range(1, (last + 1) // 2)
+        ]
+        rounds.append(
+            Round(
+                cycle * last + turn + 1,
+                tuple(_in_cycle(cycle, *pair) for pair in pairs if entrants not in pair),
+                (pivot,) if entrants % 2 else (),
+            )
+        )
+    return rounds
+
+
+def gauntlet(entrants: int, challengers: int = 1, cycle: int = 0) -> list[Round]:
+    """Pair each of the first entrants with all the others once, in as few rounds as possible.
+
+    First moves are balanced as in a round robin. Entrants that wait have no bye.
+
+    Args:
+        entrants: all of them, challengers included.
+        challengers: at least 1, fewer than ``entrants``.
+        cycle: from 0; numbers the rounds on.
+    """
+    others = entrants - challengers
+    length = max(challengers, others)
+    rounds = []
+    for turn in range(length):
+        pairings = []
+        for step in range(min(challengers, others)):
+            shifted = (turn + step) % length
+            challenger, other = (step, shifted) if challengers <= others else (shifted, step)
+            pairings.append(_in_cycle(cycle + challenger + other, challenger, challengers + other))
+        rounds.append(Round(cycle * length + turn + 1, tuple(pairings)))
+    return rounds
+
+
+def _in_cycle(cycle: int, first: int, second: int) -> Pairing:
+    """Return a pairing whose seats are swapped in odd cycles."""
+    return Pairing(first, second) if cycle % 2 == 0 else Pairing(second, first)
+
+
+def knockout_round(
+    entrants: int, previous: Sequence[Round] = (), winners: Sequence[int] = ()
+) -> Round:
+    """Return the next round of the bracket in which the best seeds meet last.
+
+    Unless the number of entrants is a power of two, the best seeds have byes in the first round.
+    The entrant that has moved first less often moves first, then the better seed.
+
+    Args:
+        entrants: at least 2.
+        previous: all rounds before this one.
+        winners: those of the last round's pairings, in any order.
+
+    Raises:
+        ValueError: not one winner of each pairing, or the final has been played.
+    """
+    bracket = [0]
+    while len(bracket) < entrants:
+        bracket = [seed for best in bracket for seed in (best, 2 * len(bracket) - 1 - best)]
+    if previous:
+        last = previous[-1]
+        if any(
+            (pairing.first in winners) == (pairing.second in winners) for pairing in last.pairings
+        ):
+            raise ValueError("each pairing of the last round needs one winner")
+        alive = {*winners, *last.byes}
+        if len(alive) == 1:
+            raise ValueError("the final has been played")
+        bracket = [seed for seed in bracket if seed in alive]
+    firsts = Counter(pairing.first for past in previous for pairing in past.pairings)
+    halves = [tuple(sorted(pair)) for pair in zip(bracket[::2], bracket[1::2], strict=True)]
+    return Round(
+        len(previous) + 1,
+        tuple(
+            _in_cycle(firsts[better] > firsts[worse], better, worse)
+            for better, worse in halves
+            if worse < entrants
+        ),
+        tuple(better for better, worse in halves if worse >= entrants),
+    )
