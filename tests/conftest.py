@@ -42,7 +42,7 @@ REAL_CLOCKS = (
     "tests/harness/cli/test_cli_train.py",
     "tests/harness/arbiter/test_hosting.py",
     "tests/harness/seats/test_seats.py",
-    "tests/harness/lab/test_workers",
+    "tests/harness/test_workers",
 )
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from engine.rules.rules import Rules
 from harness.lab.training.leaves import Goal, LeaveTraining, RoundDone, TableMade
-from harness.lab.workers import Workers
+from harness.workers import Workers
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.layout import load_layout

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.lab.workers import open_workers
+from harness.workers import open_workers
 
 FATAL = 3
 """The share that workers die of."""

@@ -89,7 +89,7 @@ class StudyRun:
         ``draw`` gets all rows.
         """
         from harness.lab.study import fill, open_records
-        from harness.lab.workers import open_workers
+        from harness.workers import open_workers
 
         def show(file: RecordFile) -> Tables:
             rows: dict[str, list[Any]] = {}
@@ -192,7 +192,7 @@ def check_plot(path: Path | None) -> None:
 @contextmanager
 def sentences(option: str = "", path: Path | None = None) -> Iterator[None]:
     """Turn what goes wrong with the file of an option, or with workers, into a sentence."""
-    from harness.lab.workers import WorkersError
+    from harness.workers import WorkersError
 
     try:
         yield

@@ -108,7 +108,7 @@ def leaves(
     _check_out(out)
     from harness.lab.training.checkpoint import locked
     from harness.lab.training.leaves import Goal, LeaveTraining
-    from harness.lab.workers import open_workers
+    from harness.workers import open_workers
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with sentences():
@@ -158,7 +158,7 @@ def winprob(
         fit_win_probabilities,
         play_and_tally,
     )
-    from harness.lab.workers import open_workers
+    from harness.workers import open_workers
     from lexicons.tables import leaves_name
     from lexicons.win_probability import write_win_probabilities
 

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeAlias
 
+from harness.workers import Workers
+
 from .rows import Tables
-from .workers import Workers
 
 Record: TypeAlias = dict[str, Any]
 

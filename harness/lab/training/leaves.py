@@ -23,7 +23,7 @@ import numpy as np
 
 from engine.rules.rules import Rules
 from harness.lab.study_context import Field
-from harness.lab.workers import Workers
+from harness.workers import Workers
 from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
 from lexicons.store import Lexicon
 

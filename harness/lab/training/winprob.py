@@ -25,8 +25,8 @@ from engine.rules.rules import Rules
 from harness.lab.positions import recorded_games
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
-from harness.lab.workers import Workers
 from harness.pictures import picture
+from harness.workers import Workers
 from lexicons.win_probability import WinProbabilities
 
 Counts: TypeAlias = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from harness.cli.failing import CommandFailed
 from harness.cli.study_run import going_on, telling
 from harness.figures import folded
 from harness.lab.rows import with_error
-from harness.lab.workers import WorkersError
+from harness.workers import WorkersError
 
 
 def test_one_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from harness.lab.studies.duel import Duel, Games, add_up, judge_of, play_duel
 from harness.lab.studies.published import kernel_duels
 from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
-from harness.lab.workers import open_workers
+from harness.workers import open_workers
 
 
 def duel_of(games: list[tuple[int, int]]) -> Duel:

@@ -22,7 +22,7 @@ from harness.lab.studies.duel import Duel, Games
 from harness.lab.studies.published import TABLES, RichardsAmir, draw_duels, seats_of
 from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
-from harness.lab.workers import open_workers
+from harness.workers import open_workers
 from lexicons.leaves import LeaveTable
 
 ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment` only"

@@ -32,7 +32,7 @@ from harness.lab.study_context import Field
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
 from harness.lab.training.racks import Racks
 from harness.lab.training.shares import Share, Tally, Totals, force, play_share, room_for
-from harness.lab.workers import Workers
+from harness.workers import Workers
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
 

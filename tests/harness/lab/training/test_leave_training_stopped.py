@@ -26,7 +26,7 @@ from leave_trainings import (
 
 from harness.lab.training.checkpoint import CheckpointError
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
-from harness.lab.workers import Workers
+from harness.workers import Workers
 from lexicons.alphabet import Alphabet
 
 

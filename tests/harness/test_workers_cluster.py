@@ -13,7 +13,7 @@ import pytest
 import worker_tasks
 from worker_tasks import Luggage, Task
 
-from harness.lab.workers import WorkersError, open_workers
+from harness.workers import WorkersError, open_workers
 
 TESTS = Path(worker_tasks.__file__).parent
 SHARES = 24
@@ -108,7 +108,7 @@ def test_rounds_on_one_worker(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.lab.workers._CONNECTING_S", 3)
+    monkeypatch.setattr("harness.workers._CONNECTING_S", 3)
     cluster.add_worker()
     with open_workers(cluster=cluster.address) as workers:
         under_way = workers.work_through(worker_tasks.square, None, range(1000))
@@ -124,7 +124,7 @@ def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPa
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs pip install -e '.[cluster]'")
-    monkeypatch.setattr("harness.lab.workers._CONNECTING_S", 1)
+    monkeypatch.setattr("harness.workers._CONNECTING_S", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         sentence = f"^no Dask scheduler answers at {address} .*`dask scheduler`.*`dask worker"
         with pytest.raises(WorkersError, match=sentence), open_workers(cluster=address):

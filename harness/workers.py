@@ -9,6 +9,7 @@ on each machine ``dask worker tcp://scheduler:8786``.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import multiprocessing
@@ -65,6 +66,13 @@ class Workers:
 
 
 @contextmanager
+def open_cluster(address: str, tell: Callable[[str], object] = print) -> Iterator[Cluster]:
+    """Open a Dask cluster for the time of a block; raise WorkersError as ``open_workers``."""
+    with _connected(address) as client:
+        yield Cluster(client, tell)
+
+
+@contextmanager
 def open_workers(
     workers: int = 1,
     cluster: str | None = None,
@@ -82,8 +90,8 @@ def open_workers(
         ValueError: fewer than one worker.
     """
     if cluster is not None:
-        with _connected(cluster) as client:
-            yield _Cluster(client, tell)
+        with open_cluster(cluster, tell) as workers_there:
+            yield workers_there
         return
     if workers < 1:
         raise ValueError(f"{workers} workers; there is at least one")
@@ -207,7 +215,7 @@ def _read(path: Path) -> Any:
 # --- a cluster ----------------------------------------------------------------------------------
 
 
-class _Cluster(Workers):
+class Cluster(Workers):
     """The workers of a Dask scheduler, which reassigns the work of dead ones."""
 
     def __init__(self, client: Any, tell: Callable[[str], object]) -> None:
@@ -220,6 +228,7 @@ class _Cluster(Workers):
         common: _Common,
         shares: Iterable[_Share],
     ) -> Iterator[tuple[_Share, _Result]]:
+        """Do as ``Workers`` does."""
         from distributed import as_completed
 
         with self._failing_in_sentences():
@@ -231,7 +240,7 @@ class _Cluster(Workers):
             under_way: dict[Any, _Share] = {}
             try:
                 while True:
-                    for share in islice(coming, max(0, self._at_once() - len(under_way))):
+                    for share in islice(coming, max(0, self.at_once - len(under_way))):
                         future = self._client.submit(function, there, share, pure=False)
                         under_way[future] = share
                         done.add(future)
@@ -243,6 +252,32 @@ class _Cluster(Workers):
             finally:
                 if self._client.status == "running":
                     self._client.cancel(list(under_way))
+
+    async def call(self, function: Callable[..., _Result], *arguments: object) -> _Result:
+        """Call a function on a worker from an event loop; wait there for a worker, too.
+
+        It is called again elsewhere if its worker dies over it. Raises as ``work_through``.
+        """
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+        with self._failing_in_sentences():
+            if not self._client.nthreads():
+                self._tell(f"waiting for workers: dask worker {self._address}")
+            future = self._client.submit(function, *arguments, pure=False)
+            future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
+            try:
+                await done.wait()
+                result: _Result = await asyncio.to_thread(future.result)
+                return result
+            finally:
+                if not future.done():
+                    future.cancel()
+
+    @property
+    def at_once(self) -> int:
+        """How many calls keep the workers that are there now busy."""
+        threads: int = sum(self._client.nthreads().values())
+        return max(2, 2 * threads)
 
     @contextmanager
     def _failing_in_sentences(self) -> Iterator[None]:
@@ -273,10 +308,6 @@ class _Cluster(Workers):
         # It is sent once a call, as the warning about its size asks.
         with configured({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self._client.submit(pickle.loads, packed, pure=False)
-
-    def _at_once(self) -> int:
-        threads: int = sum(self._client.nthreads().values())
-        return max(2, 2 * threads)
 
 
 @contextmanager

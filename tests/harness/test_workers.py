@@ -15,7 +15,7 @@ import pytest
 import worker_tasks
 from worker_tasks import Luggage, Task
 
-from harness.lab.workers import WorkersError, open_workers
+from harness.workers import WorkersError, open_workers
 
 PATIENCE_S = 60.0
 TESTS = Path(worker_tasks.__file__).parent
